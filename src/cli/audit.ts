@@ -1,16 +1,17 @@
+/** `fitgraph audit`: prints the audit log. */
 import { KnownError } from '../core/model/errors';
 import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
 import { operate, say } from './operator';
 
 const PAGE_SIZE = 1_000;
-/** One line: nothing in it that a terminal would take for a command. */
-const plain = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
+/** Replaces control characters, so that logged text cannot control the terminal. */
+const replaceControlCharacters = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
-function lineOf({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
+function formatEvent({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
   const who = username ?? (userId === null ? '-' : `#${userId}`);
   const from = operator === null ? (address ?? '-') : `operator ${operator}`;
-  return plain(
+  return replaceControlCharacters(
     [occurredAt, kind, who, from, ...(detail === null ? [] : [detail]), ...(wasTruncated ? ['(further ones are not noted)'] : [])].join(
       '  ',
     ),
@@ -31,11 +32,11 @@ export const audit = ({ user, kind: kinds, address, since, until, limit, json }:
   operate(async ({ session }) => {
     if (user?.includes('\0')) throw new KnownError('BAD_USER_INPUT', 'No user has such a name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
-    for (let left = limit; left > 0;) {
-      const found = await findEvents(filter, Math.min(left, PAGE_SIZE), session);
-      for (const event of found) say(json ? JSON.stringify(event) : lineOf(event));
-      if (found.length < PAGE_SIZE) return;
-      left -= found.length;
-      filter.before = found.at(-1)!.id;
+    for (let remaining = limit; remaining > 0;) {
+      const events = await findEvents(filter, Math.min(remaining, PAGE_SIZE), session);
+      for (const event of events) say(json ? JSON.stringify(event) : formatEvent(event));
+      if (events.length < PAGE_SIZE) return;
+      remaining -= events.length;
+      filter.before = events.at(-1)!.id;
     }
   });

@@ -1,3 +1,4 @@
+/** `fitgraph backup`: writes a backup archive and verifies it. */
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -6,14 +7,14 @@ import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
 import { counted, noteOf, operate, say, stages } from './operator';
 
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 export const backup = (file: string, { replace }: { replace?: boolean }): Promise<void> =>
   operate(
     async ({ config, database, session, secretKey }) => {
       if (!replace && existsSync(file))
         throw new KnownError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
-      // One that cannot be noted, of a standby perhaps, is better than none.
+      // Continues if the audit log is not writable, for example on a standby.
       await noteOf({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);
       const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: stages() });
@@ -21,7 +22,7 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
       const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);
       say(
-        `${counted(rows, 'row')} of ${counted(Object.keys(summary.rows).length, 'table')} and ${counted(summary.files, 'file')} are in ${file} (${megabytes(size)}), verified.`,
+        `${counted(rows, 'row')} of ${counted(Object.keys(summary.rows).length, 'table')} and ${counted(summary.files, 'file')} are in ${file} (${formatMegabytes(size)}), verified.`,
       );
     },
     { migrate: false },

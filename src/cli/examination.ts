@@ -1,4 +1,4 @@
-/** What `fitgraph doctor` looks at. */
+/** Diagnostics of `fitgraph doctor`: checks configuration, disk, port, database, schema, secret key and media files. Changes nothing. */
 import fs from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../platform/config';
@@ -28,12 +28,11 @@ export interface Finding {
 type Note = (finding: Finding) => void;
 
 const GB = 1024 ** 3;
-const LITTLE_ROOM = 2 * GB;
-const NO_ROOM = GB / 5;
-const SKEW_SECONDS = 2;
-const PATHS = 1_000;
-/** Looked for at the same time. */
-const AT_ONCE = 16;
+const WARNING_FREE_BYTES = 2 * GB;
+const FAILURE_FREE_BYTES = GB / 5;
+const MAX_CLOCK_SKEW_SECONDS = 2;
+const PAGE_ROWS = 1_000;
+const MAX_CONCURRENT_CHECKS = 16;
 
 export async function examine(config: Config, note: Note): Promise<void> {
   note({
@@ -48,36 +47,36 @@ export async function examine(config: Config, note: Note): Promise<void> {
   });
   checkDataDir(config.dataDir);
   examineFolder(config, note);
-  examineRoom(config, note);
+  examineDisk(config, note);
   await examinePort(config, note);
   if (config.databaseUrl || hasCluster(config)) await examineDatabase(config, note);
   else note({ state: 'ok', about: 'Database', said: 'none yet: the first start makes an embedded one' });
 }
 
-/** Joining a database makes one where there is none, and that is for the server to do. */
+/** Whether an embedded database exists. Checked first, because opening it would create a missing one. */
 function hasCluster({ dataDir }: Config): boolean {
-  const located = path.join(dataDir, 'location');
-  const home = fs.existsSync(located) ? fs.readFileSync(located, 'utf8').trim() : dataDir;
+  const locationFile = path.join(dataDir, 'location');
+  const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
   return clusterMajor({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
 function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, note: Note): void {
-  const open: string[] = [];
-  const shared = (file: string, bits: number) => {
-    const found = fs.statSync(file, { throwIfNoEntry: false });
-    if (found && found.mode & bits) open.push(`${file} (${(found.mode & 0o777).toString(8)})`);
+  const readablePaths: string[] = [];
+  const checkMode = (file: string, forbiddenBits: number) => {
+    const stats = fs.statSync(file, { throwIfNoEntry: false });
+    if (stats && stats.mode & forbiddenBits) readablePaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
   };
-  // Whoever runs PostgreSQL for root passes through the folder.
-  shared(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
-  shared(keyFile(dataDir), 0o077);
-  // One that several instances share is theirs to close.
-  if (!ownMediaDir && !bucket) shared(mediaDir, 0o077);
+  // For root, PostgreSQL runs as another user, who needs execute permission for the folder.
+  checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
+  checkMode(keyFile(dataDir), 0o077);
+  // The permissions of a configured media folder, which instances may share, are the operator's decision.
+  if (!ownMediaDir && !bucket) checkMode(mediaDir, 0o077);
   note(
-    open.length
+    readablePaths.length
       ? {
           state: 'warning',
           about: 'Permissions',
-          said: `other users can read ${open.join(', ')}`,
+          said: `other users can read ${readablePaths.join(', ')}`,
           advice: 'chmod go-rwx, or restart the server, which does it',
         }
       : { state: 'ok', about: 'Permissions', said: `${dataDir} is closed to other users` },
@@ -86,14 +85,19 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
   if (key) note({ state: 'ok', about: 'Secret key', said: secretKey ? 'of SECRET_KEY' : `in ${keyFile(dataDir)}` });
 }
 
-function examineRoom({ dataDir }: Config, note: Note): void {
-  let place = dataDir;
-  while (!fs.existsSync(place)) place = path.dirname(place);
-  const { bavail, bsize, blocks } = fs.statfsSync(place);
-  const [free, all] = [bavail * bsize, blocks * bsize];
-  const said = `${(free / GB).toFixed(1)} of ${(all / GB).toFixed(1)} GB are free at ${place}`;
-  if (free > LITTLE_ROOM) return note({ state: 'ok', about: 'Disk', said });
-  note({ state: free > NO_ROOM ? 'warning' : 'failure', about: 'Disk', said, advice: 'make room: a full disk stops all writes' });
+function examineDisk({ dataDir }: Config, note: Note): void {
+  let folder = dataDir;
+  while (!fs.existsSync(folder)) folder = path.dirname(folder);
+  const { bavail, bsize, blocks } = fs.statfsSync(folder);
+  const [free, total] = [bavail * bsize, blocks * bsize];
+  const said = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
+  if (free > WARNING_FREE_BYTES) return note({ state: 'ok', about: 'Disk', said });
+  note({
+    state: free > FAILURE_FREE_BYTES ? 'warning' : 'failure',
+    about: 'Disk',
+    said,
+    advice: 'make room: a full disk stops all writes',
+  });
 }
 
 async function examinePort({ host, port, tls }: Config, note: Note): Promise<void> {
@@ -106,9 +110,9 @@ async function examinePort({ host, port, tls }: Config, note: Note): Promise<voi
     }
   }
   if (tls) return note({ state: 'ok', about: 'Port', said: `${port} is taken, by the server perhaps` });
-  const answer = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
-  const body = (await answer?.json().catch(() => undefined)) as { status?: string; reason?: string } | undefined;
-  if (answer?.ok && body?.status === 'ok') return note({ state: 'ok', about: 'Port', said: `a server answers at ${port}, and is ready` });
+  const response = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
+  const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string } | undefined;
+  if (response?.ok && body?.status === 'ok') return note({ state: 'ok', about: 'Port', said: `a server answers at ${port}, and is ready` });
   const said = body?.status
     ? `a server answers at ${port}, and is not ready${body.reason ? ` (${body.reason})` : ''}`
     : `${port} is taken by something else`;
@@ -118,7 +122,7 @@ async function examinePort({ host, port, tls }: Config, note: Note): Promise<voi
 async function examineDatabase(config: Config, note: Note): Promise<void> {
   const { database, close, embedded } = await openDatabase(config, models, () => undefined, { key: false });
   try {
-    const before = Date.now();
+    const queriedAt = Date.now();
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
@@ -130,15 +134,15 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
     note({ state: 'ok', about: 'Database', said: `${embedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}` });
     if (server.readOnly)
       note({ state: 'failure', about: 'Database', said: 'it takes no writes', advice: 'name the primary by DATABASE_URL' });
-    const skew = Math.abs(server.now - (before + Date.now()) / 2) / 1000;
+    const skew = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
     note(
-      skew > SKEW_SECONDS
+      skew > MAX_CLOCK_SKEW_SECONDS
         ? { state: 'warning', about: 'Clock', said: `that of the database differs by ${skew.toFixed(1)} s`, advice: 'let NTP set both' }
         : { state: 'ok', about: 'Clock', said: 'as that of the database' },
     );
     examineConnections(config, server.connections, note);
-    const isWhole = await examineSchema(database, note);
-    if (!server.filled || !isWhole) return;
+    const isComplete = await examineSchema(database, note);
+    if (!server.filled || !isComplete) return;
     await examineReplica(database, note);
     await examineSecurity(config, database, note);
     await examineKey(config, database, note);
@@ -158,20 +162,20 @@ function examineConnections({ workers, poolSize }: Config, available: number, no
   );
 }
 
-/** Answers whether all that there should be is there. */
+/** Returns whether no table or column is missing. */
 async function examineSchema(database: Database, note: Note): Promise<boolean> {
   if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseNewer(database.pool);
-  const current = await migrated(database);
-  const gone = current ? await missingIn(database) : [];
+  const isCurrent = await migrated(database);
+  const missing = isCurrent ? await findMissing(database) : [];
   note(
-    gone.length
+    missing.length
       ? {
           state: 'failure',
           about: 'Schema',
-          said: `${gone.join(', ')} ${gone.length > 1 ? 'are' : 'is'} missing`,
+          said: `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
           advice: 'fitgraph restore FILE --replace makes it anew',
         }
-      : { state: 'ok', about: 'Schema', said: current ? 'up to date' : 'older than this version: the next start brings it up to date' },
+      : { state: 'ok', about: 'Schema', said: isCurrent ? 'up to date' : 'older than this version: the next start brings it up to date' },
   );
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
@@ -183,20 +187,20 @@ async function examineSchema(database: Database, note: Note): Promise<boolean> {
       said: `${rows.map(({ name }) => name).join(', ')} missing`,
       advice: "install PostgreSQL's contrib package",
     });
-  return gone.length === 0;
+  return missing.length === 0;
 }
 
-/** Tables that somebody has dropped, and columns. */
-async function missingIn({ pool }: Database): Promise<string[]> {
+/** Returns the names of dropped tables and columns. */
+async function findMissing({ pool }: Database): Promise<string[]> {
   const { rows } = await pool.query(
     `SELECT "table_name" AS "table", array_agg("column_name"::text) AS "columns" FROM information_schema.columns
      WHERE "table_schema" = current_schema() GROUP BY 1`,
   );
-  const there = new Map(rows.map(({ table, columns }) => [table as string, columns as string[]]));
+  const existingColumns = new Map(rows.map(({ table, columns }) => [table as string, columns as string[]]));
   return entities().flatMap((entity) => {
     const { table } = resourceOf(entity)!;
-    const columns = there.get(table);
-    const stored = fieldsOf(entity).filter(({ stored: kept }) => kept);
+    const columns = existingColumns.get(table);
+    const stored = fieldsOf(entity).filter(({ stored: isStored }) => isStored);
     return columns ? stored.filter(({ column }) => !columns.includes(column!)).map(({ column }) => `${table}.${column!}`) : [table];
   });
 }
@@ -204,14 +208,14 @@ async function missingIn({ pool }: Database): Promise<string[]> {
 async function examineReplica(database: Database, note: Note): Promise<void> {
   const { replica } = database;
   if (!replica) return;
-  const why = await replica.inspect((text) => database.ask(text));
+  const problem = await replica.inspect((text) => database.ask(text));
   note(
-    why === undefined
+    problem === undefined
       ? { state: 'ok', about: 'Replica', said: 'it follows the database' }
       : {
           state: 'warning',
           about: 'Replica',
-          said: why,
+          said: problem,
           advice: 'mend it, or take DATABASE_REPLICA_URL away; until then the database itself is read',
         },
   );
@@ -220,9 +224,9 @@ async function examineReplica(database: Database, note: Note): Promise<void> {
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
   const about = 'Row security';
   if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: the program alone decides whose rows a request reads' });
-  const standing = (await migrated(database)) && (await standingOf(database.pool));
-  if (!standing) return;
-  const { role, lacking, advice, isBound } = standing;
+  const rowSecurityStatus = (await migrated(database)) && (await standingOf(database.pool));
+  if (!rowSecurityStatus) return;
+  const { role, lacking, advice, isBound } = rowSecurityStatus;
   if (lacking === undefined)
     return note({ state: 'ok', about, said: `requests ask in the name of ${role}, which sees their viewer's rows alone` });
   note({
@@ -247,32 +251,34 @@ async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, no
 async function examineFiles(config: Config, { pool }: Database, note: Note): Promise<void> {
   const media = Media.of(config);
   if (config.bucket) await media.files.check();
-  let [all, missing, last] = [0, 0, 0];
+  let [total, missing, lastId] = [0, 0, 0];
   for (const entity of entities())
     for (const { kind, column } of fieldsOf(entity)) {
       if (kind !== 'image') continue;
-      for (let more = true; more;) {
+      for (let hasMore = true; hasMore;) {
         const { rows } = await pool.query(
-          `SELECT "id", "${column}" AS "path" FROM "${resourceOf(entity)!.table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PATHS}`,
-          [last],
+          `SELECT "id", "${column}" AS "path" FROM "${resourceOf(entity)!.table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
+          [lastId],
         );
-        for (let at = 0; at < rows.length; at += AT_ONCE)
-          for (const holds of await Promise.all(rows.slice(at, at + AT_ONCE).map(({ path: file }) => media.holds(file as string))))
-            if (!holds) missing += 1;
-        all += rows.length;
-        last = rows.at(-1)?.id ?? last;
-        more = rows.length === PATHS;
+        for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS)
+          for (const exists of await Promise.all(
+            rows.slice(at, at + MAX_CONCURRENT_CHECKS).map(({ path: file }) => media.holds(file as string)),
+          ))
+            if (!exists) missing += 1;
+        total += rows.length;
+        lastId = rows.at(-1)?.id ?? lastId;
+        hasMore = rows.length === PAGE_ROWS;
       }
-      last = 0;
+      lastId = 0;
     }
   note(
     missing
       ? {
           state: 'warning',
           about: 'Files',
-          said: `of ${all} images ${missing} have no file`,
+          said: `of ${total} images ${missing} have no file`,
           advice: `put them back from a backup into ${media.files.name}`,
         }
-      : { state: 'ok', about: 'Files', said: `all ${all} images have their file in ${media.files.name}` },
+      : { state: 'ok', about: 'Files', said: `all ${total} images have their file in ${media.files.name}` },
   );
 }

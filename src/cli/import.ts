@@ -1,3 +1,4 @@
+/** `fitgraph import`: imports a data dump with its media files. */
 import { basename } from 'node:path';
 import { Media } from '../files/media';
 import { Staging } from '../files/staging';
@@ -20,9 +21,9 @@ export async function importDump(file: string, { media, replace }: { media?: str
           if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
         },
       });
-      const count = [...counts.values()].reduce((sum, some) => sum + some, 0);
+      const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
       await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${counted(count, 'row')}` }, session);
-      // The old rows are gone for good only now, and with them the need for their files.
+      // Published after the commit: until then a rollback would still need the replaced files.
       await staging.publish(Boolean(replace));
       say(`${counted(count, 'row')} of ${counted(counts.size, 'model')} imported.`);
     } catch (error) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
+/** Entry point of the command-line interface. Commands also work beside a running server, with which they share the embedded PostgreSQL. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, wantsStacks } from '../platform/config';
 import { VERSION } from '../platform/version';
@@ -11,27 +11,27 @@ const program = new Command('fitgraph')
   .exitOverride();
 
 program.command('serve').description('Start the server, as `npm start` does.').action(serveForever);
-/** Whoever mistypes is told where to read on: of the command that they mean. */
-function inherit(command: Command, names: string): void {
+/** After a usage error, points to the help of the command in question; applies to all subcommands. */
+function configureHelp(command: Command, names: string): void {
   command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
   for (const child of command.commands) {
     child.copyInheritedSettings(command);
-    inherit(child, `${names} ${child.name()}`);
+    configureHelp(child, `${names} ${child.name()}`);
   }
 }
 
 async function run(): Promise<void> {
-  // The process that watches over the workers stays, and stays small.
+  // `serve` becomes the long-running supervisor, whose memory stays small without the other commands.
   if (process.argv[2] !== 'serve') for (const command of (await import('./commands.ts')).commands()) program.addCommand(command);
-  inherit(program, 'fitgraph');
+  configureHelp(program, 'fitgraph');
   await program.parseAsync();
 }
 
 run().catch(async (error: unknown) => {
-  // Commander has said already what was wrong with the arguments.
+  // Commander has already printed the usage error.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const known = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).KnownError;
-  process.stderr.write(`fitgraph: ${known || !wantsStacks() ? message : stack}\n`);
+  const isExpected = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).KnownError;
+  process.stderr.write(`fitgraph: ${isExpected || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

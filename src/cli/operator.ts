@@ -1,4 +1,4 @@
-/** What every command that touches the database needs, opened before and closed after it. */
+/** Shared setup and output of commands: opens and closes the database, writes the audit log, shows progress. */
 import { userInfo } from 'node:os';
 import { note, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
@@ -21,12 +21,12 @@ function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // A user without a name, as in some containers.
+    // The user id has no passwd entry, as in some containers.
     return `user ${process.getuid?.() ?? ''}`.trim();
   }
 }
 
-/** Notes in the audit log what an operator does. */
+/** Records an operator's action in the audit log. */
 export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   note({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
@@ -44,33 +44,33 @@ export async function operate<T>(
   }
 }
 
-/** `1 row`, `2 rows` */
+/** Formats a count with its noun: `1 row`, `2 rows`. */
 export const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
 export const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
-const SHOWN_EVERY_MS = 200;
+const PROGRESS_INTERVAL_MS = 200;
 
-/** On a terminal one line that counts up, with how many a second and how long it still takes; nothing otherwise. */
+/** Returns a progress callback that updates one line per stage on a terminal; prints nothing otherwise. */
 export function stages(): (what: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
-  let [stage, began, shown] = ['', 0, 0];
+  let [stage, startedAt, lastOutput] = ['', 0, 0];
   return (what, done, total) => {
     const now = performance.now();
-    if (what !== stage) [stage, began, shown] = [what, now, 0];
-    const last = total !== undefined && done >= total;
-    if (!last && now - shown < SHOWN_EVERY_MS) return;
-    shown = now;
-    process.stderr.write(`\r\x1b[K${what}: ${progressLine(done, total, (now - began) / 1000)}${last ? '\n' : ''}`);
+    if (what !== stage) [stage, startedAt, lastOutput] = [what, now, 0];
+    const isComplete = total !== undefined && done >= total;
+    if (!isComplete && now - lastOutput < PROGRESS_INTERVAL_MS) return;
+    lastOutput = now;
+    process.stderr.write(`\r\x1b[K${what}: ${progressLine(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
   };
 }
 
-/** `1,200 of 5,000, 400 a second, 10 s left` */
+/** Formats progress, for example `1,200 of 5,000, 400 a second, 10 s left`. */
 export function progressLine(done: number, total: number | undefined, seconds: number): string {
-  const said = (number: number) => Math.round(number).toLocaleString('en');
+  const format = (number: number) => Math.round(number).toLocaleString('en');
   const rate = seconds > 0 ? done / seconds : 0;
-  const left = total !== undefined && rate > 0 && done < total ? `, ${said((total - done) / rate)} s left` : '';
-  return `${said(done)}${total === undefined ? '' : ` of ${said(total)}`}${rate > 0 ? `, ${said(rate)} a second` : ''}${left}`;
+  const timeLeft = total !== undefined && rate > 0 && done < total ? `, ${format((total - done) / rate)} s left` : '';
+  return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
 }
 
 export function progress(what: string): (done: number, total: number) => void {

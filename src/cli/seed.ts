@@ -1,3 +1,4 @@
+/** `fitgraph seed`: seeds reference data and optionally the demo account. */
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReference } from '../transfer/seed';
 import { noteOf, operate, progress, say } from './operator';

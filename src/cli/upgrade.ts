@@ -1,3 +1,4 @@
+/** `fitgraph upgrade`: moves the embedded database to a new major version of PostgreSQL by backup and restore. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
@@ -12,16 +13,22 @@ import { inspect, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
 import { noteOf, say, stages } from './operator';
 
-const opened = (config: Config, connection: object) => new Database({ ...config, connection, models });
+const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
-/** A database of the new version in a folder of its own, with all rows. */
-async function fill(config: Config, dataDir: string, file: string, detail: string, progress: ReturnType<typeof stages>): Promise<void> {
+/** Creates a cluster of the new version in a separate folder and restores all rows into it. */
+async function createUpgraded(
+  config: Config,
+  dataDir: string,
+  file: string,
+  detail: string,
+  progress: ReturnType<typeof stages>,
+): Promise<void> {
   const embedded = await openEmbedded({ dataDir });
-  const database = opened(config, embedded.connection);
+  const database = connectDatabase(config, embedded.connection);
   try {
     await migrateUp(database);
     const found = await inspect(file, progress);
-    // The files of rows and the key stay where they are.
+    // Media files and the secret key are not part of this backup; they stay in place.
     await restoreBackup({ file, found, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
     await noteOf({ kind: 'COMMAND', detail }, database.session());
   } finally {
@@ -41,14 +48,14 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
   await rm(file, { force: true });
   try {
     await withFormer(former, bin, async (connection) => {
-      const database = opened(config, connection);
+      const database = connectDatabase(config, connection);
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
     makeDraft(former);
-    await fill(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
-    const kept = takeOver(former);
+    await createUpgraded(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
+    const formerFolder = takeOver(former);
     say(
-      `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${kept}: delete it when all is well.`,
+      `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${formerFolder}: delete it when all is well.`,
     );
   } finally {
     await rm(file, { force: true });

@@ -1,3 +1,4 @@
+/** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
 import { checkPassword, createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
 import type { Config } from '../platform/config';
@@ -11,21 +12,21 @@ import { createLog } from '../platform/logging';
 import { confirm, newPassword } from './asking';
 import { counted, noteOf, operate, say } from './operator';
 
-/** From the option, or else typed, so that it need not stand in the shell's history. */
-const passwordOf = async (option: string | undefined): Promise<string> => option ?? newPassword();
+/** Prompts for a password without the option, so that it need not appear in the shell history. */
+const readPassword = async (option: string | undefined): Promise<string> => option ?? newPassword();
 
-/** Of many accounts of many installations, a reader tells by its beginning whose it is. */
-const madePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
+/** The user name as a prefix shows to which account the password belongs. */
+const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
-const ACCOUNTS = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
+const LIST_ACCOUNTS = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
   "is_active" AS "active" FROM "user_account" ORDER BY "id"`;
 
-const dayOf = (moment: string) => new Date(moment).toISOString().slice(0, 10);
+const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slice(0, 10);
 
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
-  const password = await passwordOf(options.password);
+  const password = await readPassword(options.password);
   await operate(async ({ session, vault }) => {
-    // Every account has a language.
+    // An account refers to a language.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new KnownError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
@@ -35,7 +36,7 @@ export async function create(username: string, options: { password?: string; ema
 }
 
 export async function changePassword(username: string, options: { password?: string; new?: boolean }): Promise<void> {
-  const password = options.new ? madePassword(username) : await passwordOf(options.password);
+  const password = options.new ? generatePassword(username) : await readPassword(options.password);
   await operate(async ({ session, vault }) => {
     const { id } = await findUser(username, session);
     checkPassword(password);
@@ -76,18 +77,20 @@ export async function remove(username: string, options: { yes?: boolean }): Prom
 
 export const list = (options: { json?: boolean }): Promise<void> =>
   operate(async ({ session }) => {
-    const accounts = await session.query(ACCOUNTS, []);
+    const accounts = await session.query(LIST_ACCOUNTS, []);
     if (options.json) return accounts.forEach((account) => say(JSON.stringify(account)));
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
       const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
       say(
-        [username, `joined ${dayOf(joined)}`, lastLogin ? `last login ${dayOf(lastLogin)}` : 'never signed in', marks].join('  ').trimEnd(),
+        [username, `joined ${formatDate(joined)}`, lastLogin ? `last login ${formatDate(lastLogin)}` : 'never signed in', marks]
+          .join('  ')
+          .trimEnd(),
       );
     }
     process.stderr.write(`${counted(accounts.length, 'account')}\n`);
   });
 
-/** A server that runs does it as well; without one the files would stay until the next start. */
+/** Deletes the files now. A running server would do so too; without one they would stay until the next start. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.of(config), new Listener(database, log), log).run();

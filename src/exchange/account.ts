@@ -1,4 +1,4 @@
-/** What the sender of a request does about their own account: signing in, password, keys, tokens, sessions. */
+/** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
 import type { IncomingMessage } from 'node:http';
 import { listOf, type AccessToken } from '../auth/accesstokens';
 import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn } from '../auth/accounts';
@@ -14,93 +14,107 @@ import { invalidValue, mistake, MistakeCode } from '../core/model/mistakes';
 import type { Dependencies } from './exchange';
 import { shownAddress } from './observation';
 
-const SHOWN_EVENTS = 10;
+const MAX_LISTED_EVENTS = 10;
 
-const NOT_THE_PASSWORD = mistake(MistakeCode.WRONG_CREDENTIALS, 'This is not your password.');
+const WRONG_PASSWORD = mistake(MistakeCode.WRONG_CREDENTIALS, 'This is not your password.');
 
-interface Sender {
+interface AccountOptions {
   request: IncomingMessage;
   services: Dependencies;
   context: Context;
-  /** Of the request, for the log. */
+  /** Request id, for the log. */
   id: string;
   address: string;
   network: string;
-  /** That came in the Authorization header. */
+  /** Token of the Authorization header. */
   token(): string | undefined;
-  /** The session that their browser's cookie names. */
-  browser(): string | undefined;
+  /** Id of the browser session, from the cookie. */
+  sessionId(): string | undefined;
 }
 
 export class Account {
   private readonly context: Context;
 
-  constructor(private readonly from: Sender) {
-    this.context = from.context;
+  constructor(private readonly options: AccountOptions) {
+    this.context = options.context;
   }
 
   signIn(username: string, password: string): Promise<string> {
     const { session } = this.context;
-    return this.attempt(username, () => signIn(username, password, session, this.from.services.vault, this.by));
+    return this.attempt(username, () => signIn(username, password, session, this.options.services.vault, this.eventSource));
   }
 
-  /** Answers the id of the user. */
+  /** Returns the id of the user. */
   checkCredentials(username: string, password: string): Promise<number> {
-    return this.attempt(username, () => checkCredentials(username, password, this.context.session, this.by));
+    return this.attempt(username, () => checkCredentials(username, password, this.context.session, this.eventSource));
   }
 
-  /** A try of a password, of which so many are let through. */
+  /** Runs a password check within the login rate limit of the client network and user name. */
   private attempt<T>(username: string, work: () => Promise<T>): Promise<T> {
-    const { exposure, limit } = this.from.services;
-    exposure.check(this.from.request);
-    return limit.attempt(this.from.network, username, work).catch((error: unknown) => {
-      this.loginRefused(error);
+    const { exposure, limit } = this.options.services;
+    exposure.check(this.options.request);
+    return limit.attempt(this.options.network, username, work).catch((error: unknown) => {
+      this.logFailure(error);
       throw error;
     });
   }
 
-  /** Who guesses passwords is to be seen. Not by the name that was typed, in whose place many a user has typed a password. */
-  private loginRefused(error: unknown): void {
+  /** Logs a failed login, so that password guessing is noticed. Omits the submitted user name, because users type passwords in its place. */
+  private logFailure(error: unknown): void {
     const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { viewer } = this.context;
-    const known = { id: this.from.id, address: shownAddress(this.from.address), user: viewer?.id };
-    this.from.services.log.warn({ ...known, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
+    const fields = { id: this.options.id, address: shownAddress(this.options.address), user: viewer?.id };
+    this.options.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 
-  /** The session of the request stays, whoever else was signed in is signed out, and the token is a new one. */
+  /** Changes the password, ends all other sessions and returns a new token. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const { session } = this.context;
     const viewer = demandOwner(this.context);
     const problem = passwordProblem(newPassword);
-    const weak = problem ? [{ path: ['newPassword'], ...invalidValue(problem) }] : [];
-    const wrong = () => new InvalidInput([{ path: ['oldPassword'], ...NOT_THE_PASSWORD }, ...weak]);
-    const stored = await this.attempt(viewer.username, async () => {
-      const found = await hashOfPassword(viewer.id, oldPassword, session, this.by);
-      if (found === undefined) {
-        await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.by }, (text, values) => session.query(text, values));
-        throw wrong();
+    const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValue(problem) }] : [];
+    const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD }, ...weaknesses]);
+    const storedHash = await this.attempt(viewer.username, async () => {
+      const hash = await hashOfPassword(viewer.id, oldPassword, session, this.eventSource);
+      if (hash === undefined) {
+        await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, (text, values) => session.query(text, values));
+        throw wrongPassword();
       }
-      return found;
+      return hash;
     });
-    refuse(weak);
-    const token = await replacePassword(viewer.id, stored, newPassword, this.from.browser(), session, this.from.services.vault, this.by);
-    if (token === undefined) throw wrong();
+    refuse(weaknesses);
+    const token = await replacePassword(
+      viewer.id,
+      storedHash,
+      newPassword,
+      this.options.sessionId(),
+      session,
+      this.options.services.vault,
+      this.eventSource,
+    );
+    if (token === undefined) throw wrongPassword();
     return token;
   }
 
   async replaceToken(): Promise<string> {
     const { session } = this.context;
     const viewer = demandOwner(this.context);
-    const old = this.from.token();
-    const token = await renewToken(viewer.id, old === undefined ? undefined : digestOf(old), session, this.from.services.vault, this.by);
-    // Another request with the same token was faster.
+    const oldToken = this.options.token();
+    const token = await renewToken(
+      viewer.id,
+      oldToken === undefined ? undefined : digestOf(oldToken),
+      session,
+      this.options.services.vault,
+      this.eventSource,
+    );
+    // A concurrent request has already replaced the same token.
     if (token === undefined) throw notSignedIn('Invalid token.');
     return token;
   }
 
   key(): Promise<ApiKey | undefined> {
-    return keyOf(demandOwner(this.context).id, this.context.session, this.from.services.vault);
+    return keyOf(demandOwner(this.context).id, this.context.session, this.options.services.vault);
   }
 
   async accessTokens(): Promise<AccessToken[]> {
@@ -108,23 +122,23 @@ export class Account {
   }
 
   async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
-    const noted = await eventsOf(demandOwner(this.context).id, { limit: SHOWN_EVENTS }, this.context.session);
-    return noted.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
+    const events = await eventsOf(demandOwner(this.context).id, { limit: MAX_LISTED_EVENTS }, this.context.session);
+    return events.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
   }
 
   credentials(): OwnCredentials {
-    return new OwnCredentials(demandOwner(this.context).id, this.from.network, this.context.session, this.from.services.accessTokens);
+    return new OwnCredentials(demandOwner(this.context).id, this.options.network, this.context.session, this.options.services.accessTokens);
   }
 
-  /** Makes a key, or a new one in place of the one with this id. */
-  async renewKey(replaced?: string): Promise<void> {
+  /** Creates an API key, or replaces the one with this id. */
+  async renewKey(keyId?: string): Promise<void> {
     const { session } = this.context;
     const { id } = demandOwner(this.context);
-    if (replaced === undefined) await makeKey(id, session, this.from.services.vault);
-    else await replaceKey(id, replaced, session, this.from.services.vault, this.by);
+    if (keyId === undefined) await makeKey(id, session, this.options.services.vault);
+    else await replaceKey(id, keyId, session, this.options.services.vault, this.eventSource);
   }
 
-  private get by(): By {
-    return { address: this.from.network };
+  private get eventSource(): By {
+    return { address: this.options.network };
   }
 }

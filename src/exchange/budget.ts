@@ -1,7 +1,7 @@
 /**
- * What everybody may spend on operations, in the units of `core/cost.ts`: a leaky bucket for each user, and for each address of whoever is not
- * signed in. An operation reserves what it may cost and gives back what it did not need. Every instance decides by what it has in memory; now and
- * then instances tell each other through the database what was spent, in one statement for all buckets, so that no request pays for it.
+ * Rate limit by query cost: a leaky bucket (https://en.wikipedia.org/wiki/Leaky_bucket) per signed-in user and per address of anonymous clients,
+ * in the units of `core/operation/cost.ts`. An operation reserves its estimated cost and settles the actual one. Each instance decides from
+ * memory; instances exchange the spent cost through the database periodically, in one statement for all buckets, outside of requests.
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -12,82 +12,83 @@ import { KnownError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 
-/** In units a second. */
+/** Cost units per second. */
 export interface Rates {
   readonly user: number;
   readonly anonymous: number;
 }
 
-/** Whoever has spent nothing for so long may spend it all at once. */
-const SECONDS_KEPT = 100;
+/** Capacity of a bucket, as a multiple of its rate. */
+const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
-const SHARED_EVERY_MS = 5_000;
-/** What is less than this part of a bucket is nobody else's business yet. */
-const WORTH_SHARING = 0.01;
-const FORGOTTEN_AFTER = '1 hour';
-/**
- * What an operation has cost: its statements, the rows that they have read, most of them with more than ten fields, each millisecond that the
- * database took for them beyond what is usual, and the bytes of its answer.
- */
-const STATEMENT = 5;
-const ROW = 2;
-const MILLISECOND = 10;
-/** So many seconds' worth are paid for a second in which an operation was parsed and validated, while nobody else was answered. */
-const SECONDS_OF_SERVER = 5;
-const USUAL_MS = 100;
+const SHARE_INTERVAL_MS = 5_000;
+/** Minimum unreported cost to share, as a fraction of the capacity. */
+const MIN_SHARED_FRACTION = 0.01;
+const RETENTION = '1 hour';
+const COST_PER_STATEMENT = 5;
+/** Rows usually have more than ten fields. */
+const COST_PER_ROW = 2;
+const COST_PER_SLOW_MS = 10;
+/** Database time per statement that is not charged. */
+const FREE_MS_PER_STATEMENT = 100;
+/** A second of parsing and validation is charged as this many seconds of the rate, because it blocks the event loop for all clients. */
+const CPU_TIME_FACTOR = 5;
 
 class Bucket {
   private level = 0;
-  private seen = performance.now();
-  /** Spent here since the others were told. */
-  untold = 0;
+  private updatedAt = performance.now();
+  /** Cost spent by this instance and not yet shared with the others. */
+  unreported = 0;
 
   constructor(readonly rate: number) {}
 
   get capacity(): number {
-    return this.rate * SECONDS_KEPT;
+    return this.rate * CAPACITY_SECONDS;
   }
 
-  /** What is spent and has not leaked away yet. */
+  /** Current level: the cost spent, less what has leaked since. */
   spent(): number {
     const now = performance.now();
-    this.level = Math.max(0, this.level - ((now - this.seen) / 1000) * this.rate);
-    this.seen = now;
+    this.level = Math.max(0, this.level - ((now - this.updatedAt) / 1000) * this.rate);
+    this.updatedAt = now;
     return this.level;
   }
 
-  /** No more than there is when nothing is spent but what the same request has `paid`. */
-  reserve(cost: number, paid: number): void {
-    const wanted = Math.min(cost, Math.max(0, this.capacity - paid));
-    const over = this.spent() + wanted - this.capacity;
-    if (over > 0) {
-      const retryAfter = Math.max(1, Math.ceil(over / this.rate));
+  /**
+   * Throws RATE_LIMITED if the cost exceeds the free capacity. A cost above the whole capacity, less what this request has already `charged`,
+   * is reduced to it, so that an expensive operation can run on an empty bucket.
+   */
+  reserve(cost: number, charged: number): void {
+    const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
+    const excess = this.spent() + reserved - this.capacity;
+    if (excess > 0) {
+      const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
       throw new KnownError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
         retryAfter,
       });
     }
-    this.spend(wanted);
+    this.spend(reserved);
   }
 
   spend(cost: number): void {
     this.level += cost;
-    this.untold += cost;
+    this.unreported += cost;
   }
 
-  giveBack(cost: number): void {
+  refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
-    this.untold -= cost;
+    this.unreported -= cost;
   }
 
-  /** What all instances know, with what was spent here while they were asked. */
-  learn(level: number): void {
-    this.seen = performance.now();
-    this.level = Math.max(0, level + this.untold);
+  /** Adopts the level shared by all instances, plus what this one has spent during the exchange. */
+  adopt(level: number): void {
+    this.updatedAt = performance.now();
+    this.level = Math.max(0, level + this.unreported);
   }
 }
 
-/** What one request spends; of whom is known when it first does. */
-class Allowance implements Spending {
+/** Spending of one request. Its bucket is chosen at the first charge, when the viewer is known. */
+class RequestSpending implements Spending {
   private bucket?: Bucket;
   private cost = 0;
   private fixed = 0;
@@ -97,7 +98,7 @@ class Allowance implements Spending {
 
   constructor(
     private readonly budgets: Budgets,
-    private readonly whose: () => Bucket,
+    private readonly findBucket: () => Bucket,
     private readonly session: Session,
   ) {}
 
@@ -111,10 +112,10 @@ class Allowance implements Spending {
   settle({ total }: Cost): void {
     const statements = this.session.statements - this.statements;
     const rows = this.session.rows - this.rows;
-    const slow = Math.max(0, this.session.milliseconds - this.milliseconds - statements * USUAL_MS);
-    const used = Math.min(total, this.fixed + statements * STATEMENT + rows * ROW + slow * MILLISECOND);
-    // Of an operation that may cost more than there is, all that there is was reserved.
-    this.bucket?.giveBack(Math.max(0, Math.min(total, this.bucket.capacity) - used));
+    const slowMs = Math.max(0, this.session.milliseconds - this.milliseconds - statements * FREE_MS_PER_STATEMENT);
+    const used = Math.min(total, this.fixed + statements * COST_PER_STATEMENT + rows * COST_PER_ROW + slowMs * COST_PER_SLOW_MS);
+    // `reserve` reduces an estimate above the capacity to the capacity.
+    this.bucket?.refund(Math.max(0, Math.min(total, this.bucket.capacity) - used));
     this.cost += used - total;
   }
 
@@ -123,18 +124,18 @@ class Allowance implements Spending {
   }
 
   worked(ms: number): void {
-    this.bucket ??= this.whose();
-    this.spend((ms / 1000) * SECONDS_OF_SERVER * this.bucket.rate);
+    this.bucket ??= this.findBucket();
+    this.spend((ms / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
   }
 
-  /** Afterwards: what is more than there is keeps the next one waiting. */
+  /** Charges afterwards, without a limit: an overdrawn bucket delays later operations. */
   private spend(cost: number): void {
-    (this.bucket ??= this.whose()).spend(cost);
+    (this.bucket ??= this.findBucket()).spend(cost);
     this.cost += cost;
   }
 
   demand(cost = 0): void {
-    this.bucket ??= this.whose();
+    this.bucket ??= this.findBucket();
     try {
       this.bucket.reserve(cost, this.cost);
     } catch (error) {
@@ -161,12 +162,12 @@ export function rateLimitHeaders(spending: Spending | undefined): Record<string,
   const standing = spending?.standing;
   if (!standing) return {};
   const { cost, limit, remaining, seconds } = standing;
-  // `c`, what this request has cost, is a parameter of our own, which the draft allows for.
-  return { 'RateLimit-Policy': `"cost";q=${limit};w=${SECONDS_KEPT}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
+  // `c`, the cost of this request, is a custom parameter, which the draft permits.
+  return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }
 
-/** A bucket leaks since it was last told of; then comes what was spent on top, or given back. */
-const SHARE = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
+/** Per bucket: lets the stored level leak since its last update, then adds the cost that this instance spent or refunded. */
+const SHARE_SQL = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
   INSERT INTO "budget" AS b ("key", "level", "rate")
     SELECT t."key", greatest(0, t."spent" + greatest(0, coalesce(o."level" - extract(epoch FROM now() - o."at") * o."rate", 0))), t."rate"
     FROM told t LEFT JOIN "budget" o ON o."key" = t."key"
@@ -175,11 +176,11 @@ const SHARE = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::
 
 export class Budgets {
   private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
-  private sharing?: NodeJS.Timeout;
-  /** How often somebody was told that they have spent too much. */
+  private shareTimer?: NodeJS.Timeout;
+  /** Number of rejected reservations, for metrics. */
   refused = 0;
 
-  /** Without rates everybody may spend as much as they like. */
+  /** Without rates there is no limit. */
   constructor(
     private readonly database: Database,
     private readonly rates: Rates | undefined,
@@ -189,14 +190,14 @@ export class Budgets {
   start(): void {
     if (!this.rates) return;
     const share = () => this.share().catch((error) => this.log.warn({ err: error }, 'budgets could not be shared with other instances'));
-    this.sharing = setInterval(() => void share(), SHARED_EVERY_MS).unref();
+    this.shareTimer = setInterval(() => void share(), SHARE_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    clearInterval(this.sharing);
+    clearInterval(this.shareTimer);
   }
 
-  /** Of how many callers it is known what they spent. */
+  /** Number of buckets in memory, for metrics. */
   get known(): number {
     return this.buckets.size;
   }
@@ -204,7 +205,7 @@ export class Budgets {
   of(context: Context, address: () => string): Spending | undefined {
     const { rates } = this;
     if (!rates) return undefined;
-    return new Allowance(
+    return new RequestSpending(
       this,
       () => {
         const { viewer } = context;
@@ -220,19 +221,21 @@ export class Budgets {
     return bucket;
   }
 
-  /** Tells the others, and learns from them. */
+  /** Exchanges spent cost with the other instances. On failure the cost stays unreported for the next attempt. */
   async share(): Promise<void> {
-    const told = [...this.buckets].filter(([, { untold, capacity }]) => Math.abs(untold) > capacity * WORTH_SHARING);
-    if (!told.length) return;
-    const spent = told.map(([, bucket]) => bucket.untold);
-    for (const [, bucket] of told) bucket.untold = 0;
-    const values = [told.map(([key]) => key), spent, told.map(([, { rate }]) => rate)];
-    const rows = await this.database.ask(SHARE, values).catch((error) => {
-      told.forEach(([, bucket], index) => (bucket.untold += spent[index]!));
+    const changedBuckets = [...this.buckets].filter(
+      ([, { unreported, capacity }]) => Math.abs(unreported) > capacity * MIN_SHARED_FRACTION,
+    );
+    if (!changedBuckets.length) return;
+    const spent = changedBuckets.map(([, bucket]) => bucket.unreported);
+    for (const [, bucket] of changedBuckets) bucket.unreported = 0;
+    const values = [changedBuckets.map(([key]) => key), spent, changedBuckets.map(([, { rate }]) => rate)];
+    const rows = await this.database.ask(SHARE_SQL, values).catch((error) => {
+      changedBuckets.forEach(([, bucket], index) => (bucket.unreported += spent[index]!));
       throw error;
     });
     const levels = new Map((rows as { key: string; level: number }[]).map(({ key, level }) => [key, level]));
-    for (const [key, bucket] of told) bucket.learn(levels.get(key)!);
-    await this.database.ask(`DELETE FROM "budget" WHERE "at" < now() - interval '${FORGOTTEN_AFTER}'`);
+    for (const [key, bucket] of changedBuckets) bucket.adopt(levels.get(key)!);
+    await this.database.ask(`DELETE FROM "budget" WHERE "at" < now() - interval '${RETENTION}'`);
   }
 }

@@ -1,4 +1,4 @@
-/** One HTTP request: its session, its viewer, its context, and the line that the log has of it. */
+/** Request context of one HTTP request: client address, authentication, database session, resolver context, idempotency and observability. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { viewerOf } from '../auth/accounts';
 import { isAccessToken, type AccessTokens } from '../auth/accesstokens';
@@ -27,37 +27,37 @@ export interface Dependencies extends Services {
   accessTokens: AccessTokens;
   exposure: Exposure;
   idempotency: Idempotency;
-  /** Absent: nobody asks for them. */
+  /** Absent when disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
 }
 
-/** Methods that change nothing, which other sites' pages may therefore cause. */
-const SAFE = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
+/** Safe methods (RFC 9110, section 9.2.1), exempt from CSRF protection. */
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
 export class HttpExchange {
-  /** What the request is called in its answer and in the log. */
+  /** X-Request-Id of the response and the log. */
   readonly id: string;
-  /** Name of the operation of GraphQL that was found in the request; null where it has none. */
+  /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
   operation?: string | null;
   route?: Route;
-  private readonly began = performance.now();
-  private readonly full: Context;
+  private readonly startedAt = performance.now();
+  private readonly resolverContext: Context;
   private readonly address: string;
   private readonly network: string;
-  /** Of the browser: the session that its cookie names, once it is known to be one. */
-  private browser?: { sessionId: string; username: string };
+  /** Session of a browser that was authenticated by its cookie. */
+  private browserSession?: { sessionId: string; username: string };
 
-  private own?: Account;
-  private identifying?: Promise<boolean>;
+  private ownAccount?: Account;
+  private authentication?: Promise<boolean>;
 
-  /** Id of the user whose credentials these are, known before a form is read that may lack its token. */
+  /** Id of the user whose credentials were sent. Unlike the viewer it is set before the CSRF token is checked. */
   sender?: number;
 
   constructor(
     private readonly request: IncomingMessage,
     private readonly services: Dependencies,
-    /** Of the Authorization header, in lower case. */
+    /** Accepted schemes of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
     api: Context['api'],
   ) {
@@ -68,13 +68,13 @@ export class HttpExchange {
     this.network = origin.network(request, this.address);
     session.asks('strangers', this.network);
     const log = services.log;
-    this.full = {
+    this.resolverContext = {
       requestId: this.id,
       told: services.metrics && ((code) => services.metrics!.told(api, code)),
       viewer: null,
       api,
       session,
-      began: this.began,
+      began: this.startedAt,
       loaders: new Loaders(),
       reference,
       memory,
@@ -93,68 +93,68 @@ export class HttpExchange {
         if (!(await this.authenticate())) throw notSignedIn();
       },
     };
-    this.full.spending = services.budgets.of(this.full, () => this.network);
+    this.resolverContext.spending = services.budgets.of(this.resolverContext, () => this.network);
   }
 
   get context(): Context {
-    return this.full;
+    return this.resolverContext;
   }
 
   get account(): Account {
-    const { request, services, full, id, address, network } = this;
+    const { request, services, resolverContext, id, address, network } = this;
     const token = () => tokenOfHeader(request.headers.authorization, this.schemes);
-    return (this.own ??= new Account({
+    return (this.ownAccount ??= new Account({
       request,
       services,
-      context: full,
+      context: resolverContext,
       id,
       address,
       network,
       token,
-      browser: () => this.browser?.sessionId,
+      sessionId: () => this.browserSession?.sessionId,
     }));
   }
 
   get languages(): readonly string[] {
-    return this.full.languages;
+    return this.resolverContext.languages;
   }
 
   get baseUrl(): string {
-    return this.full.baseUrl;
+    return this.resolverContext.baseUrl;
   }
 
-  /** Cookies of this exchange are Secure, and no others are believed. */
+  /** Whether session cookies carry the Secure attribute. If so, cookies without it are ignored. */
   get secure(): boolean {
     return this.services.config.production || this.baseUrl.startsWith('https:');
   }
 
   /**
-   * Whether somebody is signed in: by the Authorization header or, without one of a scheme that is known, by the cookie of a session. Then an
-   * unsafe method needs the CSRF token, from the header `X-CSRFToken` or from `formToken`, which is asked only if it matters.
+   * Authenticates by the Authorization header or, without one of an accepted scheme, by the session cookie; returns false for anonymous clients.
+   * With a cookie, an unsafe method requires the CSRF token, from the header `X-CSRFToken` or from `formToken`, which is called only then.
    */
   async authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean> {
     try {
       const viewer = await this.viewer(formToken);
-      if (viewer) this.full.session.asks('users', viewer.id);
+      if (viewer) this.resolverContext.session.asks('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      this.full.session.asks('strangers', this.network);
+      this.resolverContext.session.asks('strangers', this.network);
       throw ofDatabase(error, this.services.log, this.id) ?? error;
     }
   }
 
   private async viewer(formToken?: () => Promise<string | undefined>): Promise<Viewer | undefined> {
     const { sessions, exposure } = this.services;
-    const { session } = this.full;
+    const { session } = this.resolverContext;
     const { authorization, cookie } = this.request.headers;
     const token = tokenOfHeader(authorization, this.schemes);
     if (token !== undefined) {
       exposure.check(this.request);
-      // Whoever comes with a key does not wait behind those who have none.
+      // A request with a token does not queue behind anonymous clients while the token is verified.
       session.asks('users', this.network);
       const viewer = await (isAccessToken(token) ? this.services.accessTokens.viewerOf(token, session) : viewerOf(token, session));
       this.sender = viewer.id;
-      return (this.full.viewer = viewer);
+      return (this.resolverContext.viewer = viewer);
     }
     const sessionId = sessions.idOf(cookie, this.secure);
     if (!sessionId) return undefined;
@@ -164,106 +164,106 @@ export class HttpExchange {
       session.asks('strangers', this.network);
       return undefined;
     }
-    this.browser = { sessionId, username: viewer.username };
+    this.browserSession = { sessionId, username: viewer.username };
     this.sender = viewer.id;
-    if (!SAFE.includes(this.request.method ?? '')) {
+    if (!SAFE_METHODS.includes(this.request.method ?? '')) {
       const csrfToken = this.request.headers[CSRF_HEADER.toLowerCase()] ?? (await formToken?.());
       if (!sessions.isCsrfToken(sessionId, csrfToken?.toString())) throw new CsrfError();
     }
-    return (this.full.viewer = viewer);
+    return (this.resolverContext.viewer = viewer);
   }
 
-  /** As `authenticate`, asked once: before a body is read, and again for whoever answers it. */
+  /** Authenticates once per request: before the body is read; the handler gets the same result. */
   identified(): Promise<boolean> {
-    return (this.identifying ??= this.authenticate());
+    return (this.authentication ??= this.authenticate());
   }
 
-  /** Whether the sender is signed in; wrong credentials are told later. */
+  /** Whether the sender is signed in. Invalid credentials count as no; their error is reported later, by `identified`. */
   isKnown(): Promise<boolean> {
     return this.identified().catch(() => false);
   }
 
-  /** Who looks at the page that is answered, and the token for its forms. */
+  /** User name for the page header and CSRF token for its forms. */
   visitor(): { username?: string; csrfToken?: string } {
-    if (!this.browser) return { username: this.full.viewer?.username };
-    return { username: this.browser.username, csrfToken: this.services.sessions.csrfToken(this.browser.sessionId) };
+    if (!this.browserSession) return { username: this.resolverContext.viewer?.username };
+    return { username: this.browserSession.username, csrfToken: this.services.sessions.csrfToken(this.browserSession.sessionId) };
   }
 
-  /** A change about to be made, if its sender is signed in and has named it by an Idempotency-Key; `body` is what was sent. */
+  /** Claims the Idempotency-Key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. */
   async attempt(body: unknown): Promise<Attempt | undefined> {
     const { method, url, headers } = this.request;
     const key = headers['idempotency-key'];
-    if (key === undefined || !this.full.viewer) return undefined;
-    // What was answered is for whoever may do the same.
-    const { id, scopes } = this.full.viewer;
-    // Who lost the connection sends it again to hear what became of it.
-    this.full.session.last();
+    if (key === undefined || !this.resolverContext.viewer) return undefined;
+    // Scopes are part of the fingerprint, so that a token with fewer of them cannot read a stored response.
+    const { id, scopes } = this.resolverContext.viewer;
+    // Runs to its end even if the client disconnects: the client repeats the request to learn the result.
+    this.resolverContext.session.last();
     return this.services.idempotency
-      .attempt(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.full.session)
+      .attempt(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.resolverContext.session)
       .catch((error: unknown) => {
         throw ofDatabase(error, this.services.log, this.id) ?? error;
       });
   }
 
-  /** Makes a change, unless it was made before with the same Idempotency-Key: then its answer is given again. */
-  async once(body: unknown, make: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
+  /** Runs the operation, or replays the stored response if it was run before with the same Idempotency-Key. */
+  async once(body: unknown, run: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
     const attempt = await this.attempt(body);
-    if (!attempt) return make();
+    if (!attempt) return run();
     if ('kept' in attempt) return attempt.kept;
     const { claim } = attempt;
-    const answer = await make().catch(async (error: unknown) => {
+    const response = await run().catch(async (error: unknown) => {
       await claim.release();
       throw error;
     });
-    await claim.settle(answer);
-    return answer;
+    await claim.settle(response);
+    return response;
   }
 
-  /** Signs the browser in, in a session of its own; answers the Set-Cookie header. */
+  /** Signs the browser in with a new session; returns the Set-Cookie header. */
   async startSession(username: string, password: string): Promise<string> {
     const { sessions } = this.services;
-    const { session } = this.full;
+    const { session } = this.resolverContext;
     const userId = await this.account.checkCredentials(username, password);
     await this.endSession();
     return sessions.cookie(await sessions.start(userId, session), this.secure);
   }
 
-  /** Ends the session that the cookie names, if any; answers the Set-Cookie header that takes the cookie away. */
+  /** Ends the session of the cookie, if any; returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
     const { sessions } = this.services;
     const sessionId = sessions.idOf(this.request.headers.cookie, this.secure);
-    if (sessionId !== undefined) await sessions.end(sessionId, this.full.session);
+    if (sessionId !== undefined) await sessions.end(sessionId, this.resolverContext.session);
     return sessions.cookie(undefined, this.secure);
   }
 
-  /** Why the sender is not for rows of this group; undefined if they are. */
+  /** Returns the error for a sender without access to the resources of this group; undefined if access is granted. */
   lacking(group: Group, access: Access): KnownError | undefined {
-    return lacking(group, access, this.full);
+    return lacking(group, access, this.resolverContext);
   }
 
   sent(bytes: number): void {
-    this.full.spending?.sent(bytes);
+    this.resolverContext.spending?.sent(bytes);
   }
 
   headers(): Record<string, string> {
-    return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.full.spending) };
+    return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.resolverContext.spending) };
   }
 
   private timing(): Record<string, string> {
-    const { milliseconds, statements } = this.full.session;
+    const { milliseconds, statements } = this.resolverContext.session;
     return { 'Server-Timing': `db;dur=${milliseconds.toFixed(1)};desc="${statements} statements"` };
   }
 
-  /** Nobody waits for the answer once its connection is closed. */
+  /** Cancels the database work of the request when the client disconnects before the response is sent. */
   watch(response: ServerResponse): void {
     response.once('close', () => {
-      if (!response.writableFinished) this.full.session.abandon();
+      if (!response.writableFinished) this.resolverContext.session.abandon();
     });
   }
 
-  /** What the log, metrics and traces have of it. */
+  /** Registers access log, metrics and trace of the request. */
   watched(response: ServerResponse): void {
-    const { request, services, full, began, address } = this;
-    observe(response, { request, services, context: full, began, address, told: this });
+    const { request, services, resolverContext, startedAt, address } = this;
+    observe(response, { request, services, context: resolverContext, startedAt, address, result: this });
   }
 }

@@ -1,14 +1,13 @@
-/** Says in the log when a secret crossed the network in clear text. */
+/** Warning in the log when credentials arrive in clear text (plain HTTP from another host in production). */
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
 import type { Origin } from './origin';
 
-/** One line tells the operator; one for each request would only fill the disk. */
-const PAUSE_MS = 60_000;
+const WARNING_INTERVAL_MS = 60_000;
 
 export class Exposure {
-  private warned = -Infinity;
+  private lastWarning = -Infinity;
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
@@ -16,12 +15,12 @@ export class Exposure {
     private readonly log: Logger,
   ) {}
 
-  /** Call it where a token or a password has arrived. */
+  /** Must be called wherever a token or a password is received. */
   check(request: IncomingMessage): void {
     if (!this.config.production || this.origin.isPrivate(request)) return;
     const now = performance.now();
-    if (now - this.warned < PAUSE_MS) return;
-    this.warned = now;
+    if (now - this.lastWarning < WARNING_INTERVAL_MS) return;
+    this.lastWarning = now;
     this.log.warn(
       { address: this.origin.address(request) },
       'a token or password came over plain HTTP from another host: serve https with TLS_CERT and TLS_KEY, or name the proxy that does in TRUSTED_PROXIES',

@@ -1,14 +1,13 @@
 /**
- * The header Idempotency-Key (draft-ietf-httpapi-idempotency-key-header): a change that is sent again with its key is not made again.
+ * Idempotency keys (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a write that is repeated with its key runs once.
  *
- * A request claims its key in the database before it runs. The claim is marked as written in the very transaction that writes, so that both
- * are there or neither is, wherever the server dies; the answer is stored afterwards. Who comes later finds one of these:
- * - an answer: it is given again, nothing runs;
- * - a claim not written, of an instance that lives: the first request still runs, 409 and Retry-After;
- * - a claim not written, old or of an instance that is gone: its server died before anything was written. The request takes the claim over and
- *   runs. Should the first one be alive after all, its transaction finds the claim gone and is rolled back;
- * - a claim written without an answer: the change was made and its answer is lost, or was too large to be kept, which is said with 409. Nothing
- *   runs a second time.
+ * A request claims its key in the database before it runs. The transaction of the write also marks the claim as written, so a crash leaves both
+ * or neither; the response is stored afterwards. A repeated request finds one of these:
+ * - a response: it is replayed, nothing runs;
+ * - an unwritten claim of a live instance: the first request is still running; 409 with Retry-After;
+ * - an unwritten claim that is old or of a dead instance: the server died before the write. The request takes over the claim and runs. If the
+ *   first one is alive after all, its transaction finds the claim replaced and is rolled back;
+ * - a written claim without a response: the write was committed and its response was lost or too large to store; 409, and nothing runs again.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
@@ -29,165 +28,165 @@ export interface KeptAnswer {
 
 export type Attempt = { kept: KeptAnswer } | { claim: Claim };
 
-const SWEEP_MS = 10 * 60 * 1000;
-const RETRY_MS = 500;
-/** Keys become free one after the other, as they grow old. */
+const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
+const RETRY_INTERVAL_MS = 500;
+/** Retry-After when a user has too many keys; they expire one by one. */
 const FULL_RETRY_SECONDS = 600;
-/** Claims that wait for the database to be there again. */
-const MAX_ENDING = 10_000;
+const MAX_ABANDONED_CLAIMS = 10_000;
 const MAX_DEPTH = 200;
-/** In bytes: of one answer. The largest that a mutation of 500 rows usually has is half of it. */
-const MAX_ANSWER = 512 * 1024;
+/** Twice the usual response of the largest mutation (500 rows). */
+const MAX_RESPONSE_BYTES = 512 * 1024;
 
 const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
-/** Longer than any request takes; and an instance that lives holds its lock. */
-const OLD = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+/** SQL condition of claims that may be taken over: older than any request can run, or of an instance that no longer holds its advisory lock. */
+const ABANDONED = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${INSTANCES} AND l."objid"::bigint = k."instance"))`;
 
-/** As far as it matters; those that have expired are taken away soon. */
-const KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
-/** One more only where there is room for it. */
+/** Counts unexpired keys up to the limit. Expired ones may still be stored, because they are deleted periodically. */
+const COUNT_KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
+/** Inserts or takes over a claim; inserts no row if the user has reached the maximum number of keys. */
 const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
-  WHERE (${KEYS.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
+  WHERE (${COUNT_KEYS.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
-  WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${OLD})
+  WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED})
   RETURNING 1`;
-const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${OLD} AS "lost"
+const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED} AS "lost"
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
-const MINE = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
-const WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${MINE} RETURNING 1`;
-/** Where there is no room for it, the claim ends as one without an answer. */
-const KEEP = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${MINE} FOR UPDATE),
+const IS_OWN_CLAIM = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
+const MARK_WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM} RETURNING 1`;
+/** Stores the response. If it exceeds the user's storage limit, the claim ends as written without a response. */
+const STORE_RESPONSE = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} FOR UPDATE),
   "room" AS (
     INSERT INTO "idempotency_usage" AS u ("user_id", "bytes") SELECT $1, "bytes" FROM "mine" WHERE "bytes" <= $7
     ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
     RETURNING 1),
   "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")
   UPDATE "idempotency_key" SET "claim" = NULL, "status" = CASE WHEN "room" THEN $4::smallint END,
-    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${MINE}`;
-const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${MINE} AND NOT "written")
-  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${MINE} AND "written"`;
+    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM}`;
+const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} AND NOT "written")
+  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
 
 const conflict = (message: string, retryAfter?: number) =>
   new KnownError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
-const busy = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
-const tooMany = (most: number) =>
+const inProgress = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
+const tooManyKeys = (maxKeys: number) =>
   new KnownError(
     'TOO_MANY_REQUESTS',
-    `You have used ${most} Idempotency-Keys in ${KEPT_HOURS} hours, and more are not kept. Send this without one, or later.`,
+    `You have used ${maxKeys} Idempotency-Keys in ${KEPT_HOURS} hours, and more are not kept. Send this without one, or later.`,
     {
       retryAfter: FULL_RETRY_SECONDS,
     },
   );
-const malformed = (message: string) => new KnownError('BAD_REQUEST', message);
+const badRequest = (message: string) => new KnownError('BAD_REQUEST', message);
 
-/** Files count by what is in them. */
-function plain(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw malformed('The body is nested too deeply for an Idempotency-Key.');
-  if (value instanceof UploadedFile) return plain({ filename: value.filename, digest: value.digest });
-  if (value instanceof Map) return plain([...value], depth);
-  if (Array.isArray(value)) return value.map((item) => plain(item, depth + 1));
+/** Converts a request to toPlainJson JSON for its fingerprint. Files are represented by name and digest. */
+function toPlainJson(value: unknown, depth = 0): unknown {
+  if (depth > MAX_DEPTH) throw badRequest('The body is nested too deeply for an Idempotency-Key.');
+  if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
+  if (value instanceof Map) return toPlainJson([...value], depth);
+  if (Array.isArray(value)) return value.map((item) => toPlainJson(item, depth + 1));
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plain(item, depth + 1)]));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]));
 }
 
-/** A request that may run, and says in the end what it answers. */
+/** Claim of a key by a request that may run; ends with `settle` or `release`. */
 export class Claim {
-  private readonly mine: unknown[];
+  private readonly identity: unknown[];
 
   constructor(
     private readonly session: Session,
     private readonly vault: TokenVault,
-    private readonly room: number,
-    /** Ends the claim as soon as the database can be reached. */
-    private readonly abandoned: (mine: unknown[]) => void,
+    private readonly maxStoredBytes: number,
+    /** Releases the claim as soon as the database is available. */
+    private readonly releaseLater: (identity: unknown[]) => void,
     userId: number,
     key: string,
     claim: string,
   ) {
-    this.mine = [userId, key, claim];
-    session.beforeCommit = (transaction) => this.written(transaction);
+    this.identity = [userId, key, claim];
+    session.beforeCommit = (transaction) => this.markWritten(transaction);
   }
 
-  private async written(transaction: Transaction): Promise<void> {
-    const options = { bind: this.mine, transaction, ...this.session.counted };
-    const [rows] = await this.session.database.sequelize.query(WRITTEN, options);
-    if (!rows.length) throw busy();
+  private async markWritten(transaction: Transaction): Promise<void> {
+    const options = { bind: this.identity, transaction, ...this.session.counted };
+    const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN, options);
+    if (!rows.length) throw inProgress();
   }
 
-  /** Failures that may be over in a moment are not kept, nor are answers that are too large; a change that was made in spite of that stays made. */
+  /** Stores the response. Temporary failures and oversized responses are not stored; a committed write still stays committed. */
   async settle({ status, headers = {}, body }: KeptAnswer): Promise<void> {
     if (status >= 500 || status === 429) return this.release();
-    // It may hold what is nobody else's business, a token even.
+    // Encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
-    if (sealed && sealed.length > MAX_ANSWER) return this.release();
-    const keep = [...this.mine, status, JSON.stringify(headers), sealed, this.room];
-    // The change was made, and whoever made it is told so; the answer is one that could not be kept.
-    await this.session.note(KEEP, keep).catch(() => this.abandoned(this.mine));
+    if (sealed && sealed.length > MAX_RESPONSE_BYTES) return this.release();
+    const values = [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
+    // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
+    await this.session.note(STORE_RESPONSE, values).catch(() => this.releaseLater(this.identity));
   }
 
   async release(): Promise<void> {
-    await this.session.note(RELEASE, this.mine).catch(() => this.abandoned(this.mine));
+    await this.session.note(RELEASE, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
 export class Idempotency {
-  private readonly sweeping: NodeJS.Timeout;
-  private readonly ending = new Set<unknown[]>();
-  private retrying?: NodeJS.Timeout;
+  private readonly sweepTimer: NodeJS.Timeout;
+  private readonly abandonedClaims = new Set<unknown[]>();
+  private retryTimer?: NodeJS.Timeout;
 
   constructor(
     private readonly database: Database,
     private readonly vault: TokenVault,
-    /** In bytes: of all that is kept of one user's answers. */
-    private readonly room: number,
-    /** Keys of one user. */
-    private readonly most: number,
-    /** Of this process, as it holds its lock. */
+    private readonly maxStoredBytesPerUser: number,
+    private readonly maxKeysPerUser: number,
+    /** Id of this process, for which it holds an advisory lock. */
     private readonly instance: number | null = null,
   ) {
-    this.sweeping = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_MS).unref();
+    this.sweepTimer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
-  /** What could not be ended is tried again and again; after a while it ends by its age. */
-  private readonly abandoned = (mine: unknown[]): void => {
-    if (this.ending.size >= MAX_ENDING) return;
-    this.ending.add(mine);
-    this.retrying ??= setInterval(() => void this.endAbandoned(), RETRY_MS).unref();
+  /** Retries the release until the database is available. Beyond the limit, claims become available to others by age. */
+  private readonly releaseLater = (claim: unknown[]): void => {
+    if (this.abandonedClaims.size >= MAX_ABANDONED_CLAIMS) return;
+    this.abandonedClaims.add(claim);
+    this.retryTimer ??= setInterval(() => void this.releaseAbandoned(), RETRY_INTERVAL_MS).unref();
   };
 
-  private async endAbandoned(): Promise<void> {
-    for (const mine of this.ending) {
+  private async releaseAbandoned(): Promise<void> {
+    for (const claim of this.abandonedClaims) {
       if (this.database.pulse.away) return;
-      const ended = await this.database.ask(RELEASE, mine).catch(() => undefined);
-      if (!ended) return;
-      this.ending.delete(mine);
+      const rows = await this.database.ask(RELEASE, claim).catch(() => undefined);
+      if (!rows) return;
+      this.abandonedClaims.delete(claim);
     }
-    clearInterval(this.retrying);
-    this.retrying = undefined;
+    clearInterval(this.retryTimer);
+    this.retryTimer = undefined;
   }
 
-  /** `request` is all that must be the same for the same answer. Throws BAD_REQUEST for a bad key, CONFLICT for one that cannot be used now. */
+  /**
+   * Claims a key or returns the stored response. `request`: everything that identifies the request. Throws BAD_REQUEST for a malformed key,
+   * CONFLICT for one that cannot be used now.
+   */
   async attempt(userId: number, header: string, request: unknown, session: Session): Promise<Attempt> {
-    // A structured field has quotes, most clients send none.
+    // The draft defines a quoted string (RFC 9651); most clients send it without quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
-    if (!KEY.test(key)) throw malformed('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    // Keyed, because a request may hold a password, which a bare digest would let anybody try who has the database.
-    const hash = this.vault.sign(`request ${JSON.stringify(plain(request))}`);
+    if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+    // A keyed hash, because a request may contain a password, which could be guessed from a toPlainJson digest in a stolen database.
+    const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
-    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.most]).catch((error) => {
-      // It may have been made, and nobody would know of it.
-      if (isUnavailable(error)) this.abandoned([userId, key, claim]);
+    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
+      // The claim may have been committed although its confirmation was lost.
+      if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
       throw error;
     });
-    if (claimed) return { claim: new Claim(session, this.vault, this.room, this.abandoned, userId, key, claim) };
+    if (claimed) return { claim: new Claim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
     const [found] = await session.query(FIND, [userId, key, hash]);
     if (!found) {
-      const [{ keys } = { keys: 0 }] = await session.query(KEYS.replace('$MOST', '$2'), [userId, this.most]);
-      // Else it has gone in between: whoever sends it again finds it free.
-      throw keys < this.most ? busy() : tooMany(this.most);
+      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
+      // With fewer keys than the maximum, the claim was released in between: a retry will succeed.
+      throw keys < this.maxKeysPerUser ? inProgress() : tooManyKeys(this.maxKeysPerUser);
     }
     if (!found.same) throw conflict('This Idempotency-Key was used for another request.');
     const text = found.body === null ? 'null' : this.vault.open(found.body);
@@ -195,17 +194,17 @@ export class Idempotency {
       throw conflict(
         'The request with this Idempotency-Key was carried out, but its answer was lost or too large to be kept. Read what it changed before sending anything again.',
       );
-    if (found.status === null) throw busy();
+    if (found.status === null) throw inProgress();
     return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };
   }
 
-  /** What has expired is never used again, so nobody waits for this. */
+  /** Deletes expired keys. Not urgent, because they are ignored anyway. */
   async sweep(): Promise<void> {
     await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
   }
 
   stop(): void {
-    clearInterval(this.sweeping);
-    clearInterval(this.retrying);
+    clearInterval(this.sweepTimer);
+    clearInterval(this.retryTimer);
   }
 }

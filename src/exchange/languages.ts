@@ -1,19 +1,19 @@
 /**
- * The languages that a client prefers, as its Accept-Language header tells. `negotiator` is not asked: it takes a header of any length, and `de_AT`,
- * as apps send it, is no German to it.
+ * Parser of the Accept-Language header (RFC 9110, section 12.5.4). The library `negotiator` is unsuitable: it parses headers of any length, and
+ * it does not understand `de_AT`, which some apps send.
  */
 
-/** More of an Accept-Language header is not looked at; browsers send less than a tenth of it. */
-const MAX_HEADER = 1000;
+/** In characters; browsers send less than a tenth of it. The rest is ignored. */
+const MAX_HEADER_LENGTH = 1000;
 const MAX_LANGUAGES = 10;
 
-/** A language as `de`, `de-AT` or `de_AT`, with its quality if it is not 1; what cannot be read counts as absent. */
+/** `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
 const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
-/** Codes of languages, without countries, in the order of preference. */
+/** Returns language codes without regions, most preferred first. */
 export function languagesOf(header: string | undefined): string[] {
   if (!header) return [];
-  const end = header.length > MAX_HEADER ? header.lastIndexOf(',', MAX_HEADER) : header.length;
+  const end = header.length > MAX_HEADER_LENGTH ? header.lastIndexOf(',', MAX_HEADER_LENGTH) : header.length;
   return header
     .slice(0, Math.max(end, 0))
     .split(',')

@@ -1,4 +1,4 @@
-/** What is told of a request once it is over: the line that the log has of it, what metrics count, and its trace. */
+/** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../core/context';
 import { REQUEST } from '../platform/logging';
@@ -6,37 +6,37 @@ import type { Route } from '../rest/routes';
 import { routeOf } from '../telemetry/routes';
 import type { Dependencies } from './exchange';
 
-/** Of a path and of an operation's name, as the log has them; clients choose both. */
+/** Maximum length in the log of a path or an operation name, which clients choose. */
 export const MAX_LOGGED = 200;
-/** The longest IPv6 address; a zone, which follows it, may have any length. */
-const MAX_ADDRESS = 45;
-export const shownAddress = (address: string): string => address.slice(0, MAX_ADDRESS);
+/** Length of the longest IPv6 address without its zone, which may have any length. */
+const MAX_ADDRESS_LENGTH = 45;
+export const shownAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
-interface Observed {
+interface ObservedRequest {
   request: IncomingMessage;
   services: Pick<Dependencies, 'log' | 'metrics' | 'tracing'>;
   context: Context;
   /** By `performance.now()`. */
-  began: number;
+  startedAt: number;
   address: string;
-  /** Known by the time that it is over. */
-  told: { readonly id: string; readonly operation?: string | null; readonly route?: Route };
+  /** Read when the response closes. */
+  result: { readonly id: string; readonly operation?: string | null; readonly route?: Route };
 }
 
-/** One line a request; never a header, a body or a query, which may hold secrets. And what metrics count. */
-export function observe(response: ServerResponse, { request, services, context, began, address, told }: Observed): void {
+/** Registers the observers. The access log never contains headers, bodies or query strings, which may hold secrets. */
+export function observe(response: ServerResponse, { request, services, context, startedAt, address, result }: ObservedRequest): void {
   const { log, metrics, tracing } = services;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.begin(request);
   context.trace = context.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
-  // express rewrites the URL while it looks for a handler.
+  // Read now, because Express rewrites the URL while routing.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
   response.once('close', () => {
-    const ms = performance.now() - began;
+    const ms = performance.now() - startedAt;
     const { viewer, session } = context;
-    const { id, operation, route } = told;
+    const { id, operation, route } = result;
     const status = response.statusCode;
     if (isLogged)
       log.info(

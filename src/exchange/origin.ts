@@ -1,7 +1,7 @@
 /**
- * Where a request comes from and under which name the client knows this service, with or without proxies between. Headers are written by
- * whoever sends the request: those of proxies count from the trusted ones only, and of a list only what our own proxy added at its end.
- * `proxy-addr` tells the address only, and not of proxies that write the port too; scheme and host would still be ours.
+ * Client address, scheme and host of a request, directly or behind trusted proxies. Clients can forge forwarding headers: they count only from
+ * trusted proxies, and of a list only the entries that those appended. The library `proxy-addr` derives only the address, and not from proxies
+ * that append the port.
  */
 import { randomUUID } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -11,25 +11,25 @@ import { ConfigError, type Config } from '../platform/config';
 
 const HOST = /^(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::\d{1,5})?$/i;
 
-const unmapped = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '');
+const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '');
 const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
-/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies append: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 const withoutPort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
-const last = (header: string | string[] | undefined) =>
+const lastEntry = (header: string | string[] | undefined) =>
   String(header ?? '')
     .split(',')
     .at(-1)!
     .trim()
     .toLowerCase();
 
-/** A host of links must be a host and nothing else, whatever was sent. */
+/** Guards against host header injection: links must contain a host, with an optional port, and nothing else. */
 const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
 
-/** What a request is called, by the proxies before us, in our log and in the answer. */
+/** Header with the id of a request, used by proxies, in the log and in the response. */
 export const REQUEST_ID = 'x-request-id';
-const MAX_REQUEST_ID = 128;
+const MAX_REQUEST_ID_LENGTH = 128;
 const WELL_FORMED_ID = /^[\w.:+/=@-]+$/;
 
 const loopback = new BlockList();
@@ -48,83 +48,84 @@ function networkOf(address: string): string {
 }
 
 export class Origin {
-  private readonly trusted = new BlockList();
-  private knownHost?: string;
+  private readonly trustedProxies = new BlockList();
+  private cachedHost?: string;
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
       const [network = '', bits, ...rest] = proxy.split('/');
-      const address = unmapped(network);
-      const most = isIP(address) === 6 ? 128 : 32;
-      if (!isIP(address) || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= most)))
+      const address = unmapIPv4(network);
+      const maxBits = isIP(address) === 6 ? 128 : 32;
+      if (!isIP(address) || rest.length > 0 || (bits !== undefined && !(/^\d{1,3}$/.test(bits) && Number(bits) <= maxBits)))
         throw new ConfigError(`TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8, not ${JSON.stringify(proxy)}`);
-      if (bits === undefined) this.trusted.addAddress(address, family(address));
-      else this.trusted.addSubnet(address, Number(bits), family(address));
+      if (bits === undefined) this.trustedProxies.addAddress(address, family(address));
+      else this.trustedProxies.addSubnet(address, Number(bits), family(address));
     }
   }
 
   private isTrusted(address: string): boolean {
-    return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trusted.check(address, family(address));
+    return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, family(address));
   }
 
   private isProxied(request: IncomingMessage): boolean {
-    return this.isTrusted(unmapped(request.socket.remoteAddress ?? ''));
+    return this.isTrusted(unmapIPv4(request.socket.remoteAddress ?? ''));
   }
 
-  /** The client: the peer, or the last address before the trusted proxies. */
+  /** Client address: that of the connection or, behind trusted proxies, the last untrusted one of X-Forwarded-For. */
   address(request: IncomingMessage): string {
-    let address = unmapped(request.socket.remoteAddress ?? '');
+    let address = unmapIPv4(request.socket.remoteAddress ?? '');
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
-      const previous = unmapped(withoutPort((forwarded.pop() ?? '').trim()));
+      const previous = unmapIPv4(withoutPort((forwarded.pop() ?? '').trim()));
       if (!isIP(previous)) break;
       address = previous;
     }
     return address;
   }
 
-  /** Gives the request its name, which from now on is in its header whatever was sent: the one that a trusted proxy gave it, or a new one. */
+  /** Sets X-Request-Id in the request headers: the one sent by a trusted proxy, or a new one. */
   identify(request: IncomingMessage): string {
     const { headers } = request;
-    const given = headers[REQUEST_ID];
-    const isTaken = typeof given === 'string' && given.length <= MAX_REQUEST_ID && WELL_FORMED_ID.test(given) && this.isProxied(request);
-    return (headers[REQUEST_ID] = isTaken ? given : randomUUID());
+    const proxyId = headers[REQUEST_ID];
+    const isValid =
+      typeof proxyId === 'string' && proxyId.length <= MAX_REQUEST_ID_LENGTH && WELL_FORMED_ID.test(proxyId) && this.isProxied(request);
+    return (headers[REQUEST_ID] = isValid ? proxyId : randomUUID());
   }
 
-  /** The address, or of IPv6 the network of its first 64 bits: whoever has one address there has them all. */
+  /** Key of per-client limits: the IPv4 address, or the /64 network of an IPv6 address, all of which usually belongs to one client. */
   network(request: IncomingMessage, address = this.address(request)): string {
     return networkOf(address);
   }
 
-  /** Whether the client spoke https: with the proxy, if there is one that tells, else with this server. */
+  /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy or else to this connection. */
   isEncrypted(request: IncomingMessage): boolean {
-    const told = this.isProxied(request) ? last(request.headers['x-forwarded-proto']) : '';
-    if (told === 'https' || told === 'http') return told === 'https';
+    const scheme = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-proto']) : '';
+    if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
 
-  /** Whether nobody on a network could read what was sent: it was encrypted, or never left this host. */
+  /** Whether the request was encrypted or came from this host, so that nobody on a network could read it. */
   isPrivate(request: IncomingMessage): boolean {
     const address = this.address(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
     return isIP(address) !== 0 && loopback.check(address, family(address));
   }
 
-  /** Nearly every request names the same host, which need not be looked at again. */
-  private isKnownHost(host: string): boolean {
-    if (host === this.knownHost) return true;
+  /** Validates a host; caches the latest valid one, because nearly all requests name the same. */
+  private isValidHost(host: string): boolean {
+    if (host === this.cachedHost) return true;
     if (!isHost(host)) return false;
-    this.knownHost = host;
+    this.cachedHost = host;
     return true;
   }
 
-  /** Scheme and host of links. */
+  /** Scheme and host of absolute links. */
   baseUrl(request: IncomingMessage): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
-    const told = this.isProxied(request) ? last(request.headers['x-forwarded-host']) : '';
-    const host = told && isHost(told) ? told : (request.headers.host ?? '');
-    return `${scheme}://${this.isKnownHost(host) ? host : `localhost:${this.config.port}`}`;
+    const forwardedHost = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-host']) : '';
+    const host = forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
+    return `${scheme}://${this.isValidHost(host) ? host : `localhost:${this.config.port}`}`;
   }
 }

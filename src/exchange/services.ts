@@ -1,4 +1,4 @@
-/** What the app needs beside its configuration, started and stopped together. */
+/** Long-lived services of a server process, started and stopped together. */
 import type { Logger } from 'pino';
 import { LoginLimit } from '../auth/limit';
 import { EventRetention } from '../auth/securityevents';
@@ -36,12 +36,12 @@ export interface Services {
   widths: Widths;
   media: Media;
   origin: Origin;
-  /** Tells this process from others that share the database. */
+  /** Identifies this process among those that share the database. */
   instance: number;
   log: Logger;
 }
 
-/** Listens first and reads then, so that no change falls between the two. */
+/** Starts all services. Listens for notifications before it loads caches, so that no change in between is missed. */
 export async function startServices(
   config: Config,
   database: Database,
@@ -63,7 +63,7 @@ export async function startServices(
   await changes.start();
   await names.start();
   await sweepUploads(config.dataDir);
-  // What others share is theirs to close.
+  // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
   await finishRestores(database, media);
   await removal.run();

@@ -1,10 +1,10 @@
-/** Bodies for a parser of express, which reads what is too long to its end before it says so, however long that takes; and large ones in turn. */
+/** Size limits and serialisation of request bodies. Body parsers of Express read an oversized body to its end before they reject it. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { Limiter } from './limiter';
 
-/** Only for a body that `parse` reads. `limit` in bytes; `tooLarge` answers as soon as it is known that the body is longer. */
+/** Wraps a body parser: `tooLarge` must respond, and is called as soon as the body exceeds `limit` bytes. Only for bodies that `parse` reads. */
 export function parsedWithin(
   limit: number,
   parse: RequestHandler,
@@ -12,32 +12,32 @@ export function parsedWithin(
 ): RequestHandler {
   return (request, response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge(request, response);
-    let room = limit;
+    let remainingBytes = limit;
     request.on('data', (chunk: Buffer) => {
-      room -= chunk.length;
-      if (room < 0 && !response.headersSent) tooLarge(request, response);
+      remainingBytes -= chunk.length;
+      if (remainingBytes < 0 && !response.headersSent) tooLarge(request, response);
     });
     parse(request, response, next);
   };
 }
 
-/** Bytes: of bodies above it one user sends one at a time. */
-const LARGE = 256 * 1024;
+/** Larger bodies of one user are processed one at a time. */
+const LARGE_BODY_BYTES = 256 * 1024;
 
-/** By user. */
+/** By user id. */
 const largeBodies = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
-/** Waits until no other large body of the same user is being read or answered. Throws Overloaded where too many wait. */
+/** Waits until the user's previous request with a large body is completed. Throws Overloaded when the user's queue is full. */
 export async function largeBodiesInTurn(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
   const length = request.headers['content-length'];
-  if (sender === undefined || (length !== undefined && Number(length) <= LARGE)) return;
-  // Without a length it is as long as it likes, unless there is none.
+  if (sender === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
+  // A chunked body has no declared length and counts as large.
   if (length === undefined && request.headers['transfer-encoding'] === undefined) return;
-  await new Promise<void>((begin, refuse) => {
-    const answered = () => {
-      begin();
+  await new Promise<void>((resolve, reject) => {
+    const untilResponded = () => {
+      resolve();
       return response.closed ? Promise.resolve() : once(response, 'close').then(() => undefined);
     };
-    largeBodies.run(sender, answered).catch(refuse);
+    largeBodies.run(sender, untilResponded).catch(reject);
   });
 }

@@ -1,23 +1,22 @@
-/** Where the files of rows are kept, as the environment says it. */
+/** Location of an object storage bucket (Amazon S3 or a compatible server), from MEDIA_URL and the AWS variables of the environment. */
 
-/** Of S3, or of a server that speaks its language. */
 export interface Bucket {
   readonly name: string;
-  /** Of all keys; empty, or with a slash at the end. */
+  /** Key prefix: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** Absent: Amazon's. */
+  /** Absent: the endpoint of Amazon S3. */
   readonly endpoint?: string;
   readonly region: string;
-  /** Absent: those that the machine has. */
+  /** Absent: the default credential chain of the AWS SDK, such as the instance role. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 
-const NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
+const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Null for a URL that names none. `variable` reads the environment. */
+/** Parses `s3://bucket/prefix`; returns null for an invalid URL. `variable` reads an environment variable. */
 export function bucketOf(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
-  if (!NAME.test(host) || search || hash || username) return null;
+  if (!BUCKET_NAME.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');
   const [accessKeyId, secretAccessKey] = [variable('AWS_ACCESS_KEY_ID'), variable('AWS_SECRET_ACCESS_KEY')];
   return {

@@ -1,28 +1,28 @@
 /**
- * Answers in fewer bytes, for clients that take them so. Only a body that is whole when it is sent: streams, files and what is short go as they
- * are. Whoever comes with a cookie gets no compressed body, because how long it is would tell what a secret in it has in common with what another
- * site put into the request (BREACH); a token is sent by no browser on its own.
+ * HTTP response compression (zstd, Brotli, gzip). Compresses only bodies that are passed whole to `end`; streams, files and short bodies stay as
+ * they are. Requests with cookies get uncompressed responses, because the compressed length could leak secrets (https://breachattack.com).
+ * Tokens are not affected: browsers do not send them on their own.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import Negotiator from 'negotiator';
 
-/** What fits into one packet comes no sooner for being shorter. */
-const MIN_BYTES = 1_400;
-/** Of the header that is looked at. */
-const MAX_HEADER = 256;
-const TYPES = /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;
+/** Smaller bodies fit into one packet, so compression would not make them faster. */
+const MIN_BODY_BYTES = 1_400;
+/** In characters; longer Accept-Encoding headers disable compression. */
+const MAX_HEADER_LENGTH = 256;
+const COMPRESSIBLE_TYPES = /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;
 
-/** So that it takes some milliseconds a megabyte, in a thread of its own. */
+/** Levels that take a few milliseconds per megabyte (in a thread of libuv). */
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
 
 type Compress = (body: Buffer) => Promise<Buffer>;
 
-/** By their names, the best one first. */
+/** Content codings by name, most preferred first. */
 const CODINGS: ReadonlyMap<string, Compress> = new Map([
-  // Node has it since 22.15.
+  // Available since Node.js 22.15.
   ...('zstdCompress' in zlib ? [['zstd', promisify(zlib.zstdCompress as typeof zlib.deflate) as Compress] as const] : []),
   [
     'br',
@@ -34,65 +34,66 @@ const CODINGS: ReadonlyMap<string, Compress> = new Map([
   ['gzip', (body) => promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gzip)(body, { level: GZIP_LEVEL })],
 ]);
 
-const SUFFIX = new RegExp(`-(?:${[...CODINGS.keys()].join('|')})$`);
+const TAG_SUFFIX = new RegExp(`-(?:${[...CODINGS.keys()].join('|')})$`);
 
-/** A strong tag stands for these very bytes, so those of a coding have one of their own. */
+/** A strong ETag identifies exact bytes (RFC 9110, section 8.8.1), so each content coding has its own. */
 const tagOfCoding = (tag: string, coding: string) => tag.replace(/"$/, `-${coding}"`);
 
-/** What a tag says of the answer before it was compressed. */
-export const withoutCoding = (tag: string): string => tag.replace(SUFFIX, '');
+/** Removes the suffix of the content coding from an ETag. */
+export const withoutCoding = (tag: string): string => tag.replace(TAG_SUFFIX, '');
 
 function codingFor(request: IncomingMessage): [string, Compress] | undefined {
   const acceptable = new Negotiator(request).encodings([...CODINGS.keys()]);
   return [...CODINGS].find(([name]) => acceptable.includes(name));
 }
 
-/** The root of the API has exactly the `Vary` that clients know, so nothing more may make it vary. */
-const VARY_OF_THE_ROOT = 'Accept';
+/** The REST root must keep exactly this `Vary` header for compatibility, so its responses are not compressed. */
+const REST_ROOT_VARY = 'Accept';
 
-/** Whether a body of this answer is worth it and may be changed. */
-const isFit = (response: ServerResponse): boolean => {
+const isCompressible = (response: ServerResponse): boolean => {
   const type = response.getHeader('Content-Type');
   return (
     typeof type === 'string' &&
-    TYPES.test(type) &&
+    COMPRESSIBLE_TYPES.test(type) &&
     !response.hasHeader('Content-Encoding') &&
-    response.getHeader('Vary') !== VARY_OF_THE_ROOT &&
+    response.getHeader('Vary') !== REST_ROOT_VARY &&
     response.statusCode >= 200 &&
     response.statusCode !== 204 &&
     response.statusCode !== 304
   );
 };
 
-/** A body that is sent as it is may be shown to those who would have taken a shorter one, so it does not say that it varies. */
-function describe(response: ServerResponse, sent: Buffer, coding: string): void {
+/**
+ * Sets the headers of a compressed body. Uncompressed responses carry no `Vary: Accept-Encoding`, because a cache may serve them to any client.
+ */
+function setCodingHeaders(response: ServerResponse, body: Buffer, coding: string): void {
   response.setHeader('Content-Encoding', coding);
-  response.setHeader('Content-Length', sent.length);
+  response.setHeader('Content-Length', body.length);
   if (!/\baccept-encoding\b/i.test(String(response.getHeader('Vary') ?? ''))) response.appendHeader('Vary', 'Accept-Encoding');
   const tag = response.getHeader('ETag');
   if (typeof tag === 'string') response.setHeader('ETag', tagOfCoding(tag, coding));
 }
 
-/** Has what is sent by this response compressed, if its client takes that. */
+/** Patches the response, so that its body is compressed if the client accepts a supported coding. */
 export function compressed(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
-  if (accepted === undefined || String(accepted).length > MAX_HEADER || cookie !== undefined || request.method === 'HEAD') return;
+  if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined || request.method === 'HEAD') return;
   const coding = codingFor(request);
   if (!coding) return;
   const [name, compress] = coding;
-  const plain = { writeHead: response.writeHead, write: response.write, end: response.end, flushHeaders: response.flushHeaders };
+  const originals = { writeHead: response.writeHead, write: response.write, end: response.end, flushHeaders: response.flushHeaders };
   let hasHead = false;
 
-  /** From here on the response is Node's own again. */
+  /** Restores the original methods and sends headers that were held back. */
   const restore = (): void => {
-    Object.assign(response, plain);
+    Object.assign(response, originals);
     if (hasHead) response.writeHead(response.statusCode);
   };
 
-  // What it was given is known only with the body.
+  // Holds the headers back, because the body decides about compression.
   response.writeHead = ((status: number, headers: OutgoingHttpHeaders | string = {}, ...rest: unknown[]) => {
     if (typeof headers === 'string' || Array.isArray(headers) || rest.length) {
-      Object.assign(response, plain);
+      Object.assign(response, originals);
       return (response.writeHead as (...all: unknown[]) => ServerResponse)(status, headers, ...rest);
     }
     response.statusCode = status;
@@ -109,22 +110,27 @@ export function compressed(request: IncomingMessage, response: ServerResponse): 
     return response.write(...chunk);
   }) as ServerResponse['write'];
   response.end = ((chunk?: unknown, ...rest: unknown[]) => {
-    // A second end, from whoever notices a failure meanwhile, is Node's to judge.
-    response.end = plain.end;
+    // Restored first, so that a second call of `end` during compression gets Node's own behaviour.
+    response.end = originals.end;
     const body = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
-    if (!(body instanceof Buffer) || body.length < MIN_BYTES || !isFit(response) || rest.some((part) => typeof part === 'function')) {
+    if (
+      !(body instanceof Buffer) ||
+      body.length < MIN_BODY_BYTES ||
+      !isCompressible(response) ||
+      rest.some((part) => typeof part === 'function')
+    ) {
       restore();
       return (response.end as (...all: unknown[]) => ServerResponse)(chunk, ...rest);
     }
-    const finish = (sent: Buffer, coding?: string) => {
+    const send = (content: Buffer, coding?: string) => {
       if (response.headersSent || response.destroyed) return;
-      if (coding !== undefined) describe(response, sent, coding);
+      if (coding !== undefined) setCodingHeaders(response, content, coding);
       restore();
-      response.end(sent);
+      response.end(content);
     };
     compress(body).then(
-      (short) => finish(short, name),
-      () => finish(body),
+      (shorter) => send(shorter, name),
+      () => send(body),
     );
     return response;
   }) as ServerResponse['end'];

@@ -1,4 +1,4 @@
-/** What the environment says, checked once at start; the only file that reads it. */
+/** Configuration from environment variables, validated once at start. The only file that reads the environment. */
 import type { Bucket } from './bucket';
 import { Environment, type Rate } from './environment';
 import * as settings from './settings';
@@ -9,113 +9,115 @@ export interface Config {
   readonly production: boolean;
   readonly port: number;
   readonly host: string;
-  /** Processes that answer requests, watched by one more; 0: this process answers them itself, and nobody watches it. */
+  /** Worker processes under a supervisor; 0: this process serves requests itself, without a supervisor. */
   readonly workers: number;
-  /** Milliseconds of silence after which a worker is replaced; 0: never. */
+  /** Milliseconds without a heartbeat after which a worker is replaced; 0: never. */
   readonly workerTimeout: number;
   /** Absent: the embedded PostgreSQL below `dataDir`. */
   readonly databaseUrl?: string;
-  /** To the same database around a pooler that gives each transaction another session; absent: `databaseUrl`. */
+  /** The same database without its transaction pooler, for LISTEN/NOTIFY and advisory locks; absent: `databaseUrl`. */
   readonly listenUrl?: string;
-  /** Of a standby of `databaseUrl`, for what strangers read; absent: they read from the database itself. */
+  /** Standby of `databaseUrl` for reads of anonymous clients; absent: they read from the primary. */
   readonly replicaUrl?: string;
-  /** Milliseconds that it may be behind. */
+  /** Tolerated replication lag of the standby in milliseconds. */
   readonly replicaLag: number;
   readonly poolSize: number;
-  /** Milliseconds after which a statement that reads is given up; 0: never. */
+  /** Milliseconds after which a read statement is cancelled; 0: never. */
   readonly statementTimeout: number;
-  /** The same for those who are not signed in. */
+  /** `statementTimeout` of anonymous clients. */
   readonly anonymousTimeout: number;
-  /** Milliseconds for which a statement waits for what another transaction holds; 0: as long as the statement may take. */
+  /** Milliseconds that a statement waits for a lock; 0: as long as the statement may take. */
   readonly lockTimeout: number;
-  /** Milliseconds after which a transaction that does nothing is ended; 0: never. */
+  /** Milliseconds after which PostgreSQL ends an idle transaction; 0: never. */
   readonly idleTransactionTimeout: number;
-  /** Whether PostgreSQL itself shows requests the rows of their viewer alone. `on`: where it can. */
+  /** Whether PostgreSQL enforces row-level security; `on`: if the database role permits it. */
   readonly rowSecurity: 'on' | 'required' | 'off';
-  /** Requests that may wait in each lane of the database, and for how many milliseconds. */
+  /** Queue of each concurrency limiter of the database. */
   readonly queue: { readonly maxQueued: number; readonly maxWaitMs: number };
-  /** Milliseconds for which new connections are taken after the server was told to end, while it says that it is not ready. */
+  /** Milliseconds during shutdown in which new connections are still accepted while the readiness probe already fails. */
   readonly drainNotice: number;
-  /** Milliseconds that everything may be late before new requests are refused; 0: however late. */
+  /** Event-loop lag in milliseconds above which new requests are rejected; 0 disables load shedding. */
   readonly maxLag: number;
   readonly dataDir: string;
-  /** Of the files of rows. */
+  /** Folder of uploaded images. */
   readonly mediaDir: string;
-  /** For the files of rows in the place of the folder. */
+  /** Object storage that replaces `mediaDir`. */
   readonly bucket?: Bucket;
-  /** Whether the operator has named that folder, for several instances perhaps. */
+  /** Whether the operator has set `mediaDir`, which several instances may then share. */
   readonly ownMediaDir: boolean;
   readonly timeZone: string;
-  /** Who may read what the server tells of itself; absent: nobody. `port`: on a port of its own. `token`: as a bearer token. */
+  /** Prometheus metrics: on a port of their own, or protected by a bearer token; absent: disabled. */
   readonly metrics?: { readonly port?: number; readonly host: string; readonly token?: string };
-  /** Who collects traces for OpenTelemetry, and under which name; absent: nobody. */
+  /** OpenTelemetry collector and the service name to report; absent: no traces. */
   readonly tracing?: { readonly endpoint: string; readonly service: string };
-  /** Absent outside production: made at first start and kept in `dataDir`. */
+  /** Absent outside production: generated at the first start and stored in `dataDir`. */
   readonly secretKey?: string;
   readonly loginRate: Rate;
   readonly loginRateAddress: Rate;
   readonly loginRateTotal: Rate;
   readonly serverTiming: boolean;
   readonly logLevel: string;
-  /** Bytes. */
+  /** In bytes, like the following sizes. */
   readonly maxBody: number;
   readonly maxJson: number;
   readonly maxUpload: number;
   readonly maxResponse: number;
-  /** Of all images of one user; Infinity: as many as they like. */
+  /** Total size of one user's images; Infinity: unlimited. */
   readonly uploadQuota: number;
-  /** Of the answers that are kept for one user's Idempotency-Keys. */
+  /** Total size of responses stored for one user's Idempotency-Keys. */
   readonly keptAnswers: number;
-  /** Idempotency-Keys of one user. */
+  /** Maximum number of Idempotency-Keys per user. */
   readonly maxKeys: number;
-  /** Of a body whose sender is not signed in. */
+  /** Maximum body of an anonymous client, in bytes. */
   readonly maxAnonymousBody: number;
-  /** Milliseconds in which a client must send something of its request, or take something of its answer; 0: for ever. */
+  /** Milliseconds without progress in sending a request or reading a response after which the connection is closed; 0: never. */
   readonly clientTimeout: number;
-  /** Milliseconds after which work on one image is given up; 0: never. */
+  /** Milliseconds after which image processing is aborted; 0: never. */
   readonly imageTimeout: number;
   /** Scheme and host of every link, e.g. `https://fit.example.com`. */
   readonly publicUrl?: string;
   readonly trustedProxies: readonly string[];
   /** Paths of PEM files. Absent: plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string };
-  /** Access tokens of one user. */
+  /** Maximum number of access tokens per user. */
   readonly maxTokens: number;
   readonly auditDays: number;
-  /** Seconds for which browsers that came by https come by nothing else; 0: they are not told to. */
+  /** `max-age` of Strict-Transport-Security (HSTS) in seconds; 0: header not sent. */
   readonly hsts: number;
-  /** Who may ask for the schema of GraphQL, and use the playground, which does. */
+  /** Who may run GraphQL introspection queries, and therefore use the playground. */
   readonly introspection: 'anyone' | 'users';
-  /** Whether /graphql refuses requests that another site's page can send without asking. */
+  /** Whether /graphql rejects requests that browsers send cross-site without a preflight. */
   readonly graphqlCsrf: boolean;
-  /** Whether operations of our own, such as REST's, run compiled; else by graphql-js itself. */
+  /** Whether the server's own operations, such as those of REST, run compiled instead of by graphql-js. */
   readonly compileOperations: boolean;
   readonly maxCost: number;
-  /** What may be spent on operations, in units of cost a second; absent: as much as anybody likes. */
+  /** Rate limit by query cost, in cost units per second; absent: unlimited. */
   readonly budget?: { readonly user: number; readonly anonymous: number };
-  /** Milliseconds after which a file that is still being sent is given up; 0: never. */
+  /** Milliseconds after which an export is aborted; 0: never. */
   readonly exportTimeout: number;
-  /** Files that are sent at a time. */
+  /** Maximum number of concurrent exports. */
   readonly maxExports: number;
-  /** Folder with manifests of operations that clients name by an id. */
+  /** Folder with manifests of trusted documents (persisted operations). */
   readonly persistedOperations?: string;
   readonly persistedOnly: boolean;
 }
 
 type Variables = Record<string, string | undefined>;
 
-/** Whether a command shows where an unexpected error comes from; asked when the configuration itself may be wrong. */
+/** Whether unexpected errors are printed with their stack trace. Independent of `readConfig`, because the configuration may be invalid. */
 export const wantsStacks = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
-/** Of several mistakes the first is told: what more than the form of one value can be wrong about comes before the rest. */
+/**
+ * Parses and validates all settings. The first error is thrown; settings with checks beyond the syntax of one value are therefore parsed first.
+ */
 export function readConfig(variables: Variables = process.env): Config {
   const env = new Environment(variables);
-  const ending = settings.waiting(env);
-  const basics = settings.installation(env);
+  const waitTimes = settings.waiting(env);
+  const installation = settings.installation(env);
   const loginRate = env.rate('LOGIN_RATE', { points: 10, seconds: 60 });
   return Object.freeze({
-    ...ending,
-    ...basics,
+    ...waitTimes,
+    ...installation,
     ...settings.statements(env),
     ...settings.databases(env),
     ...settings.files(env),
@@ -128,7 +130,7 @@ export function readConfig(variables: Variables = process.env): Config {
     ...settings.connections(env),
     maxLag: env.duration('MAX_LAG', 100),
     ...settings.loginRates(env, loginRate),
-    serverTiming: env.flag('SERVER_TIMING', !basics.production),
+    serverTiming: env.flag('SERVER_TIMING', !installation.production),
     ...settings.requests(env),
     ...settings.security(env),
     ...settings.operations(env),

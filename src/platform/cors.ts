@@ -1,7 +1,7 @@
-/** What browsers are told of pages of other sites (CORS): those of any may ask, and read what is answered. */
+/** CORS headers (https://fetch.spec.whatwg.org/#http-cors-protocol): pages of any origin may send requests and read the responses. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-const PREFLIGHT = {
+const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers':
     'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
@@ -11,15 +11,15 @@ const PREFLIGHT = {
   'Content-Length': '0',
 };
 
-/** Besides what they always may read. */
-const EXPOSED = 'ETag, X-Request-Id';
+/** In addition to the CORS-safelisted response headers. */
+const EXPOSED_HEADERS = 'ETag, X-Request-Id';
 
 export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
-  headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED };
+  headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 
-/** Whether a browser asks what it may send; then it is answered. */
+/** Responds to a CORS preflight request; returns whether the request was one. */
 export function preflight({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
-  const asks = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-  if (asks) response.writeHead(200, PREFLIGHT).end();
-  return asks;
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  if (isPreflight) response.writeHead(200, PREFLIGHT_HEADERS).end();
+  return isPreflight;
 }

@@ -1,34 +1,34 @@
-/** Cells and lines of CSV. (https://www.rfc-editor.org/rfc/rfc4180) The browser has this file too: it needs nothing of Node. */
+/** CSV writer (https://www.rfc-editor.org/rfc/rfc4180). Also bundled for browsers, so it must not import Node modules. */
 
-/** Without it some spreadsheets take UTF-8 for something else. */
+/** Byte order mark, without which some spreadsheets do not recognise UTF-8. */
 export const BOM = '\uFEFF';
-const END = '\r\n';
+const LINE_END = '\r\n';
 
 /**
- * What a spreadsheet takes for the beginning of a formula, in full width too; behind a semicolon as well, which separates cells where commas are for
- * decimals. (https://owasp.org/www-community/attacks/CSV_Injection)
+ * CSV injection (https://owasp.org/www-community/attacks/CSV_Injection): characters that start a formula, including their full-width forms. Also
+ * after a semicolon, which separates cells in locales with a decimal comma.
  */
-const FORMULA = /(?:^|;["']?)[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
-/** Also that of a decimal, which comes as a text. */
+const FORMULA_START = /(?:^|;["']?)[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+/** Decimals arrive as strings, and `-1.5` is not a formula. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
-/** Longer than any number that the service shows. */
-const MAX_NUMBER = 40;
+/** In characters; exceeds the longest number of any column. */
+const MAX_NUMBER_LENGTH = 40;
 
-export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER && NUMBER.test(text);
+export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);
 
 export const textOf = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 };
 
-/** Nothing is an empty cell, and an empty text is one in quotes, as PostgreSQL's COPY has them. */
+/** Formats a cell. Null is an empty cell and an empty string a quoted one, as in PostgreSQL's COPY. A formula is escaped by an apostrophe. */
 export function quoted(value: unknown): string {
   if (value === null) return '';
   const text = textOf(value);
   if (text === '') return '""';
-  const harmless = FORMULA.test(text) && !isNumber(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  const safeText = FORMULA_START.test(text) && !isNumber(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 
-/** Of cells that are quoted. A line that is empty would be taken for none. */
-export const line = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + END;
+/** Joins formatted cells to a line. A single empty cell is quoted, because parsers skip empty lines. */
+export const line = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;

@@ -1,8 +1,8 @@
-/** Variables of an environment, read one by one. A wrong value is one clear line that names the variable and says what it may be. */
+/** Typed access to environment variables. An invalid value throws a ConfigError of one line that names the variable and the expected syntax. */
 
 export class ConfigError extends Error {}
 
-/** So many times in so many seconds. */
+/** Rate limit: `points` events per `seconds`. */
 export interface Rate {
   readonly points: number;
   readonly seconds: number;
@@ -15,7 +15,7 @@ const SIZES_BYTES: Record<string, number> = { '': 1, k: 1024, kb: 1024, m: 1024 
 export class Environment {
   constructor(private readonly variables: Record<string, string | undefined>) {}
 
-  /** An empty value is no value. */
+  /** Returns undefined for an empty value. */
   text(name: string): string | undefined {
     return this.variables[name]?.trim() || undefined;
   }
@@ -31,7 +31,7 @@ export class Environment {
     return /^\d+$/.test(value) && number >= min && number <= max ? number : this.fail(name, `a whole number from ${min} to ${max}`);
   }
 
-  /** In bytes. */
+  /** Parses a size; returns bytes. */
   size(name: string, fallback: number): number {
     const value = this.text(name);
     if (value === undefined) return fallback;
@@ -46,13 +46,13 @@ export class Environment {
     return ['on', 'true'].includes(value) || (['off', 'false'].includes(value) ? false : this.fail(name, 'on or off'));
   }
 
-  /** The first is meant where nothing is said. */
+  /** The first choice is the default. */
   choice<const T extends string>(name: string, [fallback, ...others]: readonly [T, ...T[]]): T {
     const value = this.text(name)?.toLowerCase() ?? fallback;
     return [fallback, ...others].find((one) => one === value) ?? this.fail(name, [fallback, ...others].join(' or '));
   }
 
-  /** In milliseconds; 0 for `off`. */
+  /** Parses a duration; returns milliseconds, or 0 for `off`. */
   duration(name: string, fallback: number): number {
     const value = this.text(name);
     if (value === undefined || value === 'off') return value === undefined ? fallback : 0;

@@ -1,4 +1,4 @@
-/** The storage of files (a folder, a bucket, the disk for uploads) did not answer, or has no room. */
+/** Error of the file storage (media folder, S3 bucket or upload folder): not available, or out of space. */
 export class FilesUnavailable extends Error {
   constructor(override readonly cause: unknown) {
     super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);

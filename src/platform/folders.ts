@@ -1,17 +1,15 @@
+/** Recursive creation of folders (`mkdir -p`). */
 import fs from 'node:fs';
 import path from 'node:path';
 
-/**
- * Makes a folder and those above it that are missing. Node's own `recursive` never ends on a file system that answers ENOENT to whatever is made in a
- * folder that is there, as /proc does; this throws.
- */
+/** `mode` applies to every created folder. Unlike `mkdirSync` with `recursive`, it throws instead of looping forever on file systems like /proc. */
 export function makeFolder(folder: string, mode?: number): void {
   if (fs.existsSync(folder)) return;
   makeFolder(path.resolve(folder, '..'), mode);
   try {
     fs.mkdirSync(folder, { mode });
   } catch (error) {
-    // Another process has made it meanwhile.
+    // EEXIST: another process has created it in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

@@ -1,17 +1,17 @@
-/** How much a JSON text holds, told by one walk over its characters that ends at the first limit, before anything is made of it. */
+/** Structural limits of JSON: a single scan of the text checks depth, members and values before it is parsed, and stops at the first excess. */
 
-/** Nesting of arrays and objects, which later code walks recursively. */
+/** Maximum nesting of arrays and objects. Later code walks them recursively. */
 export const MAX_LEVELS = 100;
-/** Members of the value itself, as many as the reference takes of a form. */
+/** Maximum members of the outermost value; the same limit as for forms in the reference service. */
 export const MAX_MEMBERS = 1_000;
-/** Of all objects and lists together. */
+/** Maximum values in all objects and arrays together. */
 const MAX_VALUES = 20_000;
 
 const [QUOTE, BACKSLASH, COMMA] = [...'"\\,'].map((sign) => sign.charCodeAt(0));
 const OPENING = new Set([...'[{'].map((sign) => sign.charCodeAt(0)));
 const CLOSING = new Set([...']}'].map((sign) => sign.charCodeAt(0)));
 
-/** What is wrong with it, if anything; whether it is JSON at all is the parser's to say. */
+/** Returns which limit is exceeded; undefined if none. Does not validate the syntax. */
 export function excessOf(json: string): string | undefined {
   let depth = 0;
   let members = 1;

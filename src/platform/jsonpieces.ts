@@ -1,47 +1,47 @@
-/** JSON of long values: written in pieces, between which the event loop answers others, and no longer than it may be. */
+/** Incremental JSON serialisation of large values with a maximum length. Yields to the event loop between pieces. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Characters written before others have a turn: a millisecond or two. */
-const TURN = 1 << 18;
+/** Characters between two yields to the event loop; takes 1 to 2 ms. */
+const YIELD_LENGTH = 1 << 18;
 
 export class TooLongError extends Error {}
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
-/** Of what JSON.stringify leaves out of an object. */
-const isLeftOut = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
+/** Whether JSON.stringify omits an object member with this value. */
+const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** Objects that hold no others are one piece. */
+/** Objects and arrays without nested ones are one piece. */
 function* pieces(value: unknown): Generator<string, void, void> {
   if (Array.isArray(value) && value.some(isComposite)) {
-    let before = '[';
+    let separator = '[';
     for (const item of value) {
-      yield before;
+      yield separator;
       yield* pieces(item);
-      before = ',';
+      separator = ',';
     }
     yield ']';
   } else if (isComposite(value) && !Array.isArray(value) && !('toJSON' in value) && Object.values(value).some(isComposite)) {
-    let before = '{';
+    let separator = '{';
     for (const [key, item] of Object.entries(value)) {
-      if (isLeftOut(item)) continue;
-      yield `${before}${JSON.stringify(key)}:`;
+      if (isOmitted(item)) continue;
+      yield `${separator}${JSON.stringify(key)}:`;
       yield* pieces(item);
-      before = ',';
+      separator = ',';
     }
-    yield before === '{' ? '{}' : '}';
+    yield separator === '{' ? '{}' : '}';
   } else yield value === undefined ? 'null' : JSON.stringify(value);
 }
 
-/** What JSON.stringify makes of plain objects, arrays and values. Throws a TooLongError where that is more than `max` characters. */
+/** Returns the same text as JSON.stringify for plain objects, arrays and scalars. Throws TooLongError beyond `max` characters. */
 export async function jsonInPieces(value: unknown, max: number): Promise<string> {
   let text = '';
-  let turn = TURN;
+  let nextYield = YIELD_LENGTH;
   for (const piece of pieces(value)) {
     text += piece;
     if (text.length > max) throw new TooLongError();
-    if (text.length < turn) continue;
-    turn = text.length + TURN;
+    if (text.length < nextYield) continue;
+    nextYield = text.length + YIELD_LENGTH;
     await nextTurn();
   }
   return text;

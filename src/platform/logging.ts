@@ -1,10 +1,10 @@
-/** The log: readable on a terminal, JSON lines otherwise. */
+/** Logger (pino): readable lines on a terminal, JSON lines otherwise. */
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
-/** The message of the line that each request has. */
+/** Message of access-log lines. */
 export const REQUEST = 'request';
-/** And of that of one which was refused before it was begun. */
+/** Message of access-log lines of requests rejected by admission control. */
 export const TURNED_AWAY = 'turned away';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
@@ -12,7 +12,7 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
     level,
     base: undefined,
     redact: ['*.password', '*.token', '*.authorization', 'req.headers'],
-    serializers: { err: described },
+    serializers: { err: serializeError },
   };
   if (stream) return pino(options, stream);
   return process.stdout.isTTY
@@ -23,40 +23,40 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
     : pino(options, standardOutput());
 }
 
-/** Bytes of lines that are kept while standard output takes none; later ones are dropped. */
-const MAX_UNWRITTEN = 1024 * 1024;
+/** Buffered while stdout is blocked; later lines are dropped. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** Standard output, whose reader may go away or whose disk may be full: the log is lost then, and the server goes on. */
-const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_UNWRITTEN }).on('error', () => undefined);
+/** Write errors of stdout (closed pipe, full disk) lose log lines but must not stop the server. */
+const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
 
 const pretty = prettyFactory({ colorize: true, singleLine: true });
-/** All that is worth a glance stands in the message. */
+/** Formats an access-log line; the message contains all fields of interest. */
 const prettyRequest = prettyFactory({
   colorize: true,
   hideObject: true,
   messageFormat: (line) => {
     const { method, path, status, operation, ms, statements, user, address } = line as Record<string, string | number | null>;
-    const asked = [method, path, operation].filter(Boolean).join(' ');
-    return `${status} ${asked}  ${ms} ms, ${statements} statements, ${user === null ? 'nobody' : `user ${user}`} at ${address}`;
+    const subject = [method, path, operation].filter(Boolean).join(' ');
+    return `${status} ${subject}  ${ms} ms, ${statements} statements, ${user === null ? 'nobody' : `user ${user}`} at ${address}`;
   },
 });
 
-/** Where people read: a request is one short line. */
+/** Destination for terminals: one short line per request. */
 export const terminal = (write: (text: string) => void): DestinationStream => ({
   write: (line) => write((line.includes(`"msg":"${REQUEST}"`) ? prettyRequest : pretty)(line)),
 });
 
-/** PostgreSQL repeats values that it could not read in its messages, between quotation marks. */
-const BAD_VALUE = /^22/;
+/** SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in these messages. */
+const DATA_EXCEPTION = /^22/;
 
 /**
- * What the log tells of an error: what and where, and nothing else that it carries, because errors of PostgreSQL and Sequelize carry the
- * statement's parameters and the failing row, which are the users'.
+ * Serialises an error with an allowlist of properties: errors of PostgreSQL and Sequelize also carry statement parameters and the failing row,
+ * which are personal data.
  */
-function described(error: unknown): unknown {
+function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const { code, constraint, table } = { ...((error as { parent?: object }).parent ?? error) } as Record<string, unknown>;
-  const message = BAD_VALUE.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
+  const message = DATA_EXCEPTION.test(String(code)) ? error.message.replace(/"[^"]*"/g, '"…"') : error.message;
   const stack = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
   return {
     type: error.name,
@@ -65,6 +65,6 @@ function described(error: unknown): unknown {
     constraint,
     table,
     stack: stack.join('\n'),
-    ...(error.cause ? { cause: described(error.cause) } : {}),
+    ...(error.cause ? { cause: serializeError(error.cause) } : {}),
   };
 }

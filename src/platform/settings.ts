@@ -1,6 +1,6 @@
 /**
- * The settings by subject, as variables of the environment. What is wrong is said in words of its own, which is most of what is here: a library for
- * schemas would not make it shorter.
+ * Settings by subject, parsed from environment variables. Most of the code is specific error messages, so a schema validation library would not
+ * make it shorter.
  */
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
@@ -9,18 +9,18 @@ import { bucketOf } from './bucket';
 import type { Config } from './config';
 import { ConfigError, type Environment, type Rate } from './environment';
 
-/** Characters. */
+/** Minimum length in characters. */
 export const MIN_SECRET_KEY = 32;
-const MIN_METRICS_TOKEN = 16;
-/** Whether a standby follows is looked at now and then, not before each statement. */
+const MIN_METRICS_TOKEN_LENGTH = 16;
+/** A smaller limit could not be enforced, because replication lag is measured periodically and not before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const SECONDS_PER_DAY = 24 * 60 * 60;
 const MINUTE_MS = 60_000;
 const KB = 1024;
 const MB = 1024 * KB;
-const WEB = ['http:', 'https:'];
+const HTTP_PROTOCOLS = ['http:', 'https:'];
 
 export function waiting(env: Environment) {
   const workerTimeout = env.duration('WORKER_TIMEOUT', 5_000);
@@ -41,7 +41,7 @@ export function installation(env: Environment) {
     throw new ConfigError(`SECRET_KEY must have at least ${MIN_SECRET_KEY} characters (for example the output of: openssl rand -hex 32)`);
   if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
   const logLevel = env.text('LOG_LEVEL') ?? 'info';
-  if (!LEVELS.includes(logLevel)) env.fail('LOG_LEVEL', `one of ${LEVELS.join(', ')}`);
+  if (!LOG_LEVELS.includes(logLevel)) env.fail('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
   return { production, timeZone, secretKey, logLevel } satisfies Partial<Config>;
 }
 
@@ -53,11 +53,11 @@ export function statements(env: Environment) {
 }
 
 export function databases(env: Environment) {
-  const postgres = (name: string) => env.url(name, ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
-  const [databaseUrl, listenUrl] = [postgres('DATABASE_URL'), postgres('DATABASE_LISTEN_URL')];
+  const postgresUrl = (name: string) => env.url(name, ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
+  const [databaseUrl, listenUrl] = [postgresUrl('DATABASE_URL'), postgresUrl('DATABASE_LISTEN_URL')];
   if (listenUrl !== undefined && databaseUrl === undefined)
     throw new ConfigError('DATABASE_URL is missing: DATABASE_LISTEN_URL demands it');
-  const replicaUrl = postgres('DATABASE_REPLICA_URL');
+  const replicaUrl = postgresUrl('DATABASE_REPLICA_URL');
   if (replicaUrl !== undefined && databaseUrl === undefined)
     throw new ConfigError('DATABASE_URL is missing: DATABASE_REPLICA_URL demands it');
   const replicaLag = env.duration('DATABASE_REPLICA_LAG', 5_000);
@@ -71,7 +71,7 @@ export function files(env: Environment) {
   const mediaDir = env.text('MEDIA_DIR');
   const mediaUrl = env.url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
   if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
-  const mediaEndpoint = env.url('MEDIA_ENDPOINT', WEB, 'https://s3.example.com');
+  const mediaEndpoint = env.url('MEDIA_ENDPOINT', HTTP_PROTOCOLS, 'https://s3.example.com');
   const bucket = mediaUrl === undefined ? undefined : bucketOf(mediaUrl, mediaEndpoint, (name) => env.text(name));
   return {
     dataDir,
@@ -82,9 +82,9 @@ export function files(env: Environment) {
 }
 
 export function publicOrigin(env: Environment): string | undefined {
-  const url = env.url('PUBLIC_URL', WEB, 'https://fit.example.com');
+  const url = env.url('PUBLIC_URL', HTTP_PROTOCOLS, 'https://fit.example.com');
   const origin = url && new URL(url).origin;
-  // A path, a query or a password in it would end up in every link.
+  // Only an origin is accepted, because the setting is the prefix of every link.
   if (url !== undefined && ![origin, `${origin}/`].includes(url.toLowerCase()))
     env.fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
   return origin;
@@ -94,15 +94,15 @@ export function tls(env: Environment): Config['tls'] {
   const [cert, key] = [env.text('TLS_CERT'), env.text('TLS_KEY')];
   if (cert !== undefined && key !== undefined) return { cert: resolve(cert), key: resolve(key) };
   if (cert === undefined && key === undefined) return undefined;
-  const [missing, given] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
-  throw new ConfigError(`${missing} is missing: it is needed with ${given}`);
+  const [missingName, presentName] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
+  throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
 }
 
 export function metrics(env: Environment): Config['metrics'] {
   const token = env.text('METRICS_TOKEN');
-  if (token !== undefined && token.length < MIN_METRICS_TOKEN)
+  if (token !== undefined && token.length < MIN_METRICS_TOKEN_LENGTH)
     throw new ConfigError(
-      `METRICS_TOKEN must have at least ${MIN_METRICS_TOKEN} characters (for example the output of: openssl rand -hex 16)`,
+      `METRICS_TOKEN must have at least ${MIN_METRICS_TOKEN_LENGTH} characters (for example the output of: openssl rand -hex 16)`,
     );
   const port = env.text('METRICS_PORT') === undefined ? undefined : env.whole('METRICS_PORT', 0, 0, 65_535);
   if (port === undefined && token === undefined) return undefined;
@@ -110,7 +110,7 @@ export function metrics(env: Environment): Config['metrics'] {
 }
 
 export function tracing(env: Environment): Config['tracing'] {
-  const endpoint = env.url('OTEL_EXPORTER_OTLP_ENDPOINT', WEB, 'http://localhost:4318');
+  const endpoint = env.url('OTEL_EXPORTER_OTLP_ENDPOINT', HTTP_PROTOCOLS, 'http://localhost:4318');
   return endpoint === undefined ? undefined : { endpoint, service: env.text('OTEL_SERVICE_NAME') ?? 'fitgraph' };
 }
 
@@ -141,7 +141,7 @@ export const connections = (env: Environment) =>
 export const loginRates = (env: Environment, loginRate: Rate) =>
   ({
     loginRate,
-    // An office or a school has one address, and most of those in it know their passwords.
+    // Higher than LOGIN_RATE, because an office or a school shares one address.
     loginRateAddress: env.rate('LOGIN_RATE_ADDRESS', { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds }),
     loginRateTotal: env.rate('LOGIN_RATE_TOTAL', { points: 100 * loginRate.points, seconds: loginRate.seconds }),
   }) satisfies Partial<Config>;

@@ -1,9 +1,9 @@
-/** What is told of one request to whoever collects traces (`telemetry/tracing.ts`); absent where nobody does. */
+/** Interface of the trace of one request (https://opentelemetry.io/docs/concepts/signals/traces/), implemented by `telemetry/tracing.ts`. */
 export interface Trace {
-  /** Of an operation, until its work is over. */
+  /** Records a span of a GraphQL operation while `work` runs. */
   operation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
-  /** Of a statement that is sent now; to be called when it is over, with the number of its rows unless it failed. */
+  /** Starts a span of a statement; the returned function ends it, with the number of rows unless the statement failed. */
   statement(text: string): (rows?: number) => void;
-  /** Of one that was sent so many milliseconds ago. */
+  /** Records a span of a statement that has just ended after `ms` milliseconds. */
   written(text: string, ms: number): void;
 }

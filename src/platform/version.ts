@@ -1,11 +1,11 @@
-/** The version of this program, as its package says it. */
+/** Version of Fitgraph, from its package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Built, this file lies one folder deeper below the package. */
-function nearestPackage(folder: string): string {
+/** Finds the nearest package.json above a folder: the compiled file lies one folder deeper than its source. */
+function findPackageFile(folder: string): string {
   const file = join(folder, 'package.json');
-  return existsSync(file) ? file : nearestPackage(dirname(folder));
+  return existsSync(file) ? file : findPackageFile(dirname(folder));
 }
 
-export const VERSION = (JSON.parse(readFileSync(nearestPackage(__dirname), 'utf8')) as { version: string }).version;
+export const VERSION = (JSON.parse(readFileSync(findPackageFile(__dirname), 'utf8')) as { version: string }).version;

@@ -1,4 +1,4 @@
-/** express, GraphQL, REST and pages put together; no logic. */
+/** Composition root of the HTTP application: wires admission control, Express, GraphQL, REST and HTML pages together. */
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
@@ -30,28 +30,27 @@ import { repeatedHeader, tidied } from './target';
 
 export interface App {
   listener: RequestListener;
-  /** A server's `connection` event. */
+  /** Listener of the server's `connection` event. */
   connected(): void;
-  /** For WebSockets: a server's `upgrade` event. */
+  /** Listener of the server's `upgrade` event (WebSocket handshakes). */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** What the server tells of itself, where somebody may ask. */
+  /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: Scrape;
   failures: Failures;
-  /** It is not ready any more, and whoever follows what happens is told to come back, which may be elsewhere. */
+  /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   leave(): void;
-  /** Makes what may wait until the first requests have been answered. */
+  /** Precomputes introspection responses; deferred until the first requests have been served. */
   prepare(): void;
   stop(): Promise<void>;
 }
 
-/** What an answer of GraphQL depends on beside the operation. Who asks is part of all of it: `viewer` is in every document's reach. */
+/** Cache headers of GraphQL responses. All are private because any document may select `viewer`. */
 const GRAPHQL_HEADERS: readonly [string, string][] = [
   ['Cache-Control', PRIVATE],
   ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
 ];
 
-/** Pages that wait to be made. */
-const PAGES = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
+const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
@@ -79,10 +78,22 @@ export async function createApp(services: Services): Promise<App> {
   });
   const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);
   const readiness = new Readiness(database);
-  const prepare = operationsOf(restExecutor);
-  const begin = answering({ services, executor, restExecutor, prepare, trusted, apollo, live, exchanges, readiness, failures, scrape });
+  const prepare = prepareOperation(restExecutor);
+  const handleAdmitted = admittedListener({
+    services,
+    executor,
+    restExecutor,
+    prepare,
+    trusted,
+    apollo,
+    live,
+    exchanges,
+    readiness,
+    failures,
+    scrape,
+  });
   return {
-    ...entrance(services, failures, door, live, begin),
+    ...serverListeners(services, failures, door, live, handleAdmitted),
     leave() {
       door.leave();
       readiness.end();
@@ -102,23 +113,23 @@ export async function createApp(services: Services): Promise<App> {
 
 function executorsOf({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
-  const executing: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.of };
+  const options: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.of };
   return {
-    executor: new Executor(buildGraphQLSchema(), { ...executing, introspection }),
-    restExecutor: new Executor(buildRestSchema(), executing),
+    executor: new Executor(buildGraphQLSchema(), { ...options, introspection }),
+    restExecutor: new Executor(buildRestSchema(), options),
   };
 }
 
-const operationsOf =
+const prepareOperation =
   (restExecutor: Executor): Prepare =>
   (document) => {
     const run = restExecutor.prepare(document);
-    // What REST hands on is what `Exchanges` has made.
+    // Safe cast: every context that REST passes on was created by `Exchanges`.
     return (context, variables) => run(context as Context, variables);
   };
 
 function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
-  const pages = new Limiter<undefined>(PAGES);
+  const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return restHandler({
     schema,
@@ -132,8 +143,7 @@ function restOf({ services: { config }, executor, restExecutor, prepare, exchang
   });
 }
 
-/** What answers a request that has been let in. */
-function answering(parts: Parts): RequestListener {
+function admittedListener(parts: Parts): RequestListener {
   const { services, exchanges, failures } = parts;
   const { config, origin } = services;
   const rest = restOf(parts);
@@ -144,23 +154,23 @@ function answering(parts: Parts): RequestListener {
     exchange.watch(response);
     exchange.watched(response);
     compressed(request, response);
-    // Whoever came by https once is not led to come by http.
+    // RFC 6797 permits HSTS over HTTPS only.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
-    // The API is most of the traffic and has no use for express, which costs more than half of a short request.
+    // REST bypasses Express, which would take more than half of the time of a short request.
     if (isRest) return void rest(request, response).catch((error) => failures.failed(error, request, response, corsOf(request)));
-    // Whatever is answered, an error too, is what it says it is.
+    // Set before routing, so that error responses carry it too.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.setHeader(name, value);
     routes(request, response);
   };
 }
 
-const entrance = (
+const serverListeners = (
   { origin }: Services,
   failures: Failures,
   door: Door,
   live: Pick<App, 'upgrade'>,
-  begin: RequestListener,
+  handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'connected' | 'upgrade'> => ({
   listener(request, response) {
     const repeated = repeatedHeader(request);
@@ -168,13 +178,13 @@ const entrance = (
     request.url = tidied(request.url!);
     response.setHeader('X-Request-Id', origin.identify(request));
     leaveUnread(request, response);
-    if (isProbe(request)) return begin(request, response);
-    door.admit(request, response, begin);
+    if (isProbe(request)) return handleAdmitted(request, response);
+    door.admit(request, response, handleAdmitted);
   },
   connected: door.connected,
   upgrade(request, socket, head) {
     origin.identify(request);
-    // Until somebody has it who says so, nobody hears of a client that is gone.
+    // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
     socket.on('error', () => socket.destroy());
     door.admitSocket(request, socket, () => live.upgrade(request, socket, head));
   },

@@ -1,4 +1,4 @@
-/** JSON bodies of /graphql: whose they are is known before they are read, and a stranger's are small. */
+/** Parser of JSON bodies of /graphql. Authenticates first, because anonymous clients have a lower size limit than signed-in users. */
 import express, { type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
@@ -12,27 +12,27 @@ export function jsonBody(
   { maxBody, maxJson, maxAnonymousBody }: Config,
   exchangeOf: (request: IncomingMessage) => HttpExchange,
 ): RequestHandler {
-  const most = Math.min(maxBody, maxJson);
-  const ofUsers = jsonWithin(most);
-  const ofStrangers = jsonWithin(Math.min(most, maxAnonymousBody));
+  const maxBytes = Math.min(maxBody, maxJson);
+  const userParser = jsonParser(maxBytes);
+  const anonymousParser = jsonParser(Math.min(maxBytes, maxAnonymousBody));
   return async (request, response, next) => {
-    // It says that there is no body, which Apollo wants to know.
-    if (!request.is('json')) return ofStrangers.parse(request, response, next);
+    // Without a JSON body express.json only sets `request.body`, which Apollo requires.
+    if (!request.is('json')) return anonymousParser.parse(request, response, next);
     const exchange = exchangeOf(request);
-    const { within } = (await exchange.isKnown()) ? ofUsers : ofStrangers;
+    const { within } = (await exchange.isKnown()) ? userParser : anonymousParser;
     await largeBodiesInTurn(request, response, exchange.sender);
     within(request, response, next);
   };
 }
 
-/** Before the body is parsed; read as its parser does. */
-function notTooMuch(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
+/** `verify` hook of express.json: rejects bodies beyond the structural JSON limits before they are parsed. Decodes like the parser. */
+function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
   const excess = excessOf(iconv.decode(body, encoding));
   if (excess !== undefined) throw Object.assign(new Error(`The body is refused: ${excess}.`), { status: 400 });
 }
 
-function jsonWithin(limit: number): Record<'parse' | 'within', RequestHandler> {
-  const parse = express.json({ limit, verify: notTooMuch });
+function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
+  const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;
   return { parse, within: parsedWithin(limit, parse, (request, response) => refuse(request, response, 413, 'BAD_REQUEST', message)) };
 }

@@ -1,111 +1,112 @@
-/** Connections whose clients neither send what they began nor take what they asked for: each holds memory, so each has an end. */
+/** Connection timeouts and limits. Ends connections whose clients stop sending or reading, because each one holds memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Config } from '../platform/config';
 
-/** Longer than that of usual proxies, so that they do not send a request into a connection that is being closed. */
+/** Longer than the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
-/** A whole request, the largest upload over a slow line. */
-const REQUEST_FACTOR = 10;
+/** Multiple of CLIENT_TIMEOUT for a whole request, enough for the largest upload over a slow line. */
+const REQUEST_TIMEOUT_FACTOR = 10;
 
 type Timeout = Pick<Config, 'clientTimeout'>;
 
-const checkEvery = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
+const checkIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
 
 export const patience = ({ clientTimeout }: Timeout): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
-  requestTimeout: REQUEST_FACTOR * clientTimeout,
-  connectionsCheckingInterval: checkEvery(clientTimeout || Infinity),
+  requestTimeout: REQUEST_TIMEOUT_FACTOR * clientTimeout,
+  connectionsCheckingInterval: checkIntervalMs(clientTimeout || Infinity),
 });
 
-/** What was written and not taken is thrown away at once; otherwise the operating system would keep it for a while. */
-function cutOff(socket: Socket): void {
+/** Resets the connection. After a normal close the kernel would keep unsent data for a while. */
+function resetConnection(socket: Socket): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
 }
 
-const LINGER_MS = 1_000;
-const MAX_DROPPED_BYTES = 8 * 1024 * 1024;
-/** In bytes: what is dropped before somebody else has a turn. Node would take two megabytes of a socket that is full. */
-const TURN = 128 * 1024;
+const LINGER_TIMEOUT_MS = 1_000;
+const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
+/** Yields to the event loop after this much of a discarded body. Node reads up to 2 MB from a full socket in one turn. */
+const YIELD_BYTES = 128 * 1024;
 
 /**
- * A body that was answered before it was read is not read to its end, which could take as long as the client likes. It is read on for a
- * moment, so that the client hears the answer before it notices, and what is left of a short one is not taken for the next request.
+ * Lingering close (https://nginx.org/en/docs/http/ngx_http_core_module.html#lingering_close) after a response that was sent before the request
+ * body was read. Discards the rest of the body within limits of time and size: the client receives the response instead of a reset, and the
+ * rest of a short body is not parsed as the next request.
  */
 export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
-  // Before what closes the connection: whatever is unread then takes the answer with it.
+  // Must run before Node's own `finish` listener, which closes the connection: closing with unread data would also discard the response.
   response.prependOnceListener('finish', () => {
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
-    const end = setTimeout(() => socket.destroy(), LINGER_MS).unref();
-    let isLast = false;
+    const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
+    let closesAfterBody = false;
     socket.destroySoon = () => {
-      isLast = true;
+      closesAfterBody = true;
       socket.end();
     };
-    let room = MAX_DROPPED_BYTES;
-    let turn = TURN;
+    let remainingBytes = MAX_DISCARDED_BYTES;
+    let bytesUntilYield = YIELD_BYTES;
     request.on('data', (chunk: Buffer) => {
-      room -= chunk.length;
-      turn -= chunk.length;
-      if (room >= 0 && turn >= 0) return;
+      remainingBytes -= chunk.length;
+      bytesUntilYield -= chunk.length;
+      if (remainingBytes >= 0 && bytesUntilYield >= 0) return;
       request.pause();
-      if (room < 0) return;
-      turn = TURN;
+      if (remainingBytes < 0) return;
+      bytesUntilYield = YIELD_BYTES;
       setImmediate(() => request.resume());
     });
     request.once('end', () => {
-      clearTimeout(end);
+      clearTimeout(lingerTimer);
       delete (socket as Partial<Socket>).destroySoon;
-      if (isLast) socket.destroySoon();
+      if (closesAfterBody) socket.destroySoon();
     });
     request.resume();
   });
 }
 
-/** Requests that wait on one connection. Each holds its headers, so a client that pipelines more and reads nothing would fill the memory. */
+/** Queued requests per connection. Each holds its headers in memory, so a client that pipelines without reading responses must be bounded. */
 const MAX_PIPELINED = 100;
 
-/** Begins each pipelined request when the response before it has been taken. */
+/** Serialises pipelined requests: each one starts when the previous response of its connection has been flushed. */
 export function inOrder(listener: RequestListener): RequestListener {
-  const queues = new WeakMap<Socket, { last: ServerResponse; waiting: number }>();
+  const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queued: number }>();
   return (request, response) => {
     const { socket } = request;
     const queue = queues.get(socket);
     if (!queue) {
-      queues.set(socket, { last: response, waiting: 0 });
+      queues.set(socket, { lastResponse: response, queued: 0 });
       return void listener(request, response);
     }
-    const before = queue.last;
-    queue.last = response;
-    if (before.writableFinished) return void listener(request, response);
-    if (queue.waiting >= MAX_PIPELINED) return cutOff(socket);
-    queue.waiting += 1;
-    before.once('close', () => {
-      queue.waiting -= 1;
+    const previous = queue.lastResponse;
+    queue.lastResponse = response;
+    if (previous.writableFinished) return void listener(request, response);
+    if (queue.queued >= MAX_PIPELINED) return resetConnection(socket);
+    queue.queued += 1;
+    previous.once('close', () => {
+      queue.queued -= 1;
       if (!socket.destroyed) listener(request, response);
     });
   };
 }
 
-/** Ends connections on which nothing moves in either direction. A WebSocket has an end of its own. */
+/** Closes connections without traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded: they have their own timeout. */
 export function endStalled(server: Server, { clientTimeout }: Timeout): void {
-  const last = new WeakMap<Socket, ServerResponse>();
-  server.on('request', ({ socket }, response) => void last.set(socket, response));
-  const stalled = new WeakMap<Socket, number>();
+  const lastResponses = new WeakMap<Socket, ServerResponse>();
+  server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
+  const stalledSince = new WeakMap<Socket, number>();
   server.setTimeout(clientTimeout, (socket: Socket) => {
     const now = performance.now();
     if (socket.writableLength === 0) {
-      // It waits for us, or for the end of its body, which has a time of its own.
-      if (last.get(socket)?.writableFinished !== false) socket.destroy();
-    } else if (now - (stalled.get(socket) ?? -Infinity) < 1.5 * clientTimeout) cutOff(socket);
+      // An unfinished response means that the client waits for the server, or still sends its body, which has a timeout of its own.
+      if (lastResponses.get(socket)?.writableFinished !== false) socket.destroy();
+    } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {
-      // Over a slow line the operating system asks for more now and then only, so the second time in a row counts.
-      stalled.set(socket, now);
+      // On a slow line the kernel drains its send buffer in bursts, so only the second timeout in a row counts.
+      stalledSince.set(socket, now);
       socket.setTimeout(clientTimeout);
     }
   });

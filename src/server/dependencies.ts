@@ -1,4 +1,4 @@
-/** What the app makes of the services for itself. */
+/** Creates the dependencies of request handling that need the services: tokens, sessions, idempotency, metrics and tracing. */
 import { AccessTokens } from '../auth/accesstokens';
 import { Sessions } from '../auth/sessions';
 import type { Dependencies } from '../exchange/exchange';
@@ -12,8 +12,8 @@ export async function dependenciesOf(services: Services, counts: AppCounts): Pro
   const { config, log, database, vault, origin, instance } = services;
   return {
     ...services,
-    metrics: await metricsOf(services, counts),
-    tracing: await tracingOf(services),
+    metrics: await createMetrics(services, counts),
+    tracing: await createTracing(services),
     sessions: new Sessions(vault),
     accessTokens: new AccessTokens(config.maxTokens),
     exposure: new Exposure(config, origin, log),
@@ -21,15 +21,15 @@ export async function dependenciesOf(services: Services, counts: AppCounts): Pro
   };
 }
 
-// Their code is loaded only where somebody asks for them.
+// Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
 
-async function metricsOf(services: Services, counts: AppCounts): Promise<Metrics | undefined> {
+async function createMetrics(services: Services, counts: AppCounts): Promise<Metrics | undefined> {
   if (!services.config.metrics) return undefined;
   const { Metrics } = await import('../telemetry/metrics.ts');
   return new Metrics(services, counts);
 }
 
-async function tracingOf({ config }: Services): Promise<Tracing | undefined> {
+async function createTracing({ config }: Services): Promise<Tracing | undefined> {
   if (!config.tracing) return undefined;
   const { Tracing } = await import('../telemetry/tracing.ts');
   return new Tracing(config.tracing);

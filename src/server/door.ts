@@ -1,7 +1,4 @@
-/**
- * Who is let in. A request is begun at once or when its turn comes, or it is refused, because there is no time for it: counted, and one line of
- * the log each.
- */
+/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Rejections are counted and logged one by one. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -13,21 +10,20 @@ import { Gate } from './gate';
 import { Pressure } from './pressure';
 import { closeSocket, noteTurnedAway } from './turnedaway';
 
-type Why = 'pressure' | 'late' | 'leaving';
+type RejectionReason = 'pressure' | 'late' | 'leaving';
 
-/** With no more requests open than this, nobody is refused: a late process has other reasons then, and refusing would not make it faster. */
-const ALWAYS_ADMITTED = 16;
+/** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
+const MIN_OPEN_FOR_SHEDDING = 16;
 
 export class Door {
-  readonly turnedAway: Record<Why, number> = { pressure: 0, late: 0, leaving: 0 };
+  readonly turnedAway: Record<RejectionReason, number> = { pressure: 0, late: 0, leaving: 0 };
 
   private readonly gate = new Gate();
   private readonly pressure: Pressure;
-  private leaving = false;
-  /** How many requests have been admitted and have not ended yet. */
-  private open = 0;
+  private isDraining = false;
+  private openRequests = 0;
 
-  /** `maxLag` as `Pressure` has it. */
+  /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
     maxLag: number,
     private readonly origin: Origin,
@@ -37,70 +33,70 @@ export class Door {
     this.pressure = new Pressure(maxLag, () => this.lateness);
   }
 
-  /** As the gate has it. */
+  /** Queueing delay in milliseconds, see `Gate.lateness`. */
   get lateness(): number {
     return this.gate.lateness;
   }
 
   readonly connected = this.gate.connected;
 
-  /** Whether there is no time for anything new of a stranger, or of somebody signed in. */
-  readonly refuses = (isStranger: boolean): boolean => this.leaving || this.isOverloaded(isStranger);
+  /** Whether new work of an anonymous client or of a signed-in user is rejected now. */
+  readonly refuses = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
-    // Whether they are any good costs more to say than to refuse.
-    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.turnAway(request, response, 'pressure');
-    this.open += 1;
-    response.once('close', () => (this.open -= 1));
+    // Credentials are not verified here: that would cost more than a rejection saves.
+    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'pressure');
+    this.openRequests += 1;
+    response.once('close', () => (this.openRequests -= 1));
     this.gate.pass(
       () => this.origin.network(request),
       (waitedMs) => {
         if (response.destroyed) return;
-        if (this.open <= ALWAYS_ADMITTED || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
-        this.turnAway(request, response, 'late');
+        if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
+        this.reject(request, response, 'late');
       },
     );
   }
 
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
-    if (this.leaving) return this.close(request, socket, 'leaving');
-    if (this.isOverloaded(true)) return this.close(request, socket, 'pressure');
+    if (this.isDraining) return this.rejectSocket(request, socket, 'leaving');
+    if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'pressure');
     this.gate.pass(
       () => this.origin.network(request),
       (waitedMs) => {
         if (socket.destroyed) return;
         if (!this.pressure.isTooLate(waitedMs)) return begin();
-        this.close(request, socket, 'late');
+        this.rejectSocket(request, socket, 'late');
       },
     );
   }
 
-  /** From now on no WebSocket is let in, and nothing new is followed. */
+  /** Starts draining: new WebSockets and subscriptions are rejected. */
   leave(): void {
-    this.leaving = true;
+    this.isDraining = true;
   }
 
   stop(): void {
     this.pressure.stop();
   }
 
-  private isOverloaded(isStranger: boolean): boolean {
-    return this.open >= ALWAYS_ADMITTED && this.pressure.refuses(isStranger);
+  private isOverloaded(isAnonymous: boolean): boolean {
+    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.pressure.refuses(isAnonymous);
   }
 
-  private turnAway(request: IncomingMessage, response: ServerResponse, why: Why): void {
-    this.count(request, why);
+  private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
+    this.recordRejection(request, reason);
     this.failures.turnAway(request, response, overloaded(), corsOf(request));
   }
 
-  private close(request: IncomingMessage, socket: Duplex, why: Why): void {
-    this.count(request, why);
+  private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
+    this.recordRejection(request, reason);
     closeSocket(request, socket);
   }
 
-  private count(request: IncomingMessage, why: Why): void {
-    this.turnedAway[why] += 1;
-    noteTurnedAway(request, why, this.origin, this.log);
+  private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
+    this.turnedAway[reason] += 1;
+    noteTurnedAway(request, reason, this.origin, this.log);
   }
 }

@@ -1,44 +1,50 @@
-/** How a process of the server ends. */
+/** Process termination: exit with a one-line error, handling of termination signals, and a hard deadline for shutdown. */
 import { ConfigError, wantsStacks } from '../platform/config';
 
-/** The setting that is to blame where the server cannot listen. */
-const BLAMED: Record<string, string> = { EADDRINUSE: 'PORT', EACCES: 'PORT', EADDRNOTAVAIL: 'HOST', ENOTFOUND: 'HOST', EAI_AGAIN: 'HOST' };
-const LISTENING = new Set(['listen', 'bind', 'getaddrinfo']);
+/** The setting to name in the message when the server cannot listen, by error code. */
+const SETTING_BY_ERROR_CODE: Record<string, string> = {
+  EADDRINUSE: 'PORT',
+  EACCES: 'PORT',
+  EADDRNOTAVAIL: 'HOST',
+  ENOTFOUND: 'HOST',
+  EAI_AGAIN: 'HOST',
+};
+const LISTEN_SYSCALLS = new Set(['listen', 'bind', 'getaddrinfo']);
 
-/** One line that says what is wrong; where it comes from is for who debugs. */
+/** Prints a one-line error and exits with status 1; the stack trace only with LOG_LEVEL=debug. */
 export function fail(error: unknown): never {
   const { code, message, stack, syscall } = error as NodeJS.ErrnoException;
-  const setting = LISTENING.has(syscall ?? '') && BLAMED[code ?? ''];
+  const setting = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
   if (setting) process.stderr.write(`fitgraph: ${setting}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
   else process.stderr.write(`fitgraph: ${wantsStacks() ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`);
   process.exit(1);
 }
 
-/** Output that nobody reads any more must not end the process: the terminal has been closed, or the program after the pipe has ended. */
+/** Ignores write errors of stdout and stderr (EPIPE, EIO): a closed terminal or pipe must not crash the process. */
 export function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** Told twice, as everybody in a terminal is by Ctrl-C, it stops once. */
+/** Calls `stop` at the first of these signals only: on Ctrl-C a process may receive it from the terminal and again from its parent. */
 export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
-  let told = false;
-  const once = () => {
-    if (told) return;
-    told = true;
+  let isStopping = false;
+  const stopOnce = () => {
+    if (isStopping) return;
+    isStopping = true;
     stop();
   };
-  for (const signal of signals) process.on(signal, once);
+  for (const signal of signals) process.on(signal, stopOnce);
 }
 
-/** SIGHUP: the terminal has been closed. SIGUSR2: nodemon restarts. */
+/** Termination signals. SIGHUP: the terminal was closed. SIGUSR2: nodemon restarts the process. */
 export const ENDS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
-/** Whatever hangs by then, a database perhaps, is left behind. */
-const HARD_END_MS = 9_000;
+/** Shutdown deadline: the process exits even if, for example, the database hangs. */
+const EXIT_TIMEOUT_MS = 9_000;
 
 export const endOn = (signals: readonly NodeJS.Signals[], stop: () => Promise<void>): void =>
   onSignal(signals, () => {
-    setTimeout(() => process.exit(0), HARD_END_MS).unref();
+    setTimeout(() => process.exit(0), EXIT_TIMEOUT_MS).unref();
     void stop().then(() => process.exit(0), fail);
   });

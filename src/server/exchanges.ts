@@ -1,25 +1,25 @@
-/** The exchange of each request that is being answered. */
+/** Registry of request contexts: creates one for each HTTP request and finds it again by the request. */
 import type { IncomingMessage } from 'node:http';
 import { HttpExchange, type Dependencies } from '../exchange/exchange';
 
-/** Of the Authorization header. */
-const REST_SCHEMES = ['token'];
-const GRAPHQL_SCHEMES = ['token', 'bearer'];
+/** Accepted schemes of the Authorization header, in lower case. */
+const REST_AUTH_SCHEMES = ['token'];
+const GRAPHQL_AUTH_SCHEMES = ['token', 'bearer'];
 
 export class Exchanges {
-  private readonly begun = new WeakMap<IncomingMessage, HttpExchange>();
+  private readonly byRequest = new WeakMap<IncomingMessage, HttpExchange>();
 
   constructor(private readonly dependencies: Dependencies) {}
 
-  /** Of a request that has been begun. */
-  readonly of = (request: IncomingMessage): HttpExchange => this.begun.get(request)!;
+  /** Returns the context of a request for which `begin` was called. */
+  readonly of = (request: IncomingMessage): HttpExchange => this.byRequest.get(request)!;
 
-  /** For GraphQL, and whatever else is not REST's. */
-  readonly open = (request: IncomingMessage): HttpExchange => new HttpExchange(request, this.dependencies, GRAPHQL_SCHEMES, 'graphql');
+  /** Creates a context with the rules of GraphQL, which also apply to HTML pages; does not register it. */
+  readonly open = (request: IncomingMessage): HttpExchange => new HttpExchange(request, this.dependencies, GRAPHQL_AUTH_SCHEMES, 'graphql');
 
   begin(request: IncomingMessage, isRest: boolean): HttpExchange {
-    const exchange = isRest ? new HttpExchange(request, this.dependencies, REST_SCHEMES, 'rest') : this.open(request);
-    this.begun.set(request, exchange);
+    const exchange = isRest ? new HttpExchange(request, this.dependencies, REST_AUTH_SCHEMES, 'rest') : this.open(request);
+    this.byRequest.set(request, exchange);
     return exchange;
   }
 }

@@ -1,4 +1,4 @@
-/** What is answered where a request came to nothing: there is no time for it now, it could not be read, or it failed. */
+/** Error responses sent outside of GraphQL and REST handlers: overload (503), invalid requests (4xx) and unexpected errors (500). */
 import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
@@ -13,42 +13,51 @@ const isGraphQL = (url: string) => url.startsWith('/graphql');
 export class Failures {
   constructor(private readonly log: Logger) {}
 
-  /** The server has no time for it now: nothing was done. */
-  turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: KnownError, further: Headers = {}): void {
+  /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
+  turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: KnownError, extraHeaders: Headers = {}): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
-    this.refuse(request, response, 503, String(code), message, further);
+    this.refuse(request, response, 503, String(code), message, extraHeaders);
   }
 
-  /** Before anybody knows what is asked for. */
-  refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string, further: Headers = {}): void {
+  /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
+  refuse(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    code: string,
+    message: string,
+    extraHeaders: Headers = {},
+  ): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (isGraphQL(request.url!)) return refuse(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
-    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...further }).end(body);
+    response
+      .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...extraHeaders })
+      .end(body);
   }
 
-  failed(error: unknown, request: IncomingMessage, response: ServerResponse, further: Headers = {}): void {
-    // The client went away, or took too long, while its body was read.
+  failed(error: unknown, request: IncomingMessage, response: ServerResponse, extraHeaders: Headers = {}): void {
+    // The client disconnected, or exceeded its timeout, while its body was being read.
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID]);
     if (response.headersSent) {
       this.log.error({ id, err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
-    const refused = isPassing(error) ? (error as KnownError) : ofDatabase(error, this.log, id);
-    if (refused) return this.turnAway(request, response, refused, further);
+    const retryable = isPassing(error) ? (error as KnownError) : ofDatabase(error, this.log, id);
+    if (retryable) return this.turnAway(request, response, retryable, extraHeaders);
     this.log.error({ id, err: error }, 'unexpected error');
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
-    response.writeHead(500, { ...headers, ...further }).end(body);
+    response.writeHead(500, { ...headers, ...extraHeaders }).end(body);
   }
 
-  /** What express or one of its handlers could not do. */
+  /** Error-handling middleware of Express. */
   readonly ofExpress: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
     if (!(status >= 400 && status < 500)) return this.failed(error, request, response);
-    // A body that is too long is refused before its parser says so.
+    // A body over the limit has already been rejected with 413 when its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (isGraphQL(request.path)) return refuse(request, response, status, 'BAD_REQUEST', message);
     response.status(status).json({ detail: message });

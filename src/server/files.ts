@@ -1,10 +1,10 @@
-/** Files and folders that the configuration names. */
+/** Validation of the files and folders named by the configuration: data folder, TLS certificate and key. */
 import { checkDataDir } from '../database/datadir';
 import { Origin } from '../exchange/origin';
 import type { Config } from '../platform/config';
 import { readTls, type TlsFiles } from './tls';
 
-/** Throws where one cannot be used, before anything is started. */
+/** Throws a ConfigError if one is unusable. Runs before anything is started; also parses TRUSTED_PROXIES. */
 export function checkFiles(config: Config): { origin: Origin; tls?: TlsFiles } {
   checkDataDir(config.dataDir);
   return { origin: new Origin(config), tls: config.tls && readTls(config.tls) };

@@ -1,85 +1,85 @@
 /**
- * Where requests wait until they are begun, those of each caller in a line of their own, of which one is begun in turn: whoever sends much waits
- * for it alone. Node takes one new connection in each turn of its loop, so in long turns clients wait before the door, where nobody sees them, for
- * seconds and more. Turns are therefore kept short: only so much is begun in one, and nothing while connections come in.
+ * Fair request queue: one queue per client network, served round robin, so that a client with many requests delays only itself.
+ * Node accepts one new connection per event-loop turn. During long turns, clients would wait in the kernel's accept queue for seconds, unseen by
+ * load shedding. Turns are therefore kept short: each starts requests for a few milliseconds only, and none while new connections arrive.
  */
 
-/** So long requests are begun in one turn. */
-const SLICE_MS = 5;
-/** So many turns in a row may go by with nothing but new connections. */
-const MOST_TURNS = 64;
+/** Time per event-loop turn for starting requests. */
+const TURN_BUDGET_MS = 5;
+/** Consecutive turns that may only accept connections before queued requests are started again. */
+const MAX_ACCEPT_TURNS = 64;
 
-/** So many requests of a caller may wait; of more it is said at once that they come too late. */
-const MOST_WAITING = 200;
+/** Queued requests per client; further ones count as late at once. */
+const MAX_QUEUED_PER_CLIENT = 200;
 
-interface Waiting {
-  begin(waitedMs: number): void;
-  since: number;
+interface QueuedRequest {
+  start(waitedMs: number): void;
+  queuedAt: number;
 }
 
 export class Gate {
-  /** By caller, in the order of their turns. */
-  private readonly lines = new Map<string, Waiting[]>();
-  /** When the turn began in which something was begun last. */
-  private turnBegan = 0;
-  private turning = false;
-  private isNew = false;
-  private turns = 0;
+  /** By client network, in round-robin order. */
+  private readonly queues = new Map<string, QueuedRequest[]>();
+  /** Start time of the latest event-loop turn that started requests. */
+  private turnStartedAt = 0;
+  private isTurnScheduled = false;
+  private hasNewConnection = false;
+  private acceptTurns = 0;
 
-  /** How many milliseconds a caller waits who asks for one thing at a time; whoever asks for more at once waits for that. */
+  /** Longest queueing delay in milliseconds of clients with one queued request. Clients with more also wait for their own requests. */
   get lateness(): number {
     const now = performance.now();
-    let late = 0;
-    for (const line of this.lines.values()) if (line.length === 1) late = Math.max(late, now - line[0]!.since);
-    return late;
+    let longest = 0;
+    for (const queue of this.queues.values()) if (queue.length === 1) longest = Math.max(longest, now - queue[0]!.queuedAt);
+    return longest;
   }
 
-  /** To be called for each new connection. */
+  /** Must be called for each new connection. */
   readonly connected = (): void => {
-    this.isNew = true;
-    this.turn();
+    this.hasNewConnection = true;
+    this.scheduleTurn();
   };
 
-  /** Begins now, or when its turn comes. */
-  pass(callerOf: () => string, begin: (waitedMs: number) => void): void {
+  /** Calls `start` now, or later in round-robin order, with the milliseconds that it was queued: Infinity if the client's queue is full. */
+  pass(clientOf: () => string, start: (waitedMs: number) => void): void {
     const now = performance.now();
-    if (!this.turning) {
-      this.turnBegan = now;
-      this.turn();
+    if (!this.isTurnScheduled) {
+      this.turnStartedAt = now;
+      this.scheduleTurn();
     }
-    if (!this.lines.size && now - this.turnBegan < SLICE_MS) return begin(0);
-    const caller = callerOf();
-    const line = this.lines.get(caller);
-    if (line && line.length >= MOST_WAITING) begin(Infinity);
-    else if (line) line.push({ begin, since: now });
-    else this.lines.set(caller, [{ begin, since: now }]);
+    if (!this.queues.size && now - this.turnStartedAt < TURN_BUDGET_MS) return start(0);
+    const client = clientOf();
+    const queue = this.queues.get(client);
+    if (queue && queue.length >= MAX_QUEUED_PER_CLIENT) start(Infinity);
+    else if (queue) queue.push({ start, queuedAt: now });
+    else this.queues.set(client, [{ start, queuedAt: now }]);
   }
 
-  private turn(): void {
-    if (this.turning) return;
-    this.turning = true;
-    setImmediate(this.next);
+  private scheduleTurn(): void {
+    if (this.isTurnScheduled) return;
+    this.isTurnScheduled = true;
+    setImmediate(this.runTurn);
   }
 
-  private readonly next = (): void => {
-    this.turning = false;
-    if (this.isNew && this.turns < MOST_TURNS) {
-      this.isNew = false;
-      this.turns += 1;
-      return this.turn();
+  private readonly runTurn = (): void => {
+    this.isTurnScheduled = false;
+    if (this.hasNewConnection && this.acceptTurns < MAX_ACCEPT_TURNS) {
+      this.hasNewConnection = false;
+      this.acceptTurns += 1;
+      return this.scheduleTurn();
     }
-    this.isNew = false;
-    this.turns = 0;
-    this.turnBegan = performance.now();
-    for (const [caller, line] of this.lines) {
+    this.hasNewConnection = false;
+    this.acceptTurns = 0;
+    this.turnStartedAt = performance.now();
+    for (const [client, queue] of this.queues) {
       const now = performance.now();
-      if (now - this.turnBegan >= SLICE_MS) break;
-      const { begin, since } = line.shift()!;
-      // Whoever has more to do comes after everybody else; what is added to a map while one walks through it is still met.
-      this.lines.delete(caller);
-      if (line.length) this.lines.set(caller, line);
-      begin(now - since);
+      if (now - this.turnStartedAt >= TURN_BUDGET_MS) break;
+      const { start, queuedAt } = queue.shift()!;
+      // Moves the client to the end of the map. Iteration also visits entries that are added meanwhile, so this loop reaches it again.
+      this.queues.delete(client);
+      if (queue.length) this.queues.set(client, queue);
+      start(now - queuedAt);
     }
-    if (this.lines.size) this.turn();
+    if (this.queues.size) this.scheduleTurn();
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The classes of requests and responses. They contain errors that no handler catches: one thrown by a listener of a request or response fails that
- * request, any other one is logged. Neither ends the process, in which other requests are being answered.
+ * Containment of uncaught errors. Subclasses of Node's request and response catch errors thrown by their listeners and fail that one request;
+ * other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
@@ -13,20 +13,19 @@ export class Guard {
     private readonly failures: Pick<Failures, 'failed'>,
   ) {}
 
-  /** For `http.createServer`. */
   get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
     const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
     class GuardedRequest extends IncomingMessage {
       response?: ServerResponse;
-      declare asksForUpgrade: boolean | null;
+      declare upgradeRequested: boolean | null;
 
-      /** Node hands the connection over if it is true. Protocols that are not known are ignored (RFC 9110, section 7.8). */
+      /** If true, Node emits `upgrade` or `connect`. False for unknown protocols, which a server ignores (RFC 9110, section 7.8). */
       get upgrade(): boolean | null {
-        return this.asksForUpgrade && (this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? ''));
+        return this.upgradeRequested && (this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? ''));
       }
 
       set upgrade(value: boolean | null) {
-        this.asksForUpgrade = value;
+        this.upgradeRequested = value;
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
@@ -59,7 +58,7 @@ export class Guard {
     >;
   }
 
-  /** For what no request is known of: timers, promises, connections to other servers. */
+  /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */
   containOthers(): void {
     process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
   }

@@ -1,44 +1,46 @@
-/** How late everything is that this process does, and which new requests it therefore refuses: strangers' first. */
+/**
+ * Load shedding by event-loop lag and queueing delay. Rejects a share of new requests that rises while the lag exceeds MAX_LAG; requests of
+ * anonymous clients are rejected before those of signed-in users.
+ */
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
 const RESOLUTION_MS = 10;
-const MEASURED_EVERY_MS = 100;
-const NANOSECONDS = 1e6;
-/** A single pause, for the collection of garbage perhaps, is no pressure. */
-const HARMLESS = 0.3;
-const MOST = 2 + HARMLESS;
-/** A request that has waited so many times as long as anything may be late is not begun any more. */
-const TOO_LATE = 5;
-/** By how much the pressure rises in a second, at most, and falls. */
-const RISE = 3;
-const FALL = 1;
+const MEASURE_INTERVAL_MS = 100;
+const NANOSECONDS_PER_MS = 1e6;
+/** Level below which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
+const DEAD_ZONE = 0.3;
+const MAX_LEVEL = 2 + DEAD_ZONE;
+/** A request that was queued longer than this multiple of the tolerated lag is rejected instead of started. */
+const LATE_FACTOR = 5;
+const MAX_RISE_PER_SECOND = 3;
+const FALL_PER_SECOND = 1;
 
 export class Pressure {
   private readonly delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  private measured = performance.now();
+  private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
-  /** From 0 to 1 strangers are refused by this chance, from 1 to 2 everybody else too. */
+  /** Beyond the dead zone, the probability of rejecting an anonymous client, capped at 1; the excess is that of a signed-in user. */
   private level = 0;
 
-  /** `maxLag` in milliseconds; 0: nobody is ever refused. `queued` tells how long what has not begun yet has waited. */
+  /** `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. */
   constructor(
     private readonly maxLag: number,
-    private readonly queued: () => number = () => 0,
+    private readonly queueingDelay: () => number = () => 0,
   ) {
     if (!maxLag) return;
     this.delay.enable();
-    this.timer = setInterval(() => this.measure(), MEASURED_EVERY_MS).unref();
+    this.timer = setInterval(() => this.measure(), MEASURE_INTERVAL_MS).unref();
   }
 
-  /** Whether a new request is to be refused; by chance, so that the pressure becomes even instead of swinging. */
-  refuses(isStranger: boolean): boolean {
-    const chance = this.level - HARMLESS - (isStranger ? 0 : 1);
-    return chance > 0 && Math.random() < chance;
+  /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
+  refuses(isAnonymous: boolean): boolean {
+    const probability = this.level - DEAD_ZONE - (isAnonymous ? 0 : 1);
+    return probability > 0 && Math.random() < probability;
   }
 
-  /** Whether a request has waited so long that whoever sent it had better come again. */
+  /** Whether a request was queued so long that its client should retry instead. */
   isTooLate(waitedMs: number): boolean {
-    return this.maxLag > 0 && waitedMs > this.maxLag * TOO_LATE;
+    return this.maxLag > 0 && waitedMs > this.maxLag * LATE_FACTOR;
   }
 
   stop(): void {
@@ -48,12 +50,12 @@ export class Pressure {
 
   private measure(): void {
     const now = performance.now();
-    const seconds = Math.min(now - this.measured, 2 * MEASURED_EVERY_MS) / 1000;
-    this.measured = now;
-    const lag = Math.max((this.delay.mean || 0) / NANOSECONDS - RESOLUTION_MS, this.queued());
+    const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1000;
+    this.measuredAt = now;
+    const lag = Math.max((this.delay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
     this.delay.reset();
-    const change = lag > this.maxLag ? Math.min(RISE, lag / this.maxLag) : -FALL;
-    const most = this.level === 0 ? HARMLESS : MOST;
-    this.level = Math.min(most, Math.max(0, this.level + change * seconds));
+    const change = lag > this.maxLag ? Math.min(MAX_RISE_PER_SECOND, lag / this.maxLag) : -FALL_PER_SECOND;
+    const maxLevel = this.level === 0 ? DEAD_ZONE : MAX_LEVEL;
+    this.level = Math.min(maxLevel, Math.max(0, this.level + change * seconds));
   }
 }

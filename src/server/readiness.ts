@@ -1,6 +1,7 @@
 /**
- * Whether requests can be answered now, changes too, decided in a second however long the database takes to say so; and if not, why. What is asked
- * of the database is what a change asks of it: the lock of every table, room on its disk, a commit.
+ * Readiness probe (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether reads and writes can be served
+ * now, and if not, why. Decides within a second, however slow the database is. The check does what a write needs: it locks every table, writes
+ * temporary and log data to disk, and commits.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
@@ -10,13 +11,13 @@ import { quoteIdentifiers } from '../database/identifiers';
 import { migrated } from '../database/migrate';
 import { codeOf, isUnavailable } from '../database/refusals';
 
-const DECIDED_MS = 1_000;
-/** Short of the decision. */
-const LOCK_MS = 400;
-/** Rows that do not fit into the least memory that a statement may have, so that they need a file. */
+const CHECK_TIMEOUT_MS = 1_000;
+/** Below CHECK_TIMEOUT_MS, so that a locked table is reported as the reason. */
+const LOCK_TIMEOUT_MS = 400;
+/** More rows than fit into the smallest work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
 const SPILLED_ROWS = 5_000;
 
-/** Of PostgreSQL. */
+/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const REASONS: Record<string, string> = {
   '53100': 'the disk of the database is full',
   '25006': 'the database is read-only',
@@ -25,50 +26,50 @@ const REASONS: Record<string, string> = {
   '42501': 'the database does not permit it',
 };
 
-/** Absent: all is well. */
+/** Why the server is not ready; undefined if it is. */
 export type Reason = string | undefined;
 
 export class Readiness {
-  private deciding?: Promise<Reason>;
+  private runningCheck?: Promise<Reason>;
   private tables?: string[];
-  private ending = false;
+  private isDraining = false;
 
   constructor(private readonly database: Database) {}
 
-  /** From now on it is not ready any more. */
+  /** Reports "not ready" from now on. */
   end(): void {
-    this.ending = true;
+    this.isDraining = true;
   }
 
-  /** Those who ask at the same time are told the same, so that they take one connection of those that others wait for. */
+  /** Checks once for concurrent probes, so that they use a single pooled connection. */
   async decide(): Promise<Reason> {
-    const refused = () => (this.ending ? 'the server is about to end' : undefined);
-    if (refused()) return refused();
+    const drainingReason = () => (this.isDraining ? 'the server is about to end' : undefined);
+    if (drainingReason()) return drainingReason();
     if (this.database.pulse.away) return 'the database does not answer';
-    const decided = await (this.deciding ??= this.ask());
-    return refused() ?? decided;
+    const reason = await (this.runningCheck ??= this.checkInTime());
+    return drainingReason() ?? reason;
   }
 
-  private async ask(): Promise<Reason> {
-    const late = sleep(DECIDED_MS, 'the database does not answer in time', { ref: false });
-    const reason = await Promise.race([this.check().catch(reasonOf), late]);
-    this.deciding = undefined;
+  private async checkInTime(): Promise<Reason> {
+    const timeout = sleep(CHECK_TIMEOUT_MS, 'the database does not answer in time', { ref: false });
+    const reason = await Promise.race([this.check().catch(reasonOf), timeout]);
+    this.runningCheck = undefined;
     return reason;
   }
 
   private async check(): Promise<Reason> {
     if (!(await migrated(this.database))) return 'the database is not migrated';
     const client = await this.database.pool.connect();
-    let broken: Error | undefined;
+    let connectionError: Error | undefined;
     try {
       this.tables ??= await tablesOf(client);
-      await client.query(attempt(this.tables));
+      await client.query(probeSql(this.tables));
       return undefined;
     } catch (error) {
-      await client.query('ROLLBACK').catch((failure: Error) => (broken = failure));
+      await client.query('ROLLBACK').catch((failure: Error) => (connectionError = failure));
       throw error;
     } finally {
-      client.release(broken);
+      client.release(connectionError);
     }
   }
 }
@@ -76,7 +77,7 @@ export class Readiness {
 const reasonOf = (error: unknown): string =>
   REASONS[codeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'nothing can be written to the database');
 
-/** All that are written to: those of the resources, and what else there is when it is asked for first. */
+/** Names of all tables: those present at the first check and those of all resources, so that a missing table is reported. */
 async function tablesOf(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query(
     `SELECT "relname" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = quote_ident(current_schema())::regnamespace`,
@@ -84,8 +85,8 @@ async function tablesOf(client: PoolClient): Promise<string[]> {
   return [...new Set([...rows.map(({ relname }) => relname as string), ...entities().map((entity) => resourceOf(entity)!.table)])].sort();
 }
 
-/** In one packet. What is written to the log of the server means nothing to anybody; it has to be there before the transaction ends. */
-const attempt = (tables: readonly string[]): string => `BEGIN; SET LOCAL lock_timeout = ${LOCK_MS}; SET LOCAL work_mem = '64kB';
+/** Statements of the check, sent in one packet. The logical message is ignored by everybody: it makes the commit write to the write-ahead log. */
+const probeSql = (tables: readonly string[]): string => `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL work_mem = '64kB';
   LOCK TABLE ${quoteIdentifiers(tables)} IN ROW EXCLUSIVE MODE;
   UPDATE "migration" SET "name" = "name" WHERE false; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS});
   SELECT pg_logical_emit_message(true, 'fitgraph', 'ready'); COMMIT`;

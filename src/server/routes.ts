@@ -1,4 +1,4 @@
-/** What express answers: whoever watches over the server, browsers, and GraphQL. */
+/** The Express application: health probes, metrics, HTML pages, media files and GraphQL. REST does not go through Express. */
 import type { ApolloServer } from '@apollo/server';
 import { expressMiddleware } from '@as-integrations/express5';
 import express, { type Express, type Request, type RequestHandler } from 'express';
@@ -26,20 +26,20 @@ import type { Exchanges } from './exchanges';
 import type { Failures } from './failures';
 import type { Readiness } from './readiness';
 
-/** Health probes and metrics, exempt from admission control: exactly these paths. */
+/** Health probes and metrics. Exactly these paths are exempt from admission control. */
 const [LIVE, READY] = ['/health/live', '/health/ready'];
 const PROBES = new Set([LIVE, READY, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);
 
-/** Longer than any that means something: libraries take the square of its length to read it. */
+/** In characters, far above any valid value: parsers of this header in libraries take quadratic time. */
 const MAX_CONTENT_TYPE = 1000;
 
 export interface Parts {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
-  /** An operation of REST. */
+  /** Prepares a GraphQL document against the REST schema. */
   prepare: Prepare;
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
@@ -54,10 +54,10 @@ export function routesOf(parts: Parts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
-  // What is one address to a proxy's rules and to headers is one here too.
+  // Paths are case-sensitive as in rules of proxies, which could otherwise be bypassed.
   app.enable('case sensitive routing');
-  addWatching(app, parts);
-  app.use(shortTypes);
+  addProbes(app, parts);
+  app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
   app.use(missingPage(parts.exchanges.of));
@@ -65,25 +65,25 @@ export function routesOf(parts: Parts): Express {
   return app;
 }
 
-const shortTypes: RequestHandler = (request, _response, next) => {
+const limitContentType: RequestHandler = (request, _response, next) => {
   if ((request.headers['content-type']?.length ?? 0) <= MAX_CONTENT_TYPE) return next();
   next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
 };
 
-function addWatching(app: Express, { services, readiness, scrape }: Parts): void {
+function addProbes(app: Express, { services, readiness, scrape }: Parts): void {
   const { metrics } = services.config;
   app.get(LIVE, (_request, response) => void response.json({ status: 'ok' }));
   app.get(READY, async (_request, response) => {
     const reason = await readiness.decide();
     response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });
-  // Without a token it has a port of its own.
+  // Metrics have a port of their own unless METRICS_TOKEN protects them here.
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsPage(metrics!.token, scrape));
 }
 
 function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: Parts): void {
   const { config, media } = services;
-  // Pages say that they have none; beside JSON and pictures browsers ask for it.
+  // Pages declare that they have no icon. Browsers request it nevertheless when they show JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
   app.use(signInPages(exchanges.of, prepare));
   app.use(tabs());

@@ -1,4 +1,4 @@
-/** A running server: its address, the site behind it, and an orderly end. */
+/** Starts the HTTP or HTTPS server with its application and returns its port and a function for a graceful shutdown. */
 import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -15,8 +15,8 @@ import { openSite, type Site } from './site';
 import { followTls } from './tls';
 import { answerUnreadable } from './unreadable';
 
-/** When the first requests have been answered. */
-const IDLE_AFTER_MS = 2_000;
+/** Delay of background loading after start, when the first requests have been served. */
+const BACKGROUND_LOAD_DELAY_MS = 2_000;
 
 export interface RunningServer {
   port: number;
@@ -24,9 +24,9 @@ export interface RunningServer {
 }
 
 export interface Terms {
-  /** Whether it is printed where everything is. */
+  /** Whether to print the URLs to stdout. */
   announce?: boolean;
-  /** Called when requests are answered, before anybody can read that they are. */
+  /** Called as soon as requests are served, before the URLs are printed and "ready" is logged. */
   ready?: () => void;
 }
 
@@ -50,23 +50,23 @@ export async function serve(config: Config, { announce = true, ready }: Terms = 
     throw error;
   }
   const { scrape } = site.app;
-  // Of several workers the supervisor tells.
+  // In a cluster the supervisor serves the metrics of all workers on this port.
   const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
-  const unfollow = secure && followTls(config.tls!, secure, log);
+  const stopWatchingTls = secure && followTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
   ready?.();
-  if (announce) print(config, port, site);
+  if (announce) printBanner(config, port, site);
   log.info({ port }, 'ready');
-  // What nobody needs at start, and no request shall wait for.
-  const loading = setTimeout(() => {
+  // Loads in the background what is not needed at start and would delay the first request that needs it.
+  const backgroundLoad = setTimeout(() => {
     site.app.prepare();
     loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn'));
-  }, IDLE_AFTER_MS);
+  }, BACKGROUND_LOAD_DELAY_MS);
   return {
     port,
     async stop() {
-      clearTimeout(loading);
-      unfollow?.();
+      clearTimeout(backgroundLoad);
+      stopWatchingTls?.();
       if (metrics) metrics.close();
       site.app.leave();
       await draining.end(config.drainNotice);
@@ -85,7 +85,7 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
   });
 }
 
-function print(config: Config, port: number, { demo, deserted, bare }: Site): void {
+function printBanner(config: Config, port: number, { demo, deserted, bare }: Site): void {
   const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)

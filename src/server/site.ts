@@ -1,4 +1,4 @@
-/** What stands behind the server's address: the database opened and migrated, first data, services and app. */
+/** Bootstraps the application: opens and migrates the database, seeds an empty embedded one, starts the services and creates the app. */
 import type { Logger } from 'pino';
 import { TokenVault } from '../auth/tokens';
 import { createApp, type App } from './app';
@@ -12,11 +12,11 @@ import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
 export interface Site {
   app: App;
-  /** Where one was made just now. */
+  /** Absent unless this start created it. */
   demo?: DemoAccount;
-  /** Whether nobody can sign in yet, where nobody else made an account. */
+  /** Whether there is no user account (checked in production only). */
   deserted: boolean;
-  /** Whether there is no catalogue: one's own database waits for `seed` or `import`. */
+  /** Whether the database has no catalogue; an external one is filled by `fitgraph seed` or `fitgraph import`. */
   bare: boolean;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function openSite(config: Config, origin: Origin, log: Logger): Pro
     const applied = await migrateUp(database, (message) => log.warn(message));
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     const vault = new TokenVault(opened.secretKey);
-    const demo = opened.embedded ? await firstData() : undefined;
+    const demo = opened.embedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, vault, origin, log);
     const app = await createApp(services);
     return {
@@ -43,7 +43,7 @@ export async function openSite(config: Config, origin: Origin, log: Logger): Pro
       },
     };
 
-    async function firstData(): Promise<DemoAccount | undefined> {
+    async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
       const fresh = await seedReference(seeding);
       return fresh && !config.production ? seedDemo(seeding) : undefined;

@@ -1,4 +1,4 @@
-/** The certificate and key that https is served with, read and tried before anything starts, and again when they are renewed. */
+/** TLS certificate and key of the HTTPS server: validated before the start and reloaded without a restart when the files change. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext, type Server } from 'node:tls';
@@ -7,8 +7,8 @@ import { ConfigError, type Config } from '../platform/config';
 
 type Paths = NonNullable<Config['tls']>;
 
-/** How often the files are looked at. Being asked, they may also be links that lead elsewhere after a renewal. */
-const LOOK_MS = 2_000;
+/** The files are polled, not watched, because a renewal may replace the target of a symbolic link. */
+const POLL_INTERVAL_MS = 2_000;
 
 export interface TlsFiles {
   cert: Buffer;
@@ -16,13 +16,13 @@ export interface TlsFiles {
 }
 
 export function readTls(paths: Paths): TlsFiles {
-  const cert = read('TLS_CERT', paths.cert);
-  const key = read('TLS_KEY', paths.key);
+  const cert = readSettingFile('TLS_CERT', paths.cert);
+  const key = readSettingFile('TLS_KEY', paths.key);
   const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
   const privateKey: KeyObject = parse('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not belong to the certificate of TLS_CERT');
   try {
-    // What else there is to say against them, such as a key too short for today's standards.
+    // OpenSSL rejects more, such as keys that are too short.
     createSecureContext({ cert, key });
   } catch (error) {
     throw new ConfigError(`TLS_CERT: ${(error as Error).message}`);
@@ -30,9 +30,9 @@ export function readTls(paths: Paths): TlsFiles {
   return { cert, key };
 }
 
-/** New connections get what the files hold once they change. What cannot be used is logged, and what was served before goes on. */
+/** Polls the files and uses a renewed certificate for new connections; keeps the previous one if it is invalid. Returns the stop function. */
 export function followTls(paths: Paths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
-  const renew = () => {
+  const reload = () => {
     try {
       server.setSecureContext(readTls(paths));
       log.info('the certificate was renewed');
@@ -41,11 +41,11 @@ export function followTls(paths: Paths, server: Pick<Server, 'setSecureContext'>
     }
   };
   const files = Object.values(paths);
-  for (const file of files) watchFile(file, { interval: LOOK_MS, persistent: false }, renew);
-  return () => files.forEach((file) => unwatchFile(file, renew));
+  for (const file of files) watchFile(file, { interval: POLL_INTERVAL_MS, persistent: false }, reload);
+  return () => files.forEach((file) => unwatchFile(file, reload));
 }
 
-function read(name: string, path: string): Buffer {
+function readSettingFile(name: string, path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
@@ -53,10 +53,10 @@ function read(name: string, path: string): Buffer {
   }
 }
 
-function parse<T>(name: string, what: string, make: () => T): T {
+function parse<T>(name: string, content: string, parser: () => T): T {
   try {
-    return make();
+    return parser();
   } catch {
-    throw new ConfigError(`${name} must name a PEM file with ${what}`);
+    throw new ConfigError(`${name} must name a PEM file with ${content}`);
   }
 }

@@ -1,22 +1,22 @@
-/** Requests that Node cannot read: they are answered like others, so that their sender learns what was wrong with them. */
+/** Error responses to requests that Node's HTTP parser rejects, with a JSON body that names the reason. Node's own response has no body. */
 import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 
-interface ReadingError extends Error {
+interface ParserError extends Error {
   code?: string;
-  /** What of the request was being read. */
+  /** Description by Node's parser (llhttp). */
   reason?: string;
 }
 
-interface Refusal {
+interface ErrorResponse {
   status: string;
   detail: string;
 }
 
-const REFUSALS: Readonly<Record<string, Refusal>> = {
+const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', detail: 'The address and the headers are too long.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'The request did not arrive in time.' },
   HPE_INVALID_URL: {
@@ -26,10 +26,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   HPE_INVALID_METHOD: { status: '400 Bad Request', detail: 'The method is none that is known.' },
 };
 
-const refusalOf = ({ code = '', reason }: ReadingError): Refusal =>
-  REFUSALS[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
+const responseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
+  RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
-function answerOf({ status, detail }: Refusal, id: string): string {
+function responseText({ status, detail }: ErrorResponse, id: string): string {
   const body = JSON.stringify({ detail });
   return [
     `HTTP/1.1 ${status}`,
@@ -43,20 +43,19 @@ function answerOf({ status, detail }: Refusal, id: string): string {
   ].join('\r\n');
 }
 
-/** Node's own answer has no body. */
 export function answerUnreadable(server: Server, log: Logger): void {
-  const last = new WeakMap<Duplex, ServerResponse>();
-  server.on('request', ({ socket }, response) => void last.set(socket, response));
-  server.on('clientError', (error: ReadingError, socket: Duplex) => {
-    // What comes behind a request whose answer is under way must not be taken for a part of that answer.
-    const isAnswering = last.get(socket)?.writableFinished === false;
-    if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
+  const lastResponses = new WeakMap<Duplex, ServerResponse>();
+  server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
+  server.on('clientError', (error: ParserError, socket: Duplex) => {
+    // While the response to an earlier request is being sent, an error response would corrupt it.
+    const isResponding = lastResponses.get(socket)?.writableFinished === false;
+    if (error.code === 'ECONNRESET' || !socket.writable || isResponding) return void socket.destroy();
     const id = randomUUID();
-    const refusal = refusalOf(error);
+    const response = responseTo(error);
     log.info(
-      { id, status: Number(refusal.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
+      { id, status: Number(response.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
       'unreadable request',
     );
-    socket.end(answerOf(refusal, id), () => socket.destroy());
+    socket.end(responseText(response, id), () => socket.destroy());
   });
 }

@@ -1,4 +1,4 @@
-/** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
+/** Entry point of a worker process: serves requests when the supervisor orders it and sends heartbeats while its event loop runs. */
 import cluster from 'node:cluster';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
@@ -9,49 +9,48 @@ import { serve, type RunningServer } from './serve';
 export interface Order {
   kind: 'serve';
   port: number;
-  /** Whether to print where everything is. */
   announce: boolean;
 }
 
 export type Report = 'alive' | 'ready';
 
-/** So many times it is heard within the time after which it is given up. */
-const BEATS = 5;
-const UNWATCHED_BEAT_MS = 1_000;
+const HEARTBEATS_PER_TIMEOUT = 5;
+/** With WORKER_TIMEOUT=0. */
+const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
-const report = (said: Report) => process.connected && process.send!(said);
+const sendReport = (report: Report) => process.connected && process.send!(report);
 
 /**
- * The supervisor holds the port too and lets go of it when this process is no longer connected to it. Were it to do so after this process has
- * closed the port, connections that came between would be reset.
+ * Disconnects from the supervisor, which then closes its handle of the port. Must run before this process closes the port: otherwise connections
+ * that arrive in between would be reset.
  */
-function leave(): void {
+function disconnect(): void {
   cluster.worker!.exitedAfterDisconnect = true;
   process.disconnect();
 }
 
-function work(): void {
+function start(): void {
   ignoreClosedOutput();
   const config = readConfig();
-  setInterval(() => report('alive'), config.workerTimeout / BEATS || UNWATCHED_BEAT_MS).unref();
+  setInterval(() => sendReport('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;
   endOn(['SIGTERM'], async () => {
-    leave();
+    disconnect();
     await server?.stop();
   });
-  // A terminal sends these to the whole process group, and the supervisor drains its workers.
+  // Ignored, because a terminal sends them to the whole process group; the supervisor stops its workers with SIGTERM.
   for (const signal of ENDS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: Order | MetricsMessage) => {
-    // Others talk over the same channel, such as who collects metrics.
+    // The channel also carries messages of the metrics collector.
     if (order.kind !== 'serve') return;
-    // In lists of processes; a spare worker shows its argument `spare` until it serves.
+    // For `ps`; until now a spare worker shows its argument `spare`.
     process.title = 'fitgraph worker';
     const { port, announce } = order;
-    serve({ ...config, port }, { announce, ready: () => report('ready') }).then((running) => (server = running), fail);
+    serve({ ...config, port }, { announce, ready: () => sendReport('ready') }).then((running) => (server = running), fail);
   });
 }
 
-work();
-// All of a start that needs neither the port nor the database is done before the order comes.
+start();
+// Builds the schemas, which need neither port nor database, while the process waits for its order.
 buildRestSchema();
 buildGraphQLSchema();

@@ -1,14 +1,14 @@
-/** Counters and gauges of what is kept elsewhere: read when somebody asks for them. */
+/** Prometheus counters and gauges whose values are kept by other objects and read at each scrape. */
 import { Counter, Gauge, Registry } from 'prom-client';
 
-type Values = Record<string, number>;
+type ValueByLabel = Record<string, number>;
 export type Aggregator = 'sum' | 'max' | 'min';
 
 export class Collected {
   readonly registry = new Registry();
 
-  /** A counter that is kept elsewhere: each value by the label's, or one without a label. */
-  counter<L extends string>(name: string, help: string, label: L | undefined, values: () => Values | number): void {
+  /** Registers a counter: one value, or one for each value of the label. */
+  counter<L extends string>(name: string, help: string, label: L | undefined, values: () => ValueByLabel | number): void {
     new Counter({
       name,
       help,
@@ -16,9 +16,9 @@ export class Collected {
       registers: [this.registry],
       collect() {
         this.reset();
-        const now = values();
-        if (typeof now === 'number') this.inc(now);
-        else for (const [value, count] of Object.entries(now)) this.inc({ [label!]: value } as Record<L, string>, count);
+        const current = values();
+        if (typeof current === 'number') this.inc(current);
+        else for (const [value, count] of Object.entries(current)) this.inc({ [label!]: value } as Record<L, string>, count);
       },
     });
   }
@@ -27,7 +27,7 @@ export class Collected {
     name: string,
     help: string,
     label: L | undefined,
-    values: () => Values | number | undefined | Promise<number | undefined>,
+    values: () => ValueByLabel | number | undefined | Promise<number | undefined>,
     aggregator: Aggregator = 'sum',
   ): void {
     new Gauge({
@@ -38,10 +38,10 @@ export class Collected {
       aggregator,
       async collect() {
         this.reset();
-        const now = await values();
-        if (typeof now === 'number') this.set(now);
-        else if (now === undefined) this.remove();
-        else for (const [value, count] of Object.entries(now)) this.set({ [label!]: value } as Record<L, string>, count);
+        const current = await values();
+        if (typeof current === 'number') this.set(current);
+        else if (current === undefined) this.remove();
+        else for (const [value, count] of Object.entries(current)) this.set({ [label!]: value } as Record<L, string>, count);
       },
     });
   }

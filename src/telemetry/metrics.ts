@@ -1,6 +1,6 @@
 /**
- * What one process tells of itself, for Prometheus. Most is kept somewhere anyway and read when it is asked for; only what nobody else counts is
- * counted here, once for each request. Names of labels are ours or bounded: no client can make as many series as it likes.
+ * Prometheus metrics of one process. Most values are read from other objects at each scrape; only per-request values are counted here. The
+ * cardinality of all labels is bounded, so clients cannot create time series without limit.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -12,9 +12,9 @@ import { Collected } from './collected';
 import { routeOf } from './routes';
 
 export interface AppCounts {
-  /** Requests turned away at the door, by the reason. */
+  /** Requests rejected by admission control, by reason. */
   readonly turnedAway: Readonly<Record<string, number>>;
-  /** Milliseconds that whoever asks for one thing waits at the door. */
+  /** Queueing delay in milliseconds of clients with a single queued request. */
   lateness(): number;
   subscriptions(): { running: number; told: number; events: number; sockets: number };
 }
@@ -23,30 +23,30 @@ export interface Answered {
   request: IncomingMessage;
   response: ServerResponse;
   context: Context;
-  /** Where it is one of REST's. */
+  /** Route of a REST request. */
   rest?: Route;
-  /** Where one of GraphQL was found: its name, null without one. */
+  /** Name of the GraphQL operation; null for an anonymous operation, undefined without one. */
   operation?: string | null;
   ms: number;
 }
 
-/** Of operations that users run, and of strangers', who may think of as many names as they like. */
-const MAX_NAMES = { users: 200, strangers: 50 };
+/** Maximum distinct operation names as labels. Anonymous clients have a limit of their own, because they can invent any number of names. */
+const MAX_OPERATION_NAMES = { users: 200, anonymous: 50 };
 const UNNAMED = '(none)';
 const OTHER = 'other';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const LAG_RESOLUTION_MS = 10;
-const MS = 1000;
-const NS = 1e9;
-const DURATIONS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
-const COSTS = [10, 100, 1_000, 10_000, 100_000];
-/** A stream's end says nothing of how fast the server is. */
-const isStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
+const MS_PER_SECOND = 1000;
+const NS_PER_SECOND = 1e9;
+const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
+/** Event streams are excluded from durations: they last as long as the client listens. */
+const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 export class Metrics extends Collected {
   private readonly requests = new Map<string, number>();
   private readonly errors = new Map<string, number>();
-  private readonly names = { users: new Set<string>(), strangers: new Set<string>() };
+  private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
   private statements = 0;
   private milliseconds = 0;
   private readonly durations: Histogram<'route'>;
@@ -64,28 +64,28 @@ export class Metrics extends Collected {
       name: 'fitgraph_http_request_duration_seconds',
       help: 'From the first byte of a request to the last of its answer, by route',
       labelNames: ['route'],
-      buckets: DURATIONS,
+      buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.operations = new Histogram({
       name: 'fitgraph_graphql_operation_duration_seconds',
       help: 'Requests of GraphQL by the name of their operation',
       labelNames: ['operation'],
-      buckets: DURATIONS,
+      buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.costs = new Histogram({
       name: 'fitgraph_operation_cost',
       help: 'What requests have spent of budgets, in units of cost',
       labelNames: ['api'],
-      buckets: COSTS,
+      buckets: COST_BUCKETS,
       registers,
     });
-    this.counted();
-    this.database();
-    this.process();
-    this.callers();
-    this.caches();
+    this.addRequestMetrics();
+    this.addDatabaseMetrics();
+    this.addProcessMetrics();
+    this.addClientMetrics();
+    this.addCacheMetrics();
     this.lag.enable();
   }
 
@@ -93,7 +93,7 @@ export class Metrics extends Collected {
     this.lag.disable();
   }
 
-  /** Once the answer has gone, or its client. */
+  /** Records a request when its response was sent or its client has disconnected. */
   answered({ request, response, context, rest, operation, ms }: Answered): void {
     const { session, spending, viewer, api } = context;
     const route = routeOf(request, rest);
@@ -105,9 +105,10 @@ export class Metrics extends Collected {
     this.milliseconds += session.milliseconds;
     const standing = spending?.standing;
     if (standing) this.costs.observe({ api }, standing.cost);
-    if (isStream(response)) return;
-    this.durations.observe({ route }, ms / MS);
-    if (operation !== undefined) this.operations.observe({ operation: this.nameOf(operation, viewer !== null) }, ms / MS);
+    if (isEventStream(response)) return;
+    this.durations.observe({ route }, ms / MS_PER_SECOND);
+    if (operation !== undefined)
+      this.operations.observe({ operation: this.operationLabel(operation, viewer !== null) }, ms / MS_PER_SECOND);
   }
 
   readonly told = (api: string, code: string): void => {
@@ -115,18 +116,18 @@ export class Metrics extends Collected {
     this.errors.set(key, (this.errors.get(key) ?? 0) + 1);
   };
 
-  private nameOf(name: string | null, isUsers: boolean): string {
+  private operationLabel(name: string | null, isSignedIn: boolean): string {
     if (name === null) return UNNAMED;
-    const { users, strangers } = this.names;
-    if (users.has(name) || strangers.has(name)) return name;
-    const [known, most] = isUsers ? [users, MAX_NAMES.users] : [strangers, MAX_NAMES.strangers];
-    // Longer ones would be cut in the log too.
-    if (known.size >= most || name.length > 100) return OTHER;
-    known.add(name);
+    const { users, anonymous } = this.operationNames;
+    if (users.has(name) || anonymous.has(name)) return name;
+    const [names, maxNames] = isSignedIn ? [users, MAX_OPERATION_NAMES.users] : [anonymous, MAX_OPERATION_NAMES.anonymous];
+    // Longer names would also be cut in the log.
+    if (names.size >= maxNames || name.length > 100) return OTHER;
+    names.add(name);
     return name;
   }
 
-  private counted(): void {
+  private addRequestMetrics(): void {
     const { requests, errors } = this;
     new Counter({
       name: 'fitgraph_http_requests_total',
@@ -156,16 +157,16 @@ export class Metrics extends Collected {
     });
   }
 
-  private database(): void {
+  private addDatabaseMetrics(): void {
     const { database, listener } = this.services;
     this.counter('fitgraph_statements_total', 'Statements that requests sent to the database', undefined, () => this.statements);
-    const seconds = () => this.milliseconds / MS;
+    const seconds = () => this.milliseconds / MS_PER_SECOND;
     this.counter('fitgraph_statement_seconds_total', 'Time that requests waited for the database', undefined, seconds);
-    const connections = (state: 'busy' | 'idle' | 'waiting') => () =>
+    const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
       Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
-    this.gauge('fitgraph_database_connections_busy', 'Connections that are being used, by pool', 'pool', connections('busy'));
-    this.gauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connections('idle'));
-    this.gauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connections('waiting'));
+    this.gauge('fitgraph_database_connections_busy', 'Connections that are being used, by pool', 'pool', connectionsByPool('busy'));
+    this.gauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connectionsByPool('idle'));
+    this.gauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connectionsByPool('waiting'));
     const { replica } = database;
     const isUsed = () => Number(replica?.isUsed ?? false);
     this.gauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, isUsed);
@@ -181,17 +182,22 @@ export class Metrics extends Collected {
       ...Object.fromEntries(Object.entries(database.lanes).map(([name, { lane }]) => [name, lane])),
       writes: database.writes,
     });
-    const ofLanes = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+    const laneValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
       Object.fromEntries(lanes.map(([name, lane]) => [name, lane.state[what]]));
     this.gauge(
       'fitgraph_lane_places',
       'How many statements or transactions may run at a time, by kind of caller',
       'lane',
-      ofLanes('slots'),
+      laneValues('slots'),
     );
-    this.gauge('fitgraph_lane_busy', 'How many run', 'lane', ofLanes('busy'));
-    this.gauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', ofLanes('queued'));
-    this.counter('fitgraph_lane_refusals_total', 'How many were refused because too many waited, or too long', 'lane', ofLanes('rejected'));
+    this.gauge('fitgraph_lane_busy', 'How many run', 'lane', laneValues('busy'));
+    this.gauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', laneValues('queued'));
+    this.counter(
+      'fitgraph_lane_refusals_total',
+      'How many were refused because too many waited, or too long',
+      'lane',
+      laneValues('rejected'),
+    );
     this.gauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
       Number(listener.connected),
     );
@@ -201,25 +207,25 @@ export class Metrics extends Collected {
       'fitgraph_change_log_rows',
       'Changes kept for clients that ask later, as the planner estimates them',
       undefined,
-      () => this.changes(),
+      () => this.estimateChanges(),
       'max',
     );
   }
 
-  /** Absent where the database does not say so soon. */
-  private async changes(): Promise<number | undefined> {
+  /** Estimated rows of the change log; undefined if the database does not respond within 500 ms. */
+  private async estimateChanges(): Promise<number | undefined> {
     const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
-    const asked = this.services.database.pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
-    const late = new Promise<undefined>((resolve) => setTimeout(resolve, 500, undefined).unref());
-    return Promise.race([asked, late]).catch(() => undefined);
+    const estimate = this.services.database.pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
+    const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, 500, undefined).unref());
+    return Promise.race([estimate, timeout]).catch(() => undefined);
   }
 
-  private process(): void {
+  private addProcessMetrics(): void {
     const { lag } = this;
     const quantiles = () => {
-      // The timer itself takes so long.
-      const late = (ns: number) => Math.max(0, ns / NS - LAG_RESOLUTION_MS / MS) || 0;
-      const values = { '0.5': late(lag.percentile(50)), '0.99': late(lag.percentile(99)), '1': late(lag.max) };
+      // The histogram includes the interval of its own timer, which is subtracted.
+      const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
+      const values = { '0.5': lagSeconds(lag.percentile(50)), '0.99': lagSeconds(lag.percentile(99)), '1': lagSeconds(lag.max) };
       lag.reset();
       return values;
     };
@@ -234,20 +240,20 @@ export class Metrics extends Collected {
     this.counter('process_cpu_seconds_total', 'Time of the processor', undefined, cpu);
     this.gauge('process_resident_memory_bytes', 'Memory of all workers', undefined, () => process.memoryUsage.rss());
     this.gauge('nodejs_heap_used_bytes', 'Memory of JavaScript objects of all workers', undefined, () => process.memoryUsage().heapUsed);
-    const started = Date.now() / MS - process.uptime();
-    this.gauge('process_start_time_seconds', 'When the oldest worker was started', undefined, () => started, 'min');
+    const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
+    this.gauge('process_start_time_seconds', 'When the oldest worker was started', undefined, () => startedAt, 'min');
   }
 
-  private callers(): void {
+  private addClientMetrics(): void {
     const { app, services } = this;
     const { limit, budgets, changes } = services;
-    const refusals = () => ({ ...app.turnedAway, login: limit.refused, budget: budgets.refused });
-    this.counter('fitgraph_refusals_total', 'Requests refused to protect the server, by reason', 'reason', refusals);
+    const rejections = () => ({ ...app.turnedAway, login: limit.refused, budget: budgets.refused });
+    this.counter('fitgraph_refusals_total', 'Requests refused to protect the server, by reason', 'reason', rejections);
     this.gauge(
       'fitgraph_door_lateness_seconds',
       'How long a caller waits whose requests come one by one',
       undefined,
-      () => app.lateness() / MS,
+      () => app.lateness() / MS_PER_SECOND,
       'max',
     );
     this.gauge('fitgraph_budget_callers', 'Users and addresses whose spending is known', undefined, () => budgets.known);
@@ -258,7 +264,7 @@ export class Metrics extends Collected {
     this.gauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watching);
   }
 
-  private caches(): void {
+  private addCacheMetrics(): void {
     const { memory, names, reference, database } = this.services;
     const entries = () => ({
       user_states: memory.size.states,

@@ -1,12 +1,12 @@
-/** The pattern of an address, as metrics and traces have it: one for all rows, and one for all that is unknown. */
+/** Route templates (`/api/v2/workout/{id}/`) for metrics and traces: one per route instead of one per URL; unknown paths share one. */
 import type { IncomingMessage } from 'node:http';
 import { BASE, type Route } from '../rest/routes';
 
 const OTHER = 'other';
-/** What is mounted as a whole. */
-const MOUNTED = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
+/** First path segments whose subpaths share one template. */
+const PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
-function ofRest(route: Route): string {
+function restTemplate(route: Route): string {
   switch (route.kind) {
     case 'root':
       return `${BASE}/`;
@@ -23,11 +23,11 @@ function ofRest(route: Route): string {
   }
 }
 
-/** `request` as express leaves it, which writes into it what it found. */
+/** `request.originalUrl` and `request.route` are set by Express when it matches a route. */
 export function routeOf(request: IncomingMessage & { originalUrl?: string; route?: { path?: unknown } }, rest: Route | undefined): string {
-  if (rest) return ofRest(rest);
+  if (rest) return restTemplate(rest);
   const [, first = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
-  if (MOUNTED.has(first)) return `/${first}`;
+  if (PREFIXES.has(first)) return `/${first}`;
   const path = request.route?.path;
   return typeof path === 'string' ? path : OTHER;
 }

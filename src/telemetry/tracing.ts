@@ -1,6 +1,6 @@
 /**
- * Traces for OpenTelemetry: a request, the operations that it runs, the statements that they send. Loaded only where somebody collects them. What is
- * told of a request is what the log tells too: no query, no variable, no value of a statement.
+ * OpenTelemetry tracing (https://opentelemetry.io/docs/concepts/signals/traces/): spans for each request, its GraphQL operations and their SQL
+ * statements. Spans contain no query strings, GraphQL variables or statement parameters, like the log. Loaded only if tracing is enabled.
  */
 import type { IncomingMessage } from 'node:http';
 import {
@@ -21,13 +21,13 @@ import type { Trace } from '../platform/trace';
 import { VERSION } from '../platform/version';
 
 const MAX_STATEMENT_TEXT = 2_000;
-/** Who collects them may be away when the server stops. */
-const FLUSH_MS = 1_000;
+/** Limit for sending the last spans at shutdown: the collector may be unavailable. */
+const FLUSH_TIMEOUT_MS = 1_000;
 
 const propagator = new W3CTraceContextPropagator();
 
 /** `INSERT INTO "workout" …` → `INSERT workout`. */
-const summaryOf = (text: string): string => {
+const summarize = (text: string): string => {
   const [, verb = 'statement', table = ''] = /^\s*(\w{1,20})\b[^"]{0,100}(?:"(\w{1,63})")?/.exec(text) ?? [];
   return table ? `${verb} ${table}` : verb;
 };
@@ -40,33 +40,33 @@ export interface Answer {
 }
 
 export class RequestTrace implements Trace {
-  private current: Context;
+  private activeContext: Context;
 
   constructor(
     private readonly tracer: Tracer,
     private readonly span: Span,
-    around: Context,
+    parent: Context,
   ) {
-    this.current = trace.setSpan(around, span);
+    this.activeContext = trace.setSpan(parent, span);
   }
 
   async operation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T> {
-    const around = this.current;
+    const parent = this.activeContext;
     const attributes = { 'graphql.operation.type': type, 'graphql.operation.name': name };
-    const span = this.tracer.startSpan(`${type} ${name}`, { attributes }, around);
-    this.current = trace.setSpan(around, span);
+    const span = this.tracer.startSpan(`${type} ${name}`, { attributes }, parent);
+    this.activeContext = trace.setSpan(parent, span);
     try {
       return await work();
     } finally {
-      this.current = around;
+      this.activeContext = parent;
       span.end();
     }
   }
 
   statement(text: string): (rows?: number) => void {
-    const summary = summaryOf(text);
+    const summary = summarize(text);
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary, 'db.query.text': text.slice(0, MAX_STATEMENT_TEXT) };
-    const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.current);
+    const span = this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes }, this.activeContext);
     return (rows) => {
       if (rows === undefined) span.setStatus({ code: SpanStatusCode.ERROR });
       else span.setAttribute('db.response.returned_rows', rows);
@@ -74,12 +74,12 @@ export class RequestTrace implements Trace {
     };
   }
 
-  /** Sequelize tells afterwards, and its texts may hold values. */
+  /** For statements of Sequelize, which reports them afterwards. Their text may contain values, so only a summary is recorded. */
   written(text: string, ms: number): void {
-    const summary = summaryOf(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
+    const summary = summarize(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();
-    this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes, startTime: now - ms }, this.current).end(now);
+    this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes, startTime: now - ms }, this.activeContext).end(now);
   }
 
   end({ method, route, status, attributes }: Answer): void {
@@ -94,7 +94,7 @@ export class Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
 
-  /** What else there is to say, such as headers and the share of requests, is read from OTEL_… by the SDK itself. */
+  /** Other settings, such as headers and sampling, are read from OTEL_… variables by the SDK. */
   constructor({ endpoint, service }: { endpoint: string; service: string }) {
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
     this.provider = new BasicTracerProvider({
@@ -104,17 +104,17 @@ export class Tracing {
     this.tracer = this.provider.getTracer('fitgraph', VERSION);
   }
 
-  /** Undefined for a request that is not looked at: whoever called may have decided so (`traceparent`), or the share that is. */
+  /** Starts the span of a request; undefined if it is not sampled, by decision of the caller (`traceparent`) or of the sampler. */
   begin({ headers }: IncomingMessage): RequestTrace | undefined {
-    const around = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
-    const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, around);
-    return span.isRecording() ? new RequestTrace(this.tracer, span, around) : undefined;
+    const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+    const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
+    return span.isRecording() ? new RequestTrace(this.tracer, span, parent) : undefined;
   }
 
   async stop(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, FLUSH_MS)));
-    await Promise.race([this.provider.shutdown().catch(() => undefined), late]);
+    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, FLUSH_TIMEOUT_MS)));
+    await Promise.race([this.provider.shutdown().catch(() => undefined), timeout]);
     clearTimeout(timer);
   }
 }

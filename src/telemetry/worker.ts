@@ -1,4 +1,4 @@
-/** Metrics between a worker and its supervisor, which adds those of all workers up. */
+/** Worker side of metrics aggregation: sends the worker's metrics to the supervisor and requests those of all workers from it. */
 import cluster from 'node:cluster';
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
@@ -11,27 +11,30 @@ export type Message =
   | { kind: 'scrape'; number: number }
   | { kind: 'scraped'; number: number; text: string };
 
-const TOO_LONG_MS = 3_000;
+const SCRAPE_TIMEOUT_MS = 3_000;
 
-/** How to read all metrics, asked in a process with these of its own. */
+/** Returns a function that reads the metrics of all workers, or of this process if it runs without a supervisor. */
 export function scrapeOf(registry: Registry): Scrape {
   if (!cluster.isWorker) return () => registry.metrics();
-  const waiting = new Map<number, (text: string) => void>();
-  let number = 0;
+  const pendingScrapes = new Map<number, (text: string) => void>();
+  let lastNumber = 0;
   process.on('message', (message: Message) => {
-    if (message.kind === 'scraped') waiting.get(message.number)?.(message.text);
+    if (message.kind === 'scraped') pendingScrapes.get(message.number)?.(message.text);
     if (message.kind !== 'collect') return;
     void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', number: message.number, metrics }));
   });
   return () =>
     new Promise((resolve, reject) => {
-      const asked = (number += 1);
-      const late = setTimeout(() => waiting.delete(asked) && reject(new Error('The supervisor does not answer.')), TOO_LONG_MS);
-      waiting.set(asked, (text) => {
-        clearTimeout(late);
-        waiting.delete(asked);
+      const scrapeNumber = (lastNumber += 1);
+      const timer = setTimeout(
+        () => pendingScrapes.delete(scrapeNumber) && reject(new Error('The supervisor does not answer.')),
+        SCRAPE_TIMEOUT_MS,
+      );
+      pendingScrapes.set(scrapeNumber, (text) => {
+        clearTimeout(timer);
+        pendingScrapes.delete(scrapeNumber);
         resolve(text);
       });
-      process.send!({ kind: 'scrape', number: asked });
+      process.send!({ kind: 'scrape', number: scrapeNumber });
     });
 }

@@ -1,34 +1,32 @@
 /**
- * Metrics of several workers, added up by the process that watches over them. What a worker counted until it ended goes on to count: a counter
- * that fell would look like one that began anew. Of gauges only those of workers that answer are shown.
+ * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are kept, because Prometheus would take a
+ * falling counter for a reset. Gauges include only workers that respond.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
 import type { Message, Metric } from './worker';
 
-/** One that says nothing for so long is left out. */
-const PATIENCE_MS = 1_000;
-/** So many workers that have ended are added up. */
-const MANY = 10;
+/** A worker that does not respond in time is represented by its last known counters. */
+const COLLECT_TIMEOUT_MS = 1_000;
+/** Beyond this, the metrics of exited workers are merged into one entry. */
+const MAX_EXITED_ENTRIES = 10;
 
-const isCounted = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
+const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
-const added = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
+const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
-/** Of the supervisor. */
 export class WorkersMetrics {
-  private readonly own = new Registry();
-  private readonly last = new Map<Worker, Metric[]>();
-  private readonly waiting = new Map<string, (metrics: Metric[]) => void>();
-  /** Of workers that have ended. */
-  private readonly past: Metric[][] = [];
-  private number = 0;
-  private readonly ended: Counter<'reason'>;
+  private readonly registry = new Registry();
+  private readonly lastMetrics = new Map<Worker, Metric[]>();
+  private readonly pendingRequests = new Map<string, (metrics: Metric[]) => void>();
+  private readonly exitedMetrics: Metric[][] = [];
+  private lastNumber = 0;
+  private readonly replacedWorkers: Counter<'reason'>;
 
   constructor(private readonly serving: () => Worker[]) {
-    const registers = [this.own];
-    this.ended = new Counter({
+    const registers = [this.registry];
+    this.replacedWorkers = new Counter({
       name: 'fitgraph_worker_ends_total',
       help: 'Workers that had to be replaced',
       labelNames: ['reason'],
@@ -43,49 +41,49 @@ export class WorkersMetrics {
       },
     });
     cluster.on('message', (worker, message: Message) => {
-      if (message.kind === 'collected') this.waiting.get(`${worker.id} ${message.number}`)?.(message.metrics);
+      if (message.kind === 'collected') this.pendingRequests.get(`${worker.id} ${message.number}`)?.(message.metrics);
       if (message.kind === 'scrape')
         void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', number: message.number, text }));
     });
-    cluster.on('exit', (worker) => this.forget(worker));
+    cluster.on('exit', (worker) => this.keepCounters(worker));
   }
 
   lost(reason: 'hung' | 'crashed'): void {
-    this.ended.inc({ reason });
+    this.replacedWorkers.inc({ reason });
   }
 
   readonly scrape: Scrape = async () => {
-    const answering: Metric[][] = [];
+    const responding: Metric[][] = [];
     const silent: Metric[][] = [];
-    const asked = this.serving().map(async (worker) => {
-      const metrics = await this.ask(worker);
-      if (metrics) this.last.set(worker, metrics);
-      if (metrics) answering.push(metrics);
-      else silent.push((this.last.get(worker) ?? []).filter(isCounted));
+    const requests = this.serving().map(async (worker) => {
+      const metrics = await this.collect(worker);
+      if (metrics) this.lastMetrics.set(worker, metrics);
+      if (metrics) responding.push(metrics);
+      else silent.push((this.lastMetrics.get(worker) ?? []).filter(isCumulative));
     });
-    await Promise.all(asked);
-    if (this.past.length > MANY) this.past.push(await added(this.past.splice(0)).getMetricsAsJSON());
-    return added([...answering, ...silent, ...this.past, await this.own.getMetricsAsJSON()]).metrics();
+    await Promise.all(requests);
+    if (this.exitedMetrics.length > MAX_EXITED_ENTRIES) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    return sum([...responding, ...silent, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
   };
 
-  private ask(worker: Worker): Promise<Metric[] | undefined> {
-    const number = (this.number += 1);
+  private collect(worker: Worker): Promise<Metric[] | undefined> {
+    const number = (this.lastNumber += 1);
     const key = `${worker.id} ${number}`;
     return new Promise((resolve) => {
-      const over = (metrics?: Metric[]) => {
-        clearTimeout(late);
-        this.waiting.delete(key);
+      const finish = (metrics?: Metric[]) => {
+        clearTimeout(timer);
+        this.pendingRequests.delete(key);
         resolve(metrics);
       };
-      const late = setTimeout(over, PATIENCE_MS);
-      this.waiting.set(key, over);
-      worker.send({ kind: 'collect', number }, (error) => error && over());
+      const timer = setTimeout(finish, COLLECT_TIMEOUT_MS);
+      this.pendingRequests.set(key, finish);
+      worker.send({ kind: 'collect', number }, (error) => error && finish());
     });
   }
 
-  private forget(worker: Worker): void {
-    const last = (this.last.get(worker) ?? []).filter(isCounted);
-    this.last.delete(worker);
-    if (last.length) this.past.push(last);
+  private keepCounters(worker: Worker): void {
+    const counters = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
+    this.lastMetrics.delete(worker);
+    if (counters.length) this.exitedMetrics.push(counters);
   }
 }

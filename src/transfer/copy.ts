@@ -1,6 +1,6 @@
 /**
- * Rows into a table by COPY, which reads values as they come: imports have millions of rows. A model would make one text of all their values, each
- * escaped on its own, which took fourteen times as long as a statement with arrays (`core/write/store.ts`), and COPY is faster still.
+ * Bulk insert by COPY (https://www.postgresql.org/docs/current/sql-copy.html) for imports of millions of rows. COPY is faster than INSERT with
+ * array parameters (`core/write/store.ts`), which took a fourteenth of the time of Sequelize's bulk insert with escaped literals.
  */
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
@@ -8,56 +8,56 @@ import { quoteIdentifiers } from '../database/identifiers';
 
 const ESCAPES: Record<string, string> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
-/** As COPY reads it; an object or a list as JSON. */
-function written(value: unknown): string {
+/** Formats a value in COPY's text format; objects and arrays as JSON. */
+function copyValue(value: unknown): string {
   if (value === null || value === undefined) return '\\N';
   const text = typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
-  return text.replace(/[\\\n\r\t]/g, (sign) => ESCAPES[sign]!);
+  return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }
 
-/** One line a row. */
+/** Formats rows as COPY input, one line per row. */
 export function linesOf(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
-  return rows.map((row) => `${columns.map((column) => written(row[column])).join('\t')}\n`).join('');
+  return rows.map((row) => `${columns.map((column) => copyValue(row[column])).join('\t')}\n`).join('');
 }
 
-/** A COPY under way: PostgreSQL writes what it was given while more is made ready. The connection can be asked for nothing else until its end. */
+/** Running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The connection cannot run other statements until the end. */
 export class CopyIn {
   private readonly stream;
-  private readonly ended: Promise<void>;
-  private isOver = false;
+  private readonly completion: Promise<void>;
+  private isCompleted = false;
 
   constructor(client: ClientBase, table: string, columns: readonly string[]) {
     const stream = client.query(copyFrom(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) FROM STDIN`));
     this.stream = stream;
-    this.ended = new Promise((resolve, reject) => {
-      const over = (settle: () => void) => () => {
-        this.isOver = true;
+    this.completion = new Promise((resolve, reject) => {
+      const complete = (settle: () => void) => () => {
+        this.isCompleted = true;
         settle();
       };
-      stream.once('finish', over(resolve));
-      stream.once('error', (error: Error) => over(() => reject(error))());
+      stream.once('finish', complete(resolve));
+      stream.once('error', (error: Error) => complete(() => reject(error))());
     });
-    // It is waited for at the end, and by whoever writes after a refusal.
-    this.ended.catch(() => undefined);
+    // Avoids an unhandled rejection: `write` and `end` await the error later.
+    this.completion.catch(() => undefined);
   }
 
-  /** Waits while PostgreSQL is behind. Throws what it refuses, be it of something that was written before. */
+  /** Waits for backpressure. Throws PostgreSQL's error, which may concern rows written earlier. */
   async write(lines: string | Buffer): Promise<void> {
-    // What has ended with an error has no connection to write to.
-    if (this.isOver) return this.ended;
-    const taken = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
-    await Promise.race([taken, this.ended]);
+    // After an error the stream has no connection to write to.
+    if (this.isCompleted) return this.completion;
+    const accepted = new Promise<void>((resolve, reject) => this.stream.write(lines, (error) => (error ? reject(error) : resolve())));
+    await Promise.race([accepted, this.completion]);
   }
 
-  /** Throws what PostgreSQL refuses. */
+  /** Completes the COPY. Throws PostgreSQL's error if it rejects a row. */
   async end(): Promise<void> {
-    if (!this.isOver) this.stream.end();
-    await this.ended;
+    if (!this.isCompleted) this.stream.end();
+    await this.completion;
   }
 
-  /** Nothing of it is to stay; the transaction has failed with it. */
+  /** Aborts the COPY, which also fails the surrounding transaction. */
   async abandon(): Promise<void> {
-    if (!this.isOver) this.stream.destroy();
-    await this.ended.catch(() => undefined);
+    if (!this.isCompleted) this.stream.destroy();
+    await this.completion.catch(() => undefined);
   }
 }

@@ -1,4 +1,7 @@
-/** Rows in the form of the reference service's data dumps, `{"model", "pk", "fields"}` (Django's dumpdata). Imports and seeds are such rows. */
+/**
+ * Data dumps in Django's serialization format (https://docs.djangoproject.com/en/stable/topics/serialization/): rows `{"model", "pk", "fields"}`.
+ * The reference service exports this format; imports and seeds use it.
+ */
 import { MAX_INTEGER } from '../contract/bounds';
 import { KnownError } from '../core/model/errors';
 import { fieldsOf, type Entity } from '../core/model/fields';
@@ -20,66 +23,66 @@ export const fail = (message: string): never => {
 export const byModel = () =>
   new Map(entities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
 
-/** Parents before children, whatever the order of the dump. */
+/** Sorts entities topologically: referenced tables before those that refer to them, whatever the order of the dump. */
 export function inOrder(models: Map<string, Entity>): Entity[] {
-  const done: Entity[] = [];
+  const sorted: Entity[] = [];
   const visit = (entity: Entity) => {
-    if (done.includes(entity)) return;
+    if (sorted.includes(entity)) return;
     for (const field of fieldsOf(entity))
       if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
-    done.push(entity);
+    sorted.push(entity);
   };
   for (const entity of models.values()) visit(entity);
-  return done;
+  return sorted;
 }
 
 export const at = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
 
-/** The rows of a dump, wherever they are kept. */
+/** Access to the rows of a dump in memory or in a file. */
 export interface DumpRows {
-  /** How many there are of each model. */
+  /** Number of rows by model. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Those of one model, in their order. */
+  /** Rows of one model in the order of the dump. */
   of(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
 
 export function inMemory(rows: readonly DumpRow[]): DumpRows {
   const byName = new Map<string, DumpRow[]>();
   for (const row of rows) {
-    const those = byName.get(row.model);
-    if (those) those.push(row);
+    const modelRows = byName.get(row.model);
+    if (modelRows) modelRows.push(row);
     else byName.set(row.model, [row]);
   }
-  return { counts: new Map([...byName].map(([model, those]) => [model, those.length])), of: (model) => byName.get(model) ?? [] };
+  return { counts: new Map([...byName].map(([model, modelRows]) => [model, modelRows.length])), of: (model) => byName.get(model) ?? [] };
 }
 
-/** The form of rows, one after the other. */
 const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null;
 const isRow = (data: unknown): data is DumpRow =>
   isObject(data) && 'model' in data && typeof data.model === 'string' && 'fields' in data && isObject(data.fields);
 
+/** Validates the form of rows one by one: known model, valid and unique primary key. */
 export class RowCheck {
   private readonly models = byModel();
-  private readonly seen = new Map<string, Set<number | string>>();
+  private readonly seenKeys = new Map<string, Set<number | string>>();
   private count = 0;
 
   passed(data: unknown): DumpRow {
-    const where = `Row ${(this.count += 1)}`;
-    const row = isRow(data) ? data : fail(`${where} is not of the form {"model", "pk", "fields"}.`);
-    if (!this.models.has(row.model) && row.model !== TOKENS) fail(`${where}: unknown model ${JSON.stringify(row.model)}.`);
-    const valid =
+    const position = `Row ${(this.count += 1)}`;
+    const row = isRow(data) ? data : fail(`${position} is not of the form {"model", "pk", "fields"}.`);
+    if (!this.models.has(row.model) && row.model !== TOKENS) fail(`${position}: unknown model ${JSON.stringify(row.model)}.`);
+    const isValidKey =
       row.model === TOKENS
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
-    if (!valid) fail(`${where} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
-    const seen = this.seen.get(row.model) ?? new Set();
-    if (seen.has(row.pk)) fail(`${where}: ${at(row)} occurs twice.`);
-    this.seen.set(row.model, seen.add(row.pk));
+    if (!isValidKey) fail(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
+    const modelKeys = this.seenKeys.get(row.model) ?? new Set();
+    if (modelKeys.has(row.pk)) fail(`${position}: ${at(row)} occurs twice.`);
+    this.seenKeys.set(row.model, modelKeys.add(row.pk));
     return row;
   }
 }
 
-/** Checks the form of a parsed dump. */
+/** Validates the form of a parsed dump. */
 export function asDump(data: unknown): DumpRow[] {
   if (!Array.isArray(data)) return fail('The file must hold a JSON array of rows.');
   const check = new RowCheck();

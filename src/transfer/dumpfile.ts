@@ -1,65 +1,66 @@
-/** A dump in a file, read as a stream: what is kept of it in memory is where the rows of each model are. */
+/** Dump file read as a stream. Only an index of the byte ranges of each model's rows is kept in memory. */
 import { createReadStream } from 'node:fs';
 import { KnownError } from '../core/model/errors';
 import { RowCheck, type DumpRow, type DumpRows } from './dump';
 import { Elements, type Element } from './elements';
 
-/** Between two stretches of rows of a model; what lies between is read over rather than sought past. */
-const GAP = 64 * 1024;
-const READ = 256 * 1024;
+/** Ranges with a smaller gap are merged: reading over it is cheaper than a seek. */
+const MAX_MERGED_GAP_BYTES = 64 * 1024;
+const READ_CHUNK_BYTES = 256 * 1024;
 
-interface Stretch {
+interface ByteRange {
   start: number;
   end: number;
 }
 
 export class DumpFile implements DumpRows {
   readonly counts = new Map<string, number>();
-  private readonly stretches = new Map<string, Stretch[]>();
+  private readonly rangesByModel = new Map<string, ByteRange[]>();
 
   private constructor(private readonly file: string) {}
 
-  /** Reads all of it once; throws where it is no dump. */
+  /** Indexes the file in one full read; throws if it is not a valid dump. */
   static async open(file: string): Promise<DumpFile> {
     const dump = new DumpFile(file);
     const check = new RowCheck();
     for await (const element of dump.elements()) {
-      const { model } = check.passed(dump.parsed(element));
+      const { model } = check.passed(dump.parse(element));
       dump.counts.set(model, (dump.counts.get(model) ?? 0) + 1);
-      const stretches = dump.stretches.get(model) ?? [];
-      const last = stretches.at(-1);
-      if (last && element.start - last.end < GAP) last.end = element.end;
-      else stretches.push({ start: element.start, end: element.end });
-      dump.stretches.set(model, stretches);
+      const ranges = dump.rangesByModel.get(model) ?? [];
+      const last = ranges.at(-1);
+      if (last && element.start - last.end < MAX_MERGED_GAP_BYTES) last.end = element.end;
+      else ranges.push({ start: element.start, end: element.end });
+      dump.rangesByModel.set(model, ranges);
     }
     return dump;
   }
 
   async *of(model: string): AsyncGenerator<DumpRow> {
-    // Where rows of several models take turns, most are none of these; JSON may spell a name with `\u0061` in it.
-    const mayBe = ({ text }: Element) => text.includes(model) || text.includes('\\u');
-    for (const stretch of this.stretches.get(model) ?? [])
-      for await (const element of this.elements(stretch)) {
-        if (!mayBe(element)) continue;
-        const row = this.parsed(element) as DumpRow;
+    // Avoids parsing most rows of other models in the range. A name with JSON escapes such as `\u0061` cannot be found by `includes`.
+    const mayMatch = ({ text }: Element) => text.includes(model) || text.includes('\\u');
+    for (const byteRange of this.rangesByModel.get(model) ?? [])
+      for await (const element of this.elements(byteRange)) {
+        if (!mayMatch(element)) continue;
+        const row = this.parse(element) as DumpRow;
         if (row.model === model) yield row;
       }
   }
 
-  private async *elements(stretch?: Stretch): AsyncGenerator<Element> {
-    const elements = new Elements(stretch?.start);
-    // The last byte of a range is read too.
-    const range = stretch && { start: stretch.start, end: stretch.end - 1 };
+  private async *elements(byteRange?: ByteRange): AsyncGenerator<Element> {
+    const elements = new Elements(byteRange?.start);
+    // `end` is inclusive here.
+    const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
-      for await (const chunk of createReadStream(this.file, { ...range, highWaterMark: READ })) yield* elements.push(chunk as Buffer);
-      if (stretch) yield* elements.end();
+      for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))
+        yield* elements.push(chunk as Buffer);
+      if (byteRange) yield* elements.end();
       else if (!elements.isWhole) throw new SyntaxError('its end is missing');
     } catch (error) {
       throw this.readingError(error);
     }
   }
 
-  private parsed({ text }: Element): unknown {
+  private parse({ text }: Element): unknown {
     try {
       return JSON.parse(text);
     } catch (error) {

@@ -1,77 +1,76 @@
 /**
- * The elements of a JSON array, one after the other, while it is read: where each lies in the file, and its text. What an element is JSON.parse
- * decides; here is only decided where it ends.
+ * Streaming splitter of a JSON array: yields the text and byte range of each element. It only finds the boundaries; whether an element is valid
+ * is decided later by JSON.parse.
  */
 import { KnownError } from '../core/model/errors';
 
 export interface Element {
-  /** In bytes from the beginning of the file. */
+  /** Byte offset in the file. */
   start: number;
   end: number;
   text: string;
 }
 
-const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, BRACE, UNBRACE] = [...'"\\,[]{}'].map((sign) => sign.charCodeAt(0));
+const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, BRACE, UNBRACE] = [...'"\\,[]{}'].map((character) => character.charCodeAt(0));
 /** Space, tab, line feed, carriage return. */
-const BLANKS = [0x20, 0x09, 0x0a, 0x0d];
-/** Bytes of one element: rows are far smaller. */
-const MAX_ELEMENT = 16 * 1024 * 1024;
+const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
+const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
 export class Elements {
   private state: 'before' | 'inside' | 'after';
-  /** What is not yet given out, and where in the file it begins. */
-  private rest: Buffer = Buffer.alloc(0);
-  private base: number;
-  private at = 0;
+  /** Input not yet yielded; `bufferOffset` is its byte offset in the file. */
+  private buffer: Buffer = Buffer.alloc(0);
+  private bufferOffset: number;
+  private position = 0;
   private depth = 0;
   private inString = false;
-  private escaped = false;
-  private given = 0;
+  private isEscaped = false;
+  private yielded = 0;
 
-  /** `start`: of a part of an array that begins with an element, by its place in the file; absent: the array is read from its beginning. */
+  /** `start`: byte offset of an element, to read a range within the array; absent: the input starts with the array itself. */
   constructor(start?: number) {
     this.state = start === undefined ? 'before' : 'inside';
-    this.base = start ?? 0;
+    this.bufferOffset = start ?? 0;
   }
 
   *push(chunk: Buffer): Generator<Element> {
-    this.rest = this.rest.length ? Buffer.concat([this.rest, chunk]) : chunk;
-    let from = 0;
-    for (; this.at < this.rest.length; this.at += 1) {
-      const byte = this.rest[this.at]!;
+    this.buffer = this.buffer.length ? Buffer.concat([this.buffer, chunk]) : chunk;
+    let elementStart = 0;
+    for (; this.position < this.buffer.length; this.position += 1) {
+      const byte = this.buffer[this.position]!;
       if (this.inString) {
-        if (this.escaped) this.escaped = false;
-        else if (byte === BACKSLASH) this.escaped = true;
+        if (this.isEscaped) this.isEscaped = false;
+        else if (byte === BACKSLASH) this.isEscaped = true;
         else if (byte === QUOTE) this.inString = false;
       } else if (this.state !== 'inside') {
-        if (BLANKS.includes(byte)) continue;
+        if (WHITESPACE.includes(byte)) continue;
         if (this.state === 'after') throw new SyntaxError('something follows the end of the array');
         if (byte !== OPEN) throw new KnownError('BAD_USER_INPUT', 'The file must hold a JSON array of rows.');
         this.state = 'inside';
-        from = this.at + 1;
+        elementStart = this.position + 1;
       } else if (byte === QUOTE) this.inString = true;
       else if (byte === BRACE || byte === OPEN) this.depth += 1;
       else if (this.depth > 0 && (byte === UNBRACE || byte === CLOSE)) this.depth -= 1;
       else if (this.depth === 0 && (byte === COMMA || byte === CLOSE)) {
-        const element = this.element(from, this.at);
-        // Nothing between the brackets is no element; nothing between commas is no JSON.
-        if (byte === COMMA || this.given > 0 || element.text.trim() !== '') yield element;
-        this.given += 1;
-        from = this.at + 1;
+        const element = this.element(elementStart, this.position);
+        // An empty array has no element; an empty element elsewhere is yielded, so that JSON.parse rejects it.
+        if (byte === COMMA || this.yielded > 0 || element.text.trim() !== '') yield element;
+        this.yielded += 1;
+        elementStart = this.position + 1;
         if (byte === CLOSE) this.state = 'after';
       }
     }
-    this.rest = this.rest.subarray(from);
-    this.base += from;
-    this.at -= from;
-    if (this.rest.length > MAX_ELEMENT)
-      throw new KnownError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT / 1024 ** 2} MB.`);
+    this.buffer = this.buffer.subarray(elementStart);
+    this.bufferOffset += elementStart;
+    this.position -= elementStart;
+    if (this.buffer.length > MAX_ELEMENT_BYTES)
+      throw new KnownError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`);
   }
 
-  /** What the part ends with, which no comma follows. */
+  /** Yields the last element of a range, which no comma follows. */
   *end(): Generator<Element> {
     if (this.state === 'before' || this.depth > 0 || this.inString) throw new SyntaxError('its end is missing');
-    if (this.state === 'inside') yield this.element(0, this.rest.length);
+    if (this.state === 'inside') yield this.element(0, this.buffer.length);
   }
 
   get isWhole(): boolean {
@@ -79,6 +78,6 @@ export class Elements {
   }
 
   private element(from: number, to: number): Element {
-    return { start: this.base + from, end: this.base + to, text: this.rest.toString('utf8', from, to) };
+    return { start: this.bufferOffset + from, end: this.bufferOffset + to, text: this.buffer.toString('utf8', from, to) };
   }
 }

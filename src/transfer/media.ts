@@ -1,4 +1,4 @@
-/** The files that imported rows name. */
+/** Staging of media files referenced by imported rows. */
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf, type FieldMeta } from '../core/model/fields';
@@ -7,7 +7,7 @@ import { isPath } from '../files/paths';
 import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
 
-/** Copies them aside, to be published once the rows are written. The folder must hold them all. */
+/** Copies the files to staging, to be published after the rows are committed. Throws if the source folder lacks one of them. */
 export async function stageMedia(rows: DumpRows, from: string, media: Media, replace: boolean): Promise<Staging> {
   const models = byModel();
   const staging = new Staging(media);

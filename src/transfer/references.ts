@@ -1,75 +1,72 @@
-/** What rows of a dump refer to: which rows there are, whose they are, and which ids they have, where new ones were given. */
+/** Resolver of foreign keys in a dump: maps old to new ids, checks that referenced rows exist, and finds their owners. */
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Entity, FieldMeta } from '../core/model/fields';
 import { OWNER, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
 import { at, fail, USERS, type DumpRow } from './dump';
 
-/** Of one table, rows that others refer to and that are remembered to be there. */
-const MAX_REFERRED = 50_000;
+/** Maximum cached referenced rows per table. */
+const MAX_CACHED_ROWS = 50_000;
 
 export class References {
-  /** The ids that were given anew, by those that the rows have. */
-  private readonly renumbered = new Map<Entity, Map<number, number>>();
-  /**
-   * What was looked up, by table and id, with the owner of each that has one: rows refer to the same ones again and again. Whatever is deleted
-   * meanwhile a key refuses.
-   */
-  private readonly present = new Map<Entity, Map<number, number | undefined>>();
+  /** New ids by those of the dump. */
+  private readonly newIds = new Map<Entity, Map<number, number>>();
+  /** Cache of existing rows with their owners, by table and id. If one is deleted in the meantime, the foreign key rejects the import. */
+  private readonly existing = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
-  /** Gives new ids to rows, which others of the dump then mean. */
+  /** Allocates new ids for rows; later references in the dump are mapped to them. */
   async renumber(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
-    const numbers = this.renumbered.get(entity) ?? new Map<number, number>();
-    const next = await this.ask(
+    const idMap = this.newIds.get(entity) ?? new Map<number, number>();
+    const allocated = await this.ask(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
-    rows.forEach((row, index) => numbers.set(row.pk as number, next[index]!.id));
-    this.renumbered.set(entity, numbers);
+    rows.forEach((row, index) => idMap.set(row.pk as number, allocated[index]!.id));
+    this.newIds.set(entity, idMap);
   }
 
   idOf(entity: Entity, id: unknown): number {
-    return this.renumbered.get(entity)?.get(id as number) ?? (id as number);
+    return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Looks up what the rows refer to, in one statement for each table of which there is something new. */
+  /** Looks up the rows that these rows refer to, with one statement per table that has uncached ones. */
   async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
-    const wanted = new Map<Entity, Set<number>>();
+    const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
       const target = field.target!();
-      const ids = wanted.get(target) ?? new Set();
+      const ids = referencedIds.get(target) ?? new Set();
       for (const row of rows)
         for (const value of [row.fields[field.rest]].flat()) {
           const id = this.idOf(target, value);
           if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
         }
-      wanted.set(target, ids);
+      referencedIds.set(target, ids);
     }
-    for (const [target, ids] of wanted) {
-      let present = this.present.get(target);
-      if (!present || present.size + ids.size > MAX_REFERRED) this.present.set(target, (present = new Map()));
-      const unknown = [...ids].filter((id) => !present.has(id));
-      if (!unknown.length) continue;
+    for (const [target, ids] of referencedIds) {
+      let cached = this.existing.get(target);
+      if (!cached || cached.size + ids.size > MAX_CACHED_ROWS) this.existing.set(target, (cached = new Map()));
+      const uncached = [...ids].filter((id) => !cached.has(id));
+      if (!uncached.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
-      const found = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [unknown]);
-      for (const row of found) present.set(row.id, row.owner ?? undefined);
+      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncached]);
+      for (const row of rowsFound) cached.set(row.id, row.owner ?? undefined);
     }
   }
 
-  /** The id that a value means; the row must have been looked up and be there. */
+  /** Returns the id for a reference, after `lookUp`. Throws if the referenced row does not exist. */
   idIn(row: DumpRow, field: FieldMeta, value: unknown): number | null {
     if (value === null || value === undefined) return field.null ? null : fail(`${at(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.idOf(target, value);
-    if (!this.present.get(target)!.has(id))
+    if (!this.existing.get(target)!.has(id))
       fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
     return id;
   }
 
   ownerOf(target: Entity, id: number): number | undefined {
-    return this.present.get(target)!.get(id);
+    return this.existing.get(target)!.get(id);
   }
 }

@@ -1,4 +1,4 @@
-/** The reference data and the demo account. */
+/** Seeding of reference data and of a demo account. */
 import { randomBytes } from 'node:crypto';
 import { createUser, tokenOf } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
@@ -32,21 +32,21 @@ async function isEmpty(database: Database): Promise<boolean> {
   return row!.empty;
 }
 
-/** Fills a database that has none; false where it has some already, and nothing was done. */
+/** Seeds an empty database; returns false, without changes, if it already has reference data. */
 export async function seedReference({ database, vault, timeZone, progress }: Seeding): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
   await writeRows(asDump([...reference(), ...exercises(today(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }
 
-/** Undefined where there is a demo account already, and nothing was done. */
+/** Creates the demo account with its data; returns undefined, without changes, if it already exists. */
 export async function seedDemo({ database, vault, timeZone, progress }: Seeding): Promise<DemoAccount | undefined> {
   const session = database.session();
-  const isThere = await session.transaction((transaction) =>
+  const exists = await session.transaction((transaction) =>
     User.count({ where: { username: DEMO_NAME }, transaction, ...session.counted }),
   );
-  if (isThere) return undefined;
-  // Made anew for every installation, so that no server on a network has a demo account that everybody can enter.
+  if (exists) return undefined;
+  // Random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {

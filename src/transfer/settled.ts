@@ -1,25 +1,25 @@
-/** What must hold of a table once all rows of a dump are in it. */
+/** Fix-ups of a table after all rows of a dump are inserted: single-row flags and the id sequence. */
 import type { ClientBase } from 'pg';
 import { fieldOf, type Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 
-/** A dump may give several rows a flag that one may have; the newest keeps it. */
+/** Keeps a flag that only one row may have (such as `is_active`) on the newest row, because a dump may set it on several. */
 export async function keepNewestFlags(entity: Entity, client: ClientBase): Promise<void> {
   const { table, single } = resourceOf(entity)!;
   if (!single) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-  const [flag, of] = [column(single.flag), column(single.of)];
-  const among = Object.entries(single.among ?? {});
-  const counts = (alias: string) =>
-    [`${alias}.${flag}`, ...among.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
+  const [flag, groupColumn] = [column(single.flag), column(single.of)];
+  const conditions = Object.entries(single.among ?? {});
+  const flagCondition = (alias: string) =>
+    [`${alias}.${flag}`, ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');
   await client.query(
     `UPDATE "${table}" t SET ${flag} = false
-     WHERE ${counts('t')} AND EXISTS (SELECT FROM "${table}" o WHERE o.${of} = t.${of} AND o."id" > t."id" AND ${counts('o')})`,
-    among.map(([, value]) => value),
+     WHERE ${flagCondition('t')} AND EXISTS (SELECT FROM "${table}" o WHERE o.${groupColumn} = t.${groupColumn} AND o."id" > t."id" AND ${flagCondition('o')})`,
+    conditions.map(([, value]) => value),
   );
 }
 
-/** Rows that are added later get ids above those of the dump. */
+/** Advances the id sequence beyond the imported ids. */
 export async function moveSequence(entity: Entity, client: ClientBase): Promise<void> {
   const table = resourceOf(entity)!.table;
   await client.query(

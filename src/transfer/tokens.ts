@@ -1,20 +1,20 @@
-/** Access tokens of a dump: stored as a digest and sealed, and never shown whole in a message. */
+/** Import of authentication tokens: stored as digest and ciphertext; error messages contain only their first characters. */
 import type { ClientBase } from 'pg';
 import { digestOf, type TokenVault } from '../auth/tokens';
 import { fail, TOKENS, type DumpRow } from './dump';
 import { inTermsOf } from './refusals';
 
-const masked = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
+const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
 export async function insertTokens(rows: readonly DumpRow[], client: ClientBase, vault: TokenVault): Promise<void> {
   const ids = rows.map(({ fields }) => fields.user).filter((id) => Number.isInteger(id));
   const { rows: users } = await client.query('SELECT "id" FROM "user_account" WHERE "id" = ANY($1)', [ids]);
-  const known = new Set(users.map(({ id }) => id));
+  const userIds = new Set(users.map(({ id }) => id));
   for (const row of rows)
-    if (!known.has(row.fields.user))
-      fail(`${TOKENS} ${masked(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
+    if (!userIds.has(row.fields.user))
+      fail(`${TOKENS} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
   const tokens = rows.map(({ pk }) => String(pk));
-  await inTermsOf([masked(rows[0]!)], () =>
+  await inTermsOf([maskToken(rows[0]!)], () =>
     client.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
        SELECT "user_id", "digest", "sealed", COALESCE("created", now())

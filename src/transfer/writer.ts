@@ -1,4 +1,4 @@
-/** Writes dump rows to the tables in one transaction: ids kept or given anew, references checked, owners handed down. */
+/** Import writer: inserts dump rows in one transaction, maps ids, checks references, and derives missing owners from parent rows. */
 import type { PoolClient } from 'pg';
 import { OWNER } from '../core/model/registry';
 import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
@@ -19,30 +19,30 @@ export interface WriteOptions {
   vault: TokenVault;
   /** Empties the tables of every model first. */
   replace?: boolean;
-  /** Ids of the rows are local to them: new ones are given, references among the rows follow. */
+  /** Allocates new ids and maps the references among the rows. */
   renumber?: boolean;
   progress?: (done: number, total: number) => void;
-  /** Runs in the transaction, after the rows are written. */
+  /** Runs in the transaction after the rows are written, before the commit. */
   before?: (client: PoolClient) => Promise<void>;
 }
 
 const CHUNK_ROWS = 1_000;
 
-/** Rows of one COPY: each has its price, and its keys are looked at in its end. */
-const MAX_COPIED = 10_000;
+/** A larger COPY has less overhead, but reports foreign key violations only at its end. */
+const MAX_ROWS_PER_COPY = 10_000;
 
-/** Users' fields that the dumps have and this service has no use for. */
-const EMPTY_LISTS = ['groups', 'user_permissions'];
+/** Fields of users in Django dumps that are ignored. */
+const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
-/** PostgreSQL itself would also take `today`, `infinity` and `NaN`. */
-const FORMS: Partial<Record<Kind, RegExp>> = {
+/** Stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
+const SYNTAX: Partial<Record<Kind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
   datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
   decimal: /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i,
 };
 
-/** All or nothing. Answers how many rows of each model were written. */
+/** Writes all rows or, on any error, none. Returns the number of rows by model. */
 export async function writeRows(
   rows: readonly DumpRow[] | DumpRows,
   database: Database,
@@ -51,7 +51,7 @@ export async function writeRows(
   return database.unlimited(async (client) => {
     try {
       await client.query('BEGIN');
-      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).written();
+      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).write();
       await options.before?.(client);
       await client.query('COMMIT');
       return counts;
@@ -62,7 +62,7 @@ export async function writeRows(
   });
 }
 
-async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
+async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
   let chunk: DumpRow[] = [];
   for await (const row of rows) {
     chunk.push(row);
@@ -73,15 +73,15 @@ async function* chunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncG
   if (chunk.length) yield chunk;
 }
 
-/** What comes next is read while PostgreSQL has what was given: both are busy then, and the rows of two chunks are in memory. */
-async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+/** Prefetches one item, so that reading overlaps with writing to PostgreSQL. Two chunks of rows are then in memory. */
+async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
     for (;;) {
       const { done, value } = await next;
       if (done) return;
       next = items.next();
-      // It is waited for in its turn, unless what was given fails first.
+      // Avoids an unhandled rejection if the consumer fails before it requests this item.
       next.catch(() => undefined);
       yield value as T;
     }
@@ -93,8 +93,8 @@ async function* ahead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 class Writer {
   private readonly models = byModel();
   private readonly references = new References((text, values) => this.ask(text, values));
-  /** The rows that PostgreSQL is at, of which it may still refuse some. */
-  private copied?: { copy: CopyIn; table: string; columns: readonly string[]; rows: RowName[] };
+  /** The running COPY. PostgreSQL may still reject its rows. */
+  private running?: { copy: CopyIn; table: string; columns: readonly string[]; rows: RowName[] };
 
   constructor(
     private readonly rows: DumpRows,
@@ -102,68 +102,70 @@ class Writer {
     private readonly options: WriteOptions,
   ) {}
 
-  async written(): Promise<Map<string, number>> {
+  async write(): Promise<Map<string, number>> {
     try {
-      return await this.write();
+      return await this.writeModels();
     } finally {
-      await this.copied?.copy.abandon();
+      await this.running?.copy.abandon();
     }
   }
 
-  private async write(): Promise<Map<string, number>> {
+  private async writeModels(): Promise<Map<string, number>> {
     const { replace, progress } = this.options;
     const order = inOrder(this.models);
-    if (replace) await this.empty(order);
+    if (replace) await this.truncate(order);
     const total = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
     const counts = new Map<string, number>();
-    let done = 0;
+    let doneRows = 0;
     for (const entity of order) {
       const model = resourceOf(entity)!.dump;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
       const aside = await setAsideAlone(this.client, resourceOf(entity)!.table, count);
-      let first: RowName | undefined;
-      for await (const chunk of ahead(chunks(this.rows.of(model!)))) {
-        first ??= chunk[0]!;
+      let firstRow: RowName | undefined;
+      for await (const chunk of prefetch(inChunks(this.rows.of(model!)))) {
+        firstRow ??= chunk[0]!;
         if (this.options.renumber) await this.references.renumber(entity, chunk);
         await this.insert(entity, chunk);
-        progress?.((done += chunk.length), total);
+        progress?.((doneRows += chunk.length), total);
       }
-      await this.settle();
-      await inTermsOf([first!], () => putBack(this.client, aside));
+      await this.finishCopy();
+      await inTermsOf([firstRow!], () => putBack(this.client, aside));
       await keepNewestFlags(entity, this.client);
       await moveSequence(entity, this.client);
       counts.set(model!, count);
     }
-    const tokens = this.rows.counts.get(TOKENS);
-    if (tokens) {
-      for await (const chunk of chunks(this.rows.of(TOKENS))) {
+    const tokenCount = this.rows.counts.get(TOKENS);
+    if (tokenCount) {
+      for await (const chunk of inChunks(this.rows.of(TOKENS))) {
         await insertTokens(chunk, this.client, this.options.vault);
-        progress?.((done += chunk.length), total);
+        progress?.((doneRows += chunk.length), total);
       }
-      counts.set(TOKENS, tokens);
+      counts.set(TOKENS, tokenCount);
     }
     return counts;
   }
 
-  /** Empties what the rows will fill. Rows of other models that hang below it would go too, so there must be none. */
-  private async empty(order: readonly Entity[]): Promise<void> {
-    const filled = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dump ?? ''));
+  /** Truncates the tables of the dump's models. Throws if that would also delete child rows of other models. */
+  private async truncate(order: readonly Entity[]): Promise<void> {
+    const dumpEntities = order.filter((entity) => this.rows.counts.has(resourceOf(entity)!.dump ?? ''));
     for (const entity of order) {
-      if (filled.includes(entity)) continue;
-      const parent = fieldsOf(entity).find((field) => field.stored && field.target && filled.includes(field.target()));
+      if (dumpEntities.includes(entity)) continue;
+      const parent = fieldsOf(entity).find((field) => field.stored && field.target && dumpEntities.includes(field.target()));
       const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
       if (rows.length) fail(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
     }
-    if (filled.length)
-      await this.client.query(`TRUNCATE ${filled.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`);
+    if (dumpEntities.length)
+      await this.client.query(
+        `TRUNCATE ${dumpEntities.map((entity) => `"${resourceOf(entity)!.table}"`).join(', ')} RESTART IDENTITY CASCADE`,
+      );
   }
 
   private async insert(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const { table, owned, dump } = resourceOf(entity)!;
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
-    const known = new Set([...fields, ...links].map((field) => field.rest));
+    const knownFields = new Set([...fields, ...links].map((field) => field.rest));
     const isUser = dump === USERS;
     await this.references.lookUp(
       rows,
@@ -173,7 +175,7 @@ class Writer {
     const records: Record<string, unknown>[] = [];
     for (const row of rows) {
       for (const key of Object.keys(row.fields))
-        if (!known.has(key) && !(isUser && (key === 'password' || EMPTY_LISTS.includes(key))))
+        if (!knownFields.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
           fail(`${at(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
       const parents: { field: FieldMeta; owner?: number }[] = [];
@@ -185,7 +187,7 @@ class Writer {
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
             parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
-        } else record[field.column!] = this.value(row, field);
+        } else record[field.column!] = this.fieldValue(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
       else if (owned) owners.set(record.id as number, (record[OWNER.column] ??= this.ownerOf(row, parents)) as number);
@@ -195,45 +197,45 @@ class Writer {
     }
     await this.copy(table, records, rows);
     for (const field of links) {
-      const linked = this.linked(entity, field, rows, owners);
+      const linkRows = this.linkRows(entity, field, rows, owners);
       await this.copy(
         field.link!.table,
-        linked.map(({ values }) => values),
-        linked.map(({ row }) => row),
+        linkRows.map(({ values }) => values),
+        linkRows.map(({ row }) => row),
       );
     }
   }
 
-  /** Whose a row is that does not say so: of what it hangs below. */
+  /** Derives the owner of a row without one from its parent row. */
   private ownerOf(row: DumpRow, [first]: readonly { owner?: number }[]): number {
     return first?.owner ?? fail(`${at(row)}: its owner is not known.`);
   }
 
-  /** `rows`: what the records are made of. */
+  /** Adds records to the COPY of the table. `rows`: the dump rows of the records, for error messages. */
   private async copy(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
     if (!records.length) return;
-    if (this.copied && (this.copied.table !== table || this.copied.rows.length >= MAX_COPIED)) await this.settle();
-    // All records of a table have the same fields.
-    const columns = this.copied?.columns ?? Object.keys(records[0]!);
-    const copied = (this.copied ??= { copy: new CopyIn(this.client, table, columns), table, columns, rows: [] });
-    for (const { model, pk } of rows) copied.rows.push({ model, pk });
-    await inTermsOf(copied.rows, () => copied.copy.write(linesOf(records, columns)));
+    if (this.running && (this.running.table !== table || this.running.rows.length >= MAX_ROWS_PER_COPY)) await this.finishCopy();
+    // All records of a table have the same columns.
+    const columns = this.running?.columns ?? Object.keys(records[0]!);
+    const running = (this.running ??= { copy: new CopyIn(this.client, table, columns), table, columns, rows: [] });
+    for (const { model, pk } of rows) running.rows.push({ model, pk });
+    await inTermsOf(running.rows, () => running.copy.write(linesOf(records, columns)));
   }
 
   private async ask(text: string, values: unknown[]): Promise<Row[]> {
-    await this.settle();
+    await this.finishCopy();
     return (await this.client.query(text, values)).rows;
   }
 
-  /** Waits for what was copied: before the connection is asked for anything else. */
-  private async settle(): Promise<void> {
-    const copied = this.copied;
-    if (!copied) return;
-    await inTermsOf(copied.rows, () => copied.copy.end());
-    this.copied = undefined;
+  /** Ends the running COPY, which is required before any other statement on the connection. */
+  private async finishCopy(): Promise<void> {
+    const running = this.running;
+    if (!running) return;
+    await inTermsOf(running.rows, () => running.copy.end());
+    this.running = undefined;
   }
 
-  private value(row: DumpRow, field: FieldMeta): unknown {
+  private fieldValue(row: DumpRow, field: FieldMeta): unknown {
     const value = row.fields[field.rest];
     if (value === undefined || value === null) {
       if (acceptsNull(field)) return null;
@@ -241,11 +243,11 @@ class Writer {
       if (value === undefined && field.blank) return '';
       return fail(`${at(row)}: ${field.rest} is missing.`);
     }
-    if (FORMS[field.kind]?.test(String(value)) === false) fail(`${at(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
+    if (SYNTAX[field.kind]?.test(String(value)) === false) fail(`${at(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 
-  private linked(
+  private linkRows(
     entity: Entity,
     field: FieldMeta,
     rows: readonly DumpRow[],

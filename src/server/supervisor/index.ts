@@ -1,11 +1,11 @@
 /**
- * The process that keeps the server answering. It answers no request itself and has no connections to the database but the one that keeps the
- * embedded server running: it starts the workers, which share the port, and puts another one in the place of each that has crashed or hangs.
- * It never listens itself: those who came between that and the first worker would be reset.
+ * Process supervisor (primary of https://nodejs.org/api/cluster.html): starts the workers, which share the port, and replaces each one that
+ * crashes or hangs. It serves no requests and only keeps the embedded PostgreSQL running. It does not listen itself, because connections that
+ * arrived before the first worker would be reset.
  *
- * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory and its
- * schemas made when it is needed, and is ended when it is not. Where one worker answers alone a spare one is always there. It takes the port over
- * before the one that hangs is killed, so that connections wait for it and none is reset. What the killed one had acknowledged is in the database.
+ * A worker hangs when its event loop has been blocked for `WORKER_TIMEOUT`. A spare worker, with code loaded and schemas built, is started when
+ * one becomes suspicious; with a single worker there always is a spare. The spare listens on the port before the hung worker is killed, so that
+ * connections queue for it and none is reset. Acknowledged writes of a killed worker are committed in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo } from 'node:net';
@@ -22,42 +22,42 @@ import { Keeper } from './keeper';
 import { freePort } from './port';
 
 /**
- * Of the workers, before whatever this process was started with: without them lists of thousands of rows wait for the collector. What a worker holds
- * for long, some 55 MB, may grow by so many percent before all of it is looked through: a file of a million rows keeps it below 300 MB in all so.
+ * V8 flags of the workers; flags of this process come after them. The larger young generation speeds up lists of thousands of rows. The old
+ * generation, about 55 MB, may grow by this percentage before a full collection, which keeps an export of a million rows below 300 MB.
  */
 export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
-const CHECK_MS = 100;
-/** A check so late was not the workers' fault: this process, and so perhaps they too, did not run meanwhile. */
-const LATE_MS = 1_000;
-/** Loading code and reading tables keeps the loop of a worker that starts busy. */
-const START_SILENCE_MS = 60_000;
-/** Of the time after which it is given up: from then on a silent worker is one that may hang. */
-const SUSPICIOUS = 0.4;
-/** Requests that run have 7 s to finish, a worker ends within 9, and the whole end takes no more than 10 s. */
-const STOP_MS = 9_200;
-const HARD_END_MS = 9_800;
-/** So long the one that hangs is left alive for another to take its port over: when it is killed before that, connections are reset. */
-const HANDOVER_MS = 15_000;
-/** Where one worker answers alone, another one is kept in memory: this long after the last one began, when nobody waits for the start any more. */
-const SPARE_AFTER_MS = 10_000;
-/** Between starts that failed: twice as long each time. */
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 5_000;
+const CHECK_INTERVAL_MS = 100;
+/** If a check is this late, the supervisor was suspended itself, and perhaps the workers with it: their silence does not count. */
+const MAX_CHECK_DELAY_MS = 1_000;
+/** A starting worker blocks its event loop longer, because it loads code and reads tables. */
+const START_TIMEOUT_MS = 60_000;
+/** Share of the timeout after which a silent worker is suspicious. */
+const SUSPICIOUS_SHARE = 0.4;
+/** Requests have 7 s to finish and a worker 9 s to exit; the supervisor exits within 10 s, the usual limit of container runtimes. */
+const WORKER_STOP_TIMEOUT_MS = 9_200;
+const EXIT_TIMEOUT_MS = 9_800;
+/** A hung worker is killed at the latest then, even if its replacement does not listen yet and connections are reset. */
+const HANDOVER_TIMEOUT_MS = 15_000;
+/** Delay of the spare of a single worker after the latest start of a worker, so that it does not compete with that start. */
+const SPARE_DELAY_MS = 10_000;
+/** Exponential back-off between failed starts. */
+const MIN_BACKOFF_MS = 250;
+const MAX_BACKOFF_MS = 5_000;
 const MAX_FAILED_STARTS = 6;
 
 interface Member {
   worker: Worker;
-  /** `spare`: waits for its orders. `leaving`: finishes what it has begun, and reports no more. */
+  /** `spare`: loaded, not serving yet. `leaving`: finishes its open requests and sends no more reports. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
-  /** When it reported last, by the clock of this process. */
+  /** Time of the latest report, by the supervisor's `performance.now()`. */
   lastReport: number;
-  replaced: boolean;
+  isReplaced: boolean;
 }
 
 const now = () => performance.now();
-const begun = ({ state }: Member) => state === 'serving' || state === 'leaving';
-const described = ({ worker }: Member) => ({ pid: worker.process.pid });
+const hasServed = ({ state }: Member) => state === 'serving' || state === 'leaving';
+const logFields = ({ worker }: Member) => ({ pid: worker.process.pid });
 
 export class Supervisor {
   private readonly members = new Map<Worker, Member>();
@@ -66,15 +66,14 @@ export class Supervisor {
   private embedded?: Promise<Embedded>;
   private metrics?: WorkersMetrics;
   private port = 0;
-  /** Whether a worker has ever served; until then a failure is one of the configuration, which the worker has told. */
-  private begun = false;
-  private running = false;
+  /** Whether a worker has ever served. A failure before that is one of the configuration, and the worker has printed it. */
+  private hasEverServed = false;
+  private isRunning = false;
   private failedStarts = 0;
-  private checked = now();
-  /** When a worker was ordered to serve last. */
-  private ordered = now();
-  private stopping = false;
-  private status = 0;
+  private lastCheck = now();
+  private lastServeOrder = now();
+  private isStopping = false;
+  private exitStatus = 0;
 
   constructor(private readonly config: Config) {
     this.log = createLog(config.logLevel);
@@ -87,25 +86,25 @@ export class Supervisor {
     onSignal(ENDS, () => this.stop());
     const { host, port } = this.config;
     this.port = await freePort(host, port);
-    await this.measure();
-    this.running = true;
-    if (this.stopping) return this.end();
-    // The kernel hands connections to whoever has time for them. Were this process to do so, one on its way to a worker that dies then
-    // would never be answered and never be closed.
+    await this.startMetrics();
+    this.isRunning = true;
+    if (this.isStopping) return this.exitGracefully();
+    // The kernel distributes connections. With round robin by this process, one handed to a worker that dies just then would neither be
+    // served nor closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: Report) => this.receive(worker, report));
-    cluster.on('disconnect', (worker) => this.left(worker));
-    cluster.on('exit', (worker, status, signal) => this.lost(worker, status, signal));
-    setInterval(() => this.check(), CHECK_MS);
-    const first = this.fork();
-    if (!first) return this.giveIn(1, 'no process can be started');
-    this.order(first);
-    // While it loads its code.
-    this.hold();
+    cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
+    cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
+    setInterval(() => this.check(), CHECK_INTERVAL_MS);
+    const firstWorker = this.fork();
+    if (!firstWorker) return this.abort(1, 'no process can be started');
+    this.orderToServe(firstWorker);
+    // In parallel with the worker, which loads its code meanwhile.
+    this.holdEmbedded();
   }
 
-  private async measure(): Promise<void> {
+  private async startMetrics(): Promise<void> {
     const { metrics } = this.config;
     if (!metrics) return;
     const { WorkersMetrics } = await import('../../telemetry/workers.ts');
@@ -116,173 +115,173 @@ export class Supervisor {
   }
 
   private get serving(): Member[] {
-    return [...this.members.values()].filter(({ state, replaced }) => state === 'serving' && !replaced);
+    return [...this.members.values()].filter(({ state, isReplaced }) => state === 'serving' && !isReplaced);
   }
 
   private get spare(): Member | undefined {
     return [...this.members.values()].find(({ state }) => state === 'spare');
   }
 
-  /** Undefined where the system has no descriptors or memory for another process. */
+  /** Starts a process; undefined if the system lacks file descriptors or memory for it. */
   private fork(args: string[] = []): Member | undefined {
     cluster.setupPrimary({ args });
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker cannot be started or reached'));
     if (worker.process.pid === undefined) return undefined;
-    const member: Member = { worker, state: 'spare', lastReport: now(), replaced: false };
+    const member: Member = { worker, state: 'spare', lastReport: now(), isReplaced: false };
     this.members.set(worker, member);
-    this.keep();
+    this.updateKeeper();
     return member;
   }
 
   private send(member: Member, order: Order): void {
-    // One that has ended meanwhile is told by its exit.
+    // An error means that the worker has exited, which its `exit` event handles.
     member.worker.send(order, () => undefined);
   }
 
-  private order(member: Member): void {
+  private orderToServe(member: Member): void {
     member.state = 'starting';
-    this.ordered = now();
+    this.lastServeOrder = now();
     member.lastReport = now();
-    this.send(member, { kind: 'serve', port: this.port, announce: !this.begun });
+    this.send(member, { kind: 'serve', port: this.port, announce: !this.hasEverServed });
   }
 
   private replace(): Member | undefined {
-    if (this.stopping) return undefined;
+    if (this.isStopping) return undefined;
     const member = this.spare ?? this.fork();
-    if (member) this.order(member);
+    if (member) this.orderToServe(member);
     else this.replaceLater();
     return member;
   }
 
   private receive(worker: Worker, report: Report): void {
     const member = this.members.get(worker);
-    if (!member || member.replaced) return;
+    if (!member || member.isReplaced) return;
     member.lastReport = now();
     if (report !== 'ready') return;
     member.state = 'serving';
     this.failedStarts = 0;
-    // Migrations and first data are there now, so the others need not wait for each other.
-    const first = !this.begun;
-    this.begun = true;
-    if (!first) return;
-    this.hold();
+    // Only the first worker migrates and seeds the database, so the others can start in parallel after it.
+    const isFirst = !this.hasEverServed;
+    this.hasEverServed = true;
+    if (!isFirst) return;
+    this.holdEmbedded();
     for (let number = 1; number < this.config.workers; number += 1) this.replace();
   }
 
-  /** Takes part in the embedded database, so that it outlives each worker. What fails before one has begun fails there too, and is told there. */
-  private hold(): void {
+  /** Holds the embedded PostgreSQL, so that it outlives each worker. A failure before the first worker serves is reported by that worker. */
+  private holdEmbedded(): void {
     const { databaseUrl, dataDir } = this.config;
-    if (databaseUrl || this.stopping || this.embedded) return;
+    if (databaseUrl || this.isStopping || this.embedded) return;
     this.embedded = openEmbedded({ dataDir, log: (message) => this.log.info(message) });
     this.embedded.catch((error) => {
-      if (this.begun) fail(error);
+      if (this.hasEverServed) fail(error);
       this.embedded = undefined;
     });
   }
 
   private check(): void {
     const at = now();
-    if (at - this.checked > CHECK_MS + LATE_MS) for (const member of this.members.values()) member.lastReport = at;
-    this.checked = at;
+    if (at - this.lastCheck > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS) for (const member of this.members.values()) member.lastReport = at;
+    this.lastCheck = at;
     const { workerTimeout } = this.config;
-    let suspected = false;
+    let hasSuspect = false;
     for (const member of this.members.values()) {
-      const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_SILENCE_MS;
-      if (!limit || member.replaced || member.state === 'leaving') continue;
+      const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
+      if (!limit || member.isReplaced || member.state === 'leaving') continue;
       const silence = at - member.lastReport;
-      if (silence > limit) this.giveUp(member, silence);
-      else if (member.state === 'serving' && silence > limit * SUSPICIOUS) suspected = true;
+      if (silence > limit) this.replaceHung(member, silence);
+      else if (member.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
     }
     const { spare } = this;
-    const isAlone = this.config.workers === 1 && this.begun && at - this.ordered > SPARE_AFTER_MS;
-    if (!suspected && !isAlone) spare?.worker.process.kill('SIGKILL');
-    else if (!spare && !this.stopping) this.fork(['spare']);
+    const needsSpare = this.config.workers === 1 && this.hasEverServed && at - this.lastServeOrder > SPARE_DELAY_MS;
+    if (!hasSuspect && !needsSpare) spare?.worker.process.kill('SIGKILL');
+    else if (!spare && !this.isStopping) this.fork(['spare']);
   }
 
-  private giveUp(member: Member, silence: number): void {
-    member.replaced = true;
+  private replaceHung(member: Member, silence: number): void {
+    member.isReplaced = true;
     this.metrics?.lost('hung');
     this.log.error(
-      { ...described(member), silentMs: Math.round(silence) },
+      { ...logFields(member), silentMs: Math.round(silence) },
       'a worker hangs: it is killed, and another one takes its place',
     );
     const kill = () => void member.worker.process.kill('SIGKILL');
-    const others = this.serving.length > 0;
-    const next = member.state === 'spare' ? undefined : this.replace();
-    if (!next || others) return kill();
-    const deadline = setTimeout(kill, HANDOVER_MS);
-    next.worker.once('listening', () => {
+    const hasOthers = this.serving.length > 0;
+    const replacement = member.state === 'spare' ? undefined : this.replace();
+    if (!replacement || hasOthers) return kill();
+    const deadline = setTimeout(kill, HANDOVER_TIMEOUT_MS);
+    replacement.worker.once('listening', () => {
       clearTimeout(deadline);
       kill();
     });
   }
 
-  /** One that crashes leaves too; `lost` says so then. */
-  private left(worker: Worker): void {
+  /** Also called for a crashed worker, which `handleExit` then replaces. */
+  private handleDisconnect(worker: Worker): void {
     const member = this.members.get(worker);
-    if (member?.state !== 'serving' || member.replaced) return;
+    if (member?.state !== 'serving' || member.isReplaced) return;
     member.state = 'leaving';
-    setTimeout(() => worker.process.kill('SIGKILL'), STOP_MS).unref();
+    setTimeout(() => worker.process.kill('SIGKILL'), WORKER_STOP_TIMEOUT_MS).unref();
   }
 
-  private lost(worker: Worker, status: number | null, signal: string | null): void {
+  private handleExit(worker: Worker, status: number | null, signal: string | null): void {
     const member = this.members.get(worker);
     if (!member) return;
     this.members.delete(worker);
-    this.keep();
-    if (this.stopping) {
-      if (status) this.status = status;
-      if (this.members.size === 0) void this.end();
+    this.updateKeeper();
+    if (this.isStopping) {
+      if (status) this.exitStatus = status;
+      if (this.members.size === 0) void this.exitGracefully();
       return;
     }
-    if (member.replaced || member.state === 'spare') return;
-    if (!this.begun) return this.giveIn(status ?? 1, signal ? `the server was ended by ${signal} while it started` : undefined);
-    const ended = { ...described(member), status: status ?? undefined, signal: signal ?? undefined };
+    if (member.isReplaced || member.state === 'spare') return;
+    if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was ended by ${signal} while it started` : undefined);
+    const fields = { ...logFields(member), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.lost('crashed');
-    if (begun(member)) {
-      this.log[status === 0 ? 'info' : 'error'](ended, 'a worker has ended, and another one takes its place');
+    if (hasServed(member)) {
+      this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has ended, and another one takes its place');
       return void this.replace();
     }
-    this.log.error(ended, 'a worker ended while it started');
+    this.log.error(fields, 'a worker ended while it started');
     if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
-      return this.giveIn(1, `no worker could be started, ${this.failedStarts + 1} times in a row`);
+      return this.abort(1, `no worker could be started, ${this.failedStarts + 1} times in a row`);
     this.replaceLater();
   }
 
   private replaceLater(): void {
     this.failedStarts += 1;
-    setTimeout(() => this.replace(), Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.failedStarts - 1)));
+    setTimeout(() => this.replace(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
   }
 
-  private keep(): void {
+  private updateKeeper(): void {
     this.keeper!.know([...this.members.keys()].map(({ process: { pid } }) => pid!));
   }
 
-  private giveIn(status: number, message?: string): void {
-    this.status = status;
+  private abort(status: number, message?: string): void {
+    this.exitStatus = status;
     if (message) process.stderr.write(`fitgraph: ${message}\n`);
     this.stop();
   }
 
   private stop(): void {
-    this.stopping = true;
+    this.isStopping = true;
     for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
-    const deadline = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
-    setTimeout(deadline, STOP_MS).unref();
-    // An embedded database that hangs does not say goodbye; who watches over it sees that nobody needs it any more.
-    setTimeout(() => process.exit(this.status), HARD_END_MS).unref();
-    // Until then `run` sees to it.
-    if (this.members.size === 0 && this.running) void this.end();
+    const killAll = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
+    setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
+    // Exits even if the embedded PostgreSQL hangs: its launcher notices that no process holds it any more and stops it.
+    setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
+    // If `run` is still starting, it ends itself.
+    if (this.members.size === 0 && this.isRunning) void this.exitGracefully();
   }
 
-  private ending?: Promise<void>;
+  private exit?: Promise<void>;
 
-  private end(): Promise<void> {
-    return (this.ending ??= (async () => {
+  private exitGracefully(): Promise<void> {
+    return (this.exit ??= (async () => {
       const embedded = await this.embedded?.catch(() => undefined);
       await embedded?.release();
-      process.exit(this.status);
+      process.exit(this.exitStatus);
     })().catch(fail));
   }
 }

@@ -1,10 +1,10 @@
 /**
- * Ends the workers when the supervisor has died, however it died. One whose loop turns ends by itself then; one that hangs would run for ever
- * and keep the embedded database running. A few lines of `sh` read who there is, and meet the end of their input when the supervisor is gone.
+ * Orphan reaper: kills the workers when the supervisor has died in any way. A responsive worker then exits by itself; a hung one would run for
+ * ever and keep the embedded PostgreSQL running. A shell script reads their process ids from a pipe, which reaches its end when the supervisor dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
-const KEEPER = `
+const REAPER_SCRIPT = `
 trap '' INT TERM HUP
 workers=
 while read -r line; do workers=$line; done
@@ -15,21 +15,21 @@ export class Keeper {
   private readonly child: ChildProcess;
 
   constructor() {
-    // A session of its own: what the terminal sends is not meant for it.
+    // `detached` starts a new session, which receives no signals from the terminal.
     const options = {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'] as ['pipe', 'ignore', 'ignore'],
       cwd: '/',
       env: { PATH: '/bin:/usr/bin' },
     };
-    this.child = spawn('/bin/sh', ['-c', KEEPER, 'fitgraph-keeper'], options);
-    // Where it cannot be started, or was ended by somebody, workers whose loops turn still end by themselves.
+    this.child = spawn('/bin/sh', ['-c', REAPER_SCRIPT, 'fitgraph-keeper'], options);
+    // Errors are ignored: without the reaper, responsive workers still exit by themselves.
     this.child.on('error', () => undefined);
     this.child.stdin!.on('error', () => undefined);
     this.child.unref();
   }
 
-  /** All that are to be ended. */
+  /** Replaces the list of process ids to kill. */
   know(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }

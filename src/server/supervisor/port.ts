@@ -1,13 +1,14 @@
+/** Choice of the port that all workers share. */
 import { createServer, type AddressInfo } from 'node:net';
 
-/** One that is free, for all workers: each would get another one for 0. Or `port`, if that is; throws where it is taken. */
+/** Returns `port`, or a free one for 0, for which each worker would choose a different one. Rejects if it is in use. */
 export function freePort(host: string, port = 0): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {
-      const free = (server.address() as AddressInfo).port;
-      server.close(() => resolve(free));
+      const chosenPort = (server.address() as AddressInfo).port;
+      server.close(() => resolve(chosenPort));
     });
   });
 }

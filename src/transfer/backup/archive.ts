@@ -1,11 +1,11 @@
 /**
- * The file of a backup: a compressed tar archive, written and read as a stream, so that neither takes more memory than a few pieces.
+ * Backup archive format: a compressed tar file, written and read as a stream with constant memory.
  *
- *   backup.json          what it is: program, moment, migrations, tables with their columns
- *   media/<path>         the files of rows
+ *   backup.json          header: program version, time, migrations, tables with their columns
+ *   media/<path>         media files
  *   secret-key
- *   tables/<name>/<n>    the rows as PostgreSQL's COPY writes them, one a line, in pieces of a megabyte
- *   summary.json         rows, files, bytes, and a digest of all that comes before it
+ *   tables/<name>/<n>    rows in PostgreSQL's COPY text format, one per line, in entries of 1 MB
+ *   summary.json         numbers of rows, files and bytes, and a digest of all preceding entries
  */
 import { createHash, randomBytes, type Hash } from 'node:crypto';
 import { once } from 'node:events';
@@ -22,13 +22,13 @@ import { broken, HEADER, headerIn, printable, SUMMARY, summaryIn, type Header, t
 export const KEY = 'secret-key';
 export const MEDIA = 'media/';
 export const TABLES = 'tables/';
-/** Of what is kept in memory to know that it is whole. */
-const MAX_TEXT = 10_000_000;
+/** Limit of entries that are read into memory as a whole. */
+const MAX_TEXT_BYTES = 10_000_000;
 
-/** What is done, of how much where that is known. */
+/** Progress callback: stage, completed units, and their total if known. */
 export type Progress = (what: string, done: number, total?: number) => void;
 
-/** Names and contents, each of a length that is told first, so that no two archives have the same digest. */
+/** SHA-256 of names and contents. Each is prefixed with its length, so that different archives cannot produce the same input. */
 class Digest {
   private readonly hash: Hash = createHash('sha256');
   bytes = 0;
@@ -50,10 +50,10 @@ class Digest {
 export class ArchiveWriter {
   private readonly digest = new Digest();
   private readonly tar = pack();
-  private readonly written: Promise<void>;
+  private readonly completion: Promise<void>;
   private failure?: Error;
-  /** Told to what is being packed. Were each part to wait for `written` itself, all of them would be kept until that has ended. */
-  private failed?: (error: Error) => void;
+  /** Rejects the current entry. If each entry awaited `completion` instead, all of them would stay in memory until the end. */
+  private rejectEntry?: (error: Error) => void;
 
   private constructor(
     private readonly file: string,
@@ -61,14 +61,14 @@ export class ArchiveWriter {
     output: Writable,
   ) {
     const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-    this.written = pipeline(this.tar as unknown as Readable, gzip, output);
-    this.written.catch((error: Error) => {
+    this.completion = pipeline(this.tar as unknown as Readable, gzip, output);
+    this.completion.catch((error: Error) => {
       this.failure = error;
-      this.failed?.(error);
+      this.rejectEntry?.(error);
     });
   }
 
-  /** The file has its name once it is whole; until then its draft lies beside it. Only its owner can read it: it holds the key. */
+  /** Creates a draft beside the file; `publish` renames it when it is complete. Readable by its owner only, because it contains the key. */
   static async begin(file: string): Promise<ArchiveWriter> {
     const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draft, 'wx', 0o600).catch((error: Error) => {
@@ -86,24 +86,24 @@ export class ArchiveWriter {
   async stream(name: string, size: number, content: AsyncIterable<Buffer>): Promise<void> {
     this.digest.begin(name, size);
     const { digest } = this;
-    async function* noted() {
+    async function* hashed() {
       for await (const chunk of content) {
         digest.add(chunk);
         yield chunk;
       }
     }
-    await this.entry(name, size, noted());
+    await this.entry(name, size, hashed());
   }
 
   private async entry(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
-    // A disk that is full ends the writing, and nobody takes what is packed any more.
+    // After a write error, such as a full disk, nothing consumes the tar stream any more.
     if (this.failure) throw this.failure;
     await new Promise<void>((resolve, reject) => {
-      this.failed = reject;
+      this.rejectEntry = reject;
       const done = (error?: Error | null) => (error ? reject(error) : resolve());
-      // It is one, though not of Node's own class.
+      // A writable stream of `streamx`, not of Node's class.
       const entry = this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }, done) as unknown as Writable;
-      // Told by the callback.
+      // Errors are reported by the callback.
       entry.on('error', () => undefined);
       void (async () => {
         for await (const chunk of content) if (!entry.write(chunk)) await once(entry, 'drain');
@@ -115,14 +115,14 @@ export class ArchiveWriter {
     });
   }
 
-  /** The summary goes last; then the draft is on the disk. */
+  /** Writes the summary and flushes the draft to disk. */
   async end(summary: Omit<Summary, 'digest' | 'bytes'>): Promise<{ draft: string; bytes: number }> {
     const { bytes } = this.digest;
-    const whole: Summary = { ...summary, bytes, digest: this.digest.end() };
-    const content = Buffer.from(JSON.stringify(whole));
+    const fullSummary: Summary = { ...summary, bytes, digest: this.digest.end() };
+    const content = Buffer.from(JSON.stringify(fullSummary));
     await this.entry(SUMMARY, content.length, [content]);
     this.tar.finalize();
-    await this.written;
+    await this.completion;
     const handle = await open(this.draft, 'r+');
     await handle.sync().finally(() => handle.close());
     return { draft: this.draft, bytes };
@@ -136,12 +136,12 @@ export class ArchiveWriter {
 
   async discard(): Promise<void> {
     this.tar.destroy();
-    await this.written.catch(() => undefined);
+    await this.completion.catch(() => undefined);
     await rm(this.draft, { force: true });
   }
 }
 
-/** What is done with the parts of an archive, in their order. Content that is not read is passed over. */
+/** Callbacks for the entries of an archive, in their order. Unread content is skipped. */
 export interface ArchiveReader {
   header?(header: Header): Promise<void> | void;
   media?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
@@ -149,13 +149,13 @@ export interface ArchiveReader {
   rows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
-/** Reads an archive from its beginning to its end; throws where it is not whole, or not what was written. */
-export async function readArchive(file: string, reader: ArchiveReader, passed?: (bytes: number) => void): Promise<Summary> {
+/** Reads a whole archive; throws if it is incomplete or its digest does not match. */
+export async function readArchive(file: string, reader: ArchiveReader, onBytes?: (bytes: number) => void): Promise<Summary> {
   const digest = new Digest();
   const untar = extract();
   const source = createReadStream(file);
-  const unpacked = pipeline(source, createGunzip(), untar as unknown as NodeJS.WritableStream);
-  unpacked.catch(() => undefined);
+  const extraction = pipeline(source, createGunzip(), untar as unknown as NodeJS.WritableStream);
+  extraction.catch(() => undefined);
   let header: Header | undefined;
   let summary: Summary | undefined;
   try {
@@ -163,23 +163,23 @@ export async function readArchive(file: string, reader: ArchiveReader, passed?: 
       const { name, size = 0 } = entry.header;
       if (summary) throw broken(file, 'something follows its end');
       if (name === SUMMARY) {
-        summary = summaryIn(file, await textOf(file, entry as AsyncIterable<Buffer>, size));
+        summary = summaryIn(file, await readAll(file, entry as AsyncIterable<Buffer>, size));
         continue;
       }
       digest.begin(name, size);
-      const content = noted(entry as AsyncIterable<Buffer>, digest, (bytes) => passed?.(bytes));
+      const content = observe(entry as AsyncIterable<Buffer>, digest, (bytes) => onBytes?.(bytes));
       if (name === HEADER) {
-        header = headerIn(file, await textOf(file, content, size));
+        header = headerIn(file, await readAll(file, content, size));
         await reader.header?.(header);
       } else if (!header) throw broken(file, `it does not begin with ${HEADER}`);
-      else if (name === KEY) await reader.key?.((await textOf(file, content, size)).toString());
+      else if (name === KEY) await reader.key?.((await readAll(file, content, size)).toString());
       else if (name.startsWith(MEDIA)) await reader.media?.(name.slice(MEDIA.length), content);
       else if (name.startsWith(TABLES)) await reader.rows?.(name.split('/')[1]!, content);
       else throw broken(file, `it has an unknown part ${printable(name)}`);
-      // The rest of what nobody read.
+      // Reads the rest, which the digest includes.
       for await (const chunk of content) void chunk;
     }
-    await unpacked;
+    await extraction;
   } catch (error) {
     source.destroy();
     untar.destroy();
@@ -190,7 +190,7 @@ export async function readArchive(file: string, reader: ArchiveReader, passed?: 
   return summary;
 }
 
-/** What the file itself is to blame for, said in one line; other failures as they are. */
+/** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof SyntaxError) return broken(file, 'it holds what is no JSON');
@@ -199,32 +199,32 @@ function readingError(file: string, error: unknown): unknown {
   return error;
 }
 
-async function* noted(content: AsyncIterable<Buffer>, digest: Digest, passed: (bytes: number) => void): AsyncGenerator<Buffer> {
+async function* observe(content: AsyncIterable<Buffer>, digest: Digest, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
   for await (const chunk of content) {
     digest.add(chunk);
-    passed(chunk.length);
+    onBytes(chunk.length);
     yield chunk;
   }
 }
 
-async function textOf(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_TEXT) throw broken(file, `one of its parts is too large (${size} bytes)`);
+async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
+  if (size > MAX_TEXT_BYTES) throw broken(file, `one of its parts is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** Rows of a piece of a table: COPY writes each on a line, and a line's end within a value otherwise. */
+/** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
 export function linesIn(content: Buffer): number {
   let lines = 0;
   for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) lines += 1;
   return lines;
 }
 
-/** Reads all of it and counts. Answers what it is. */
+/** Reads the whole archive and compares the numbers of rows and files with its summary. */
 export async function verifyArchive(
   file: string,
-  passed?: (bytes: number) => void,
+  onBytes?: (bytes: number) => void,
 ): Promise<{ header: Header; summary: Summary; key: string }> {
   let header: Header | undefined;
   let key = '';
@@ -246,12 +246,12 @@ export async function verifyArchive(
         rows.set(table, count);
       },
     },
-    passed,
+    onBytes,
   );
   if (!header) throw broken(file, `${HEADER} is missing`);
   const counts = new Map(Object.entries(summary.rows));
-  const wrong = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
-  if (wrong.length) throw broken(file, `rows of ${printable(wrong)} are missing`);
+  const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
+  if (mismatches.length) throw broken(file, `rows of ${printable(mismatches)} are missing`);
   if (files !== summary.files) throw broken(file, `it has ${files} files instead of ${printable(summary.files)}`);
   return { header, summary, key };
 }

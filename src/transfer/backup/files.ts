@@ -1,4 +1,4 @@
-/** The files of a backup, hidden until the rows that name them are there for good. */
+/** Staging of the media files of a backup: hidden until the rows that reference them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UUID } from '../../contract/bounds';
@@ -10,18 +10,18 @@ import type { Media } from '../../files/media';
 import { isPath, looksLikeThumbnail } from '../../files/paths';
 import { printable } from './description';
 
-const PREFIX = '.restore-';
-const ID = new RegExp(`^\\.restore-(${UUID})$`);
+const FOLDER_PREFIX = '.restore-';
+const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID})$`);
 
 export class WaitingFiles {
-  /** Where the files of rows are, so that moving one out of it is a moment's work. */
+  /** Inside the media storage, so that publishing a file is a cheap move. */
   private readonly folder: string;
 
   constructor(
     private readonly media: Media,
     id: string,
   ) {
-    this.folder = PREFIX + id;
+    this.folder = FOLDER_PREFIX + id;
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
@@ -31,10 +31,10 @@ export class WaitingFiles {
     );
   }
 
-  /** Done again from the beginning, it does what is left of it. */
+  /** Moves the files to their paths. Idempotent: after an interruption, a repeated call publishes the rest. */
   async publish(): Promise<void> {
     const paths = await this.media.files.list(this.folder);
-    // With an image go the thumbnails of another one that was in its place; only then come its own.
+    // Originals first: removing the former file at a path also removes its thumbnails, which would delete restored ones.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       await this.media.files.move(`${this.folder}/${path}`, path);
@@ -47,9 +47,9 @@ export class WaitingFiles {
   }
 }
 
-/** What a restore that was killed has left: published if its rows are there, else removed. One that is at work is left to itself. */
+/** Cleans up after a killed restore: publishes its files if its rows are committed, otherwise deletes them. Skips a running restore. */
 export async function finishRestores(database: Database, media: Media): Promise<void> {
-  const ids = (await media.files.folders(PREFIX)).flatMap((name) => ID.exec(name)?.[1] ?? []);
+  const ids = (await media.files.folders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.unlimited(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;

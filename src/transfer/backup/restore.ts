@@ -1,7 +1,7 @@
 /**
- * Restores a backup: whole, or not at all. The file is read to its end before anything is touched. Its files wait in a hidden folder; its rows
- * come in one transaction, under a lock that lets nobody see half of them, in the form that the tables had, and are migrated from there. What
- * waits is published once the transaction is carried out, by this process or, should it die, by the next one that opens the database.
+ * Atomic restore of a backup. The archive is verified before anything is changed. Media files are staged in a hidden folder. Rows are loaded in
+ * one transaction under exclusive locks, into the schema of the backup, and then migrated. Staged files are published after the commit, by this
+ * process or, if it dies, by the next one that opens the database.
  */
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';
@@ -23,19 +23,19 @@ import { CopyIn } from '../copy';
 import { WaitingFiles } from './files';
 import { LOGS, ownConnection, sequencesOf, tablesOf } from './tables';
 
-/** Of writers that hold one of the tables and wait for another; they end, and it is tried again. */
-const ATTEMPTS = 10;
+/** Attempts to lock all tables: a deadlock with concurrent writers is retried. */
+const MAX_LOCK_ATTEMPTS = 10;
 const DEADLOCK = '40P01';
 
 export interface Restore {
   file: string;
-  /** As `inspect` answered it. */
+  /** Result of `inspect`. */
   found: Found;
   database: Database;
   media: Media;
-  /** Where the key of the backup is kept; absent where SECRET_KEY says it. */
+  /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
   dataDir?: string;
-  /** Whether what is there goes. */
+  /** Overwrites existing data instead of rejecting a non-empty database. */
   replace: boolean;
   progress?: Progress;
 }
@@ -46,61 +46,62 @@ export interface Found {
   key: string;
 }
 
-/** Reads all of the file; throws where it is damaged, or of a newer version. */
+/** Verifies the whole archive; throws if it is damaged or from a newer version. */
 export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
-  let read = 0;
-  const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (read += passed)));
+  let readBytes = 0;
+  const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (readBytes += passed)));
   const { program, migrations } = found.header;
-  const known = migrationNames();
-  const unknown = migrations.filter((name) => !known.includes(name));
-  if (unknown.length)
+  const knownNames = migrationNames();
+  const unknownNames = migrations.filter((name) => !knownNames.includes(name));
+  if (unknownNames.length)
     throw broken(
       file,
-      `it was taken by Fitgraph ${toOneLine(program)} (${toOneLine(unknown.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${known.at(-1)}`,
+      `it was taken by Fitgraph ${toOneLine(program)} (${toOneLine(unknownNames.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${knownNames.at(-1)}`,
     );
-  // They are applied in this order where the schema is made anew.
-  if (known.filter((name) => migrations.includes(name)).join() !== migrations.join()) throw broken(file, 'its migrations are out of order');
+  // The order matters if the schema must be rebuilt from them.
+  if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
+    throw broken(file, 'its migrations are out of order');
   return found;
 }
 
 export async function restoreBackup(restore: Restore): Promise<void> {
   const { file, found, database, media, dataDir, replace } = restore;
   const id = randomUUID();
-  const waiting = new WaitingFiles(media, id);
+  const stagedFiles = new WaitingFiles(media, id);
   const client = await ownConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) throw new KnownError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
     if (!replace) await demandEmpty(client);
-    const rows = new RowsIn(client, restore, id);
+    const rows = new RowLoader(client, restore, id);
     let files = 0;
     try {
       if (dataDir) stageKey(dataDir, id, found.key);
       await readArchive(file, {
         media: async (path, content) => {
-          await waiting.add(path, content);
+          await stagedFiles.add(path, content);
           restore.progress?.('Files', (files += 1), found.summary.files);
         },
         rows: (table, content) => rows.add(table, content),
       });
-      await rows.end();
+      await rows.finish();
     } catch (error) {
-      await rows.undo();
-      await waiting.discard();
+      await rows.rollBack();
+      await stagedFiles.discard();
       if (dataDir) discardKey(dataDir, id);
-      throw namingFile(file, error);
+      throw explainError(file, error);
     }
     if (dataDir) publishKey(dataDir, id);
-    await waiting.publish();
+    await stagedFiles.publish();
   } finally {
     await client.end();
   }
   await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
 }
 
-/** Values that PostgreSQL rejects are the archive's fault, and said in one line; other failures as they are. */
-function namingFile(file: string, error: unknown): unknown {
+/** Converts rejections of values by PostgreSQL into a one-line error about the archive; returns other errors unchanged. */
+function explainError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
   return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? broken(file, toOneLine(`${message} (${where})`)) : error;
 }
@@ -114,21 +115,21 @@ async function demandEmpty(client: Client): Promise<void> {
       );
 }
 
-/** The rows of the backup on their way into the tables. */
-class RowsIn {
-  private begun = false;
+/** Loads the rows of the backup into the tables, in one transaction. */
+class RowLoader {
+  private hasBegun = false;
   private copy?: CopyIn;
   private table = '';
-  private done = 0;
-  private readonly total: number;
-  private aside: Aside = [];
+  private loadedRows = 0;
+  private readonly totalRows: number;
+  private droppedKeys: Aside = [];
 
   constructor(
     private readonly client: Client,
     private readonly restore: Restore,
     private readonly id: string,
   ) {
-    this.total = Object.values(restore.found.summary.rows).reduce((sum, rows) => sum + rows, 0);
+    this.totalRows = Object.values(restore.found.summary.rows).reduce((sum, rows) => sum + rows, 0);
   }
 
   private get tables(): string[] {
@@ -136,61 +137,64 @@ class RowsIn {
   }
 
   async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!this.begun) await this.begin();
-    if (table !== this.table) await this.open(table);
+    if (!this.hasBegun) await this.begin();
+    if (table !== this.table) await this.startCopy(table);
     for await (const chunk of content) {
       await this.copy!.write(chunk);
-      this.restore.progress?.('Rows', (this.done += linesIn(chunk)), this.total);
+      this.restore.progress?.('Rows', (this.loadedRows += linesIn(chunk)), this.totalRows);
     }
   }
 
-  private async open(table: string): Promise<void> {
-    await this.close();
+  private async startCopy(table: string): Promise<void> {
+    await this.endCopy();
     const shape = this.restore.found.header.tables.find(({ name }) => name === table);
-    // Only where the file has been replaced since it was inspected.
+    // Happens only if the file was replaced after `inspect`.
     if (!shape) throw broken(this.restore.file, `it has rows of an unknown table ${printable(table)}`);
     this.table = table;
     this.copy = new CopyIn(this.client, table, shape.columns);
   }
 
-  private async close(): Promise<void> {
+  private async endCopy(): Promise<void> {
     await this.copy?.end();
     this.copy = undefined;
   }
 
-  /** The tables are ours alone, empty, and as they were when the backup was taken. */
+  /** Begins the transaction with exclusively locked, empty tables in the schema of the backup. */
   private async begin(): Promise<void> {
-    this.begun = true;
+    this.hasBegun = true;
     const { client, restore } = this;
-    await this.lock();
-    await this.removed();
-    if (await this.isIntact()) await this.empty();
+    await this.lockTables();
+    await this.recordFormerPaths();
+    if (await this.hasSchemaOfBackup()) await this.truncate();
     else await rebuildWithin(client, restore.found.header.migrations);
     await this.demandKnownNames();
-    await this.triggers('DISABLE');
-    this.aside = await setAside(client, this.tables);
+    await this.switchTriggers('DISABLE');
+    this.droppedKeys = await setAside(client, this.tables);
   }
 
-  /** Whether the tables are those of the backup. They are not where it is older, or where one was dropped. */
-  private async isIntact(): Promise<boolean> {
+  /** Whether the current schema is that of the backup: not if the backup is older or a table was dropped. */
+  private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.restore.found.header;
     const applied = (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
-    const shape = (those: readonly TableShape[]) => those.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
-    const found = new Set(shape(await tablesOf(this.client)));
+    const shapes = (list: readonly TableShape[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
+    const currentShapes = new Set(shapes(await tablesOf(this.client)));
     return (
-      applied.join() === migrations.join() && shape(tables).every((one) => found.has(one)) && (await this.logs()).length === LOGS.length
+      applied.join() === migrations.join() &&
+      shapes(tables).every((shape) => currentShapes.has(shape)) &&
+      (await this.existingLogs()).length === LOGS.length
     );
   }
 
-  /** Throws where the archive names a table, a column or a sequence that the schema of its migrations lacks. */
+  /** Throws if the archive names a table, column or sequence that does not exist in the schema of its migrations. */
   private async demandKnownNames(): Promise<void> {
     const { file, found } = this.restore;
     const columns = new Map((await tablesOf(this.client)).map((table) => [table.name, table.columns]));
     for (const table of found.header.tables) {
-      const known = columns.get(table.name);
-      if (!known) throw broken(file, `it names the table ${printable(table.name)}, which its schema lacks`);
-      const unknown = table.columns.find((name) => !known.includes(name));
-      if (unknown !== undefined) throw broken(file, `it names the column ${printable(unknown)} of ${table.name}, which its schema lacks`);
+      const knownColumns = columns.get(table.name);
+      if (!knownColumns) throw broken(file, `it names the table ${printable(table.name)}, which its schema lacks`);
+      const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
+      if (unknownColumn !== undefined)
+        throw broken(file, `it names the column ${printable(unknownColumn)} of ${table.name}, which its schema lacks`);
     }
     const sequences = await sequencesOf(this.client, found.header.tables);
     for (const { table, column } of found.summary.sequences)
@@ -198,60 +202,60 @@ class RowsIn {
         throw broken(file, `it names a sequence of ${printable(`${table}.${column}`)}, which its schema lacks`);
   }
 
-  private async logs(): Promise<string[]> {
+  private async existingLogs(): Promise<string[]> {
     const { rows } = await this.client.query('SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL', [
       LOGS,
     ]);
     return rows.map(({ name }) => name as string);
   }
 
-  private async lock(): Promise<void> {
+  private async lockTables(): Promise<void> {
     for (let attempt = 1; ; attempt += 1) {
       await this.client.query('BEGIN');
       try {
-        const names = [...(await tablesOf(this.client)).map(({ name }) => name), ...(await this.logs())];
+        const names = [...(await tablesOf(this.client)).map(({ name }) => name), ...(await this.existingLogs())];
         return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
-        if ((error as { code?: string }).code !== DEADLOCK || attempt === ATTEMPTS) throw error;
+        if ((error as { code?: string }).code !== DEADLOCK || attempt === MAX_LOCK_ATTEMPTS) throw error;
       }
     }
   }
 
-  /** The files of the rows that go are noted, as when rows are deleted; those that are named again stay. */
-  private async removed(): Promise<void> {
-    const there = new Set((await tablesOf(this.client)).map(({ name }) => name));
-    const places = entities().flatMap((entity) =>
+  /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
+  private async recordFormerPaths(): Promise<void> {
+    const existingTables = new Set((await tablesOf(this.client)).map(({ name }) => name));
+    const imageColumns = entities().flatMap((entity) =>
       fieldsOf(entity)
         .filter(({ kind }) => kind === 'image')
         .map(({ column }) => ({ column, table: resourceOf(entity)!.table })),
     );
-    const paths = [...places, { column: 'path', table: 'removed_file' }]
-      .filter(({ table }) => there.has(table))
+    const queries = [...imageColumns, { column: 'path', table: 'removed_file' }]
+      .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
-    const nothing = `SELECT '' AS "path" WHERE false`;
-    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[nothing, ...paths].join(' UNION ')}`);
+    const emptyQuery = `SELECT '' AS "path" WHERE false`;
+    await this.client.query(`CREATE TEMPORARY TABLE "former_path" ON COMMIT DROP AS ${[emptyQuery, ...queries].join(' UNION ')}`);
   }
 
-  private async empty(): Promise<void> {
-    await this.triggers('DISABLE');
+  private async truncate(): Promise<void> {
+    await this.switchTriggers('DISABLE');
     await this.client.query(`TRUNCATE ${quoteIdentifiers((await tablesOf(this.client)).map(({ name }) => name))}`);
-    await this.triggers('ENABLE');
+    await this.switchTriggers('ENABLE');
   }
 
-  private async triggers(state: 'ENABLE' | 'DISABLE'): Promise<void> {
+  private async switchTriggers(state: 'ENABLE' | 'DISABLE'): Promise<void> {
     for (const { name } of await tablesOf(this.client))
       await this.client.query(`ALTER TABLE ${quoteIdentifiers([name])} ${state} TRIGGER USER`);
   }
 
-  async end(): Promise<void> {
+  async finish(): Promise<void> {
     const { client, restore, id } = this;
     const { header, summary } = restore.found;
-    if (!this.begun) await this.begin();
-    await this.close();
+    if (!this.hasBegun) await this.begin();
+    await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    await putBack(client, this.aside);
+    await putBack(client, this.droppedKeys);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {
@@ -260,18 +264,18 @@ class RowsIn {
       ];
       if (count !== summary.rows[name]) throw broken(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
     }
-    await this.triggers('ENABLE');
-    const since = migrationNames().filter((name) => !header.migrations.includes(name));
-    await applyWithin(client, since);
-    await this.beginLog();
+    await this.switchTriggers('ENABLE');
+    const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
+    await applyWithin(client, newerMigrations);
+    await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
     await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
     await client.query('COMMIT');
   }
 
-  /** Nobody's cursor knows these rows, and nothing that anybody keeps in memory is right any more. */
-  private async beginLog(): Promise<void> {
+  /** Starts a new change log: cursors of clients become invalid, and servers reload their caches of all tables. */
+  private async resetChangeLog(): Promise<void> {
     await this.client.query('DELETE FROM "former_change_log"');
     await this.client.query('DELETE FROM "change"');
     await this.client.query('DELETE FROM "table_change"');
@@ -279,7 +283,7 @@ class RowsIn {
     await this.client.query('INSERT INTO "table_change" ("table") SELECT unnest($1::text[])', [this.tables]);
   }
 
-  async undo(): Promise<void> {
+  async rollBack(): Promise<void> {
     await this.copy?.abandon();
     await this.client.query('ROLLBACK').catch(() => undefined);
   }

@@ -1,13 +1,13 @@
-/** What of the database a backup holds: all tables but those that tell of the database itself. */
+/** Tables, columns and sequences that belong to a backup: all except those that describe this database itself. */
 import { Client } from 'pg';
 import type { Database } from '../../database/connection';
 import type { SequenceState, TableShape } from './description';
 
-/** Of changes, whose numbers are this database's; of what was restored; and of what is lost with every crash anyhow. */
+/** Excluded logs: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
 export const LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
-const OF_THIS_DATABASE = ['migration', ...LOGS];
+const EXCLUDED_TABLES = ['migration', ...LOGS];
 
-/** A connection of one's own, on which work takes as long as it takes. */
+/** Opens a dedicated connection without timeouts. */
 export async function ownConnection(database: Database): Promise<Client> {
   const client = new Client({
     ...database.direct,
@@ -20,7 +20,7 @@ export async function ownConnection(database: Database): Promise<Client> {
   return client;
 }
 
-/** By name. Generated columns are left out: the database works them out. */
+/** Returns the tables by name, without generated columns, which the database computes. */
 export async function tablesOf(client: Client): Promise<TableShape[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
@@ -29,12 +29,12 @@ export async function tablesOf(client: Client): Promise<TableShape[]> {
        AND c.relname <> ALL($1)
        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
      GROUP BY c.relname ORDER BY c.relname`,
-    [OF_THIS_DATABASE],
+    [EXCLUDED_TABLES],
   );
   return rows as TableShape[];
 }
 
-/** Those of columns. They count on while others write, so that what they say is never behind the rows that were read before. */
+/** Returns the sequences of identity columns. Sequences are not transactional: read after the rows, they are never behind them. */
 export async function sequencesOf(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"

@@ -1,4 +1,4 @@
-/** Takes a backup beside a running server: the rows as they are at one moment, the files of these rows, and the key. */
+/** Online backup beside a running server: a consistent snapshot of all rows, their media files and the secret key. */
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { fieldsOf } from '../../core/model/fields';
@@ -13,14 +13,14 @@ import { ArchiveWriter, KEY, linesIn, MEDIA, TABLES, verifyArchive, type Progres
 import { FORMAT, HEADER, type Header, type Summary } from './description';
 import { ownConnection, sequencesOf, tablesOf } from './tables';
 
-/** Bytes of rows that are kept until they become a part of the archive. */
-const PIECE = 1024 * 1024;
-const PATHS = 1_000;
+/** Rows are buffered up to this size and written as one archive entry. */
+const ENTRY_BYTES = 1024 * 1024;
+const FETCH_ROWS = 1_000;
 
 export interface Backup {
   file: string;
   database: Database;
-  /** Absent: rows alone. */
+  /** Absent: the backup contains rows only. */
   media?: Media;
   secretKey: string;
   progress?: Progress;
@@ -29,11 +29,11 @@ export interface Backup {
 export interface Taken {
   header: Header;
   summary: Summary;
-  /** Paths that rows name and that have no file. */
+  /** Paths referenced by rows whose files do not exist. */
   missing: string[];
 }
 
-/** The file is there, read once more and found whole, or it is not there. */
+/** Writes and verifies the backup. The file appears only if both succeed. */
 export async function takeBackup({ file, database, media, secretKey, progress }: Backup): Promise<Taken> {
   const client = await ownConnection(database);
   const archive = await ArchiveWriter.begin(file).catch(async (error) => {
@@ -43,24 +43,24 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
   try {
     await client.query('SELECT pg_advisory_lock($1)', [LOCKS.files]);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-    const header = await describe(client);
+    const header = await readHeader(client);
     const names = header.tables.map(({ name }) => name);
-    // As for pg_dump: nobody changes their form meanwhile.
+    // Prevents schema changes during the backup, like pg_dump.
     await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
     await archive.add(HEADER, Buffer.from(JSON.stringify(header)));
     const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
     await archive.add(KEY, Buffer.from(secretKey));
-    let done = 0;
+    let doneRows = 0;
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
-      rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (done += count), total));
+      rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), total));
       if (rows[name] !== counts[name]) throw new Error(`${rows[name]} rows of ${name} were read, and there are ${counts[name]}`);
     }
     const sequences = await sequencesOf(client, header.tables);
     await client.query('COMMIT');
-    const summary = await verified(await archive.end({ rows, sequences, files }), progress);
+    const summary = await verify(await archive.end({ rows, sequences, files }), progress);
     await archive.publish();
     return { header, summary, missing };
   } catch (error) {
@@ -68,17 +68,17 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     throw error;
   } finally {
     await client.end();
-    // Files that servers wanted to remove meanwhile.
+    // Servers postponed the deletion of files during the backup.
     await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
   }
 }
 
-async function verified({ draft, bytes }: { draft: string; bytes: number }, progress: Backup['progress']): Promise<Summary> {
-  let read = 0;
-  return (await verifyArchive(draft, (passed) => progress?.('Verifying, bytes', (read += passed), bytes))).summary;
+async function verify({ draft, bytes }: { draft: string; bytes: number }, progress: Backup['progress']): Promise<Summary> {
+  let readBytes = 0;
+  return (await verifyArchive(draft, (passed) => progress?.('Verifying, bytes', (readBytes += passed), bytes))).summary;
 }
 
-async function describe(client: Client): Promise<Header> {
+async function readHeader(client: Client): Promise<Header> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   const [server] = (await client.query(`SELECT current_setting('server_version') AS "version", now()::text AS "now"`)).rows;
   return {
@@ -103,29 +103,29 @@ async function addRows(
   archive: ArchiveWriter,
   table: string,
   columns: readonly string[],
-  passed: (rows: number) => void,
+  onRows: (rows: number) => void,
 ): Promise<number> {
   const rows = client.query(copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`));
-  let kept: Buffer[] = [];
+  let buffered: Buffer[] = [];
   let size = 0;
-  let [pieces, count] = [0, 0];
+  let [entries, count] = [0, 0];
   const flush = async () => {
-    const piece = Buffer.concat(kept);
-    [kept, size] = [[], 0];
-    await archive.add(`${TABLES}${table}/${String((pieces += 1)).padStart(6, '0')}`, piece);
-    const lines = linesIn(piece);
+    const content = Buffer.concat(buffered);
+    [buffered, size] = [[], 0];
+    await archive.add(`${TABLES}${table}/${String((entries += 1)).padStart(6, '0')}`, content);
+    const lines = linesIn(content);
     count += lines;
-    passed(lines);
+    onRows(lines);
   };
   for await (const chunk of rows as AsyncIterable<Buffer>) {
-    kept.push(chunk);
-    if ((size += chunk.length) >= PIECE) await flush();
+    buffered.push(chunk);
+    if ((size += chunk.length) >= ENTRY_BYTES) await flush();
   }
   if (size) await flush();
   return count;
 }
 
-/** The files of the rows, with the thumbnails that there are; no server removes any of them meanwhile. */
+/** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
 async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: Backup['progress']) {
   const missing: string[] = [];
   let [files, done] = [0, 0];
@@ -136,23 +136,23 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
       const total = Number((await client.query(`SELECT count(*) AS "count" FROM ${table}`)).rows[0].count);
       await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM ${table} WHERE "${column}" <> '' ORDER BY 1`);
       for (;;) {
-        const { rows } = await client.query(`FETCH ${PATHS} FROM paths`);
+        const { rows } = await client.query(`FETCH ${FETCH_ROWS} FROM paths`);
         for (const { path } of rows) {
-          const added = await addFile(archive, media, path);
-          if (added === 0) missing.push(path);
-          files += added;
+          const addedFiles = await addFile(archive, media, path);
+          if (addedFiles === 0) missing.push(path);
+          files += addedFiles;
           progress?.('Files', (done += 1), total);
         }
-        if (rows.length < PATHS) break;
+        if (rows.length < FETCH_ROWS) break;
       }
       await client.query('CLOSE paths');
     }
   return { files, missing };
 }
 
-/** How many: none where the file itself is lost. */
+/** Returns the number of added files; 0 if the image itself is missing. */
 async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
-  let added = 0;
+  let addedFiles = 0;
   for (const path of filesOf(image)) {
     const file = isPath(path) ? await media.files.stream(path) : undefined;
     if (!file) {
@@ -160,7 +160,7 @@ async function addFile(archive: ArchiveWriter, media: Media, image: string): Pro
       continue;
     }
     await archive.stream(MEDIA + path, file.size, file.content);
-    added += 1;
+    addedFiles += 1;
   }
-  return added;
+  return addedFiles;
 }
