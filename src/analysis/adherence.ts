@@ -2,18 +2,26 @@
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
-import { visible } from '../core/access/access';
-import { whereOf, type Bind } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { badArgument } from '../core/model/errors';
+import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { withExercise } from './exerciseofrow';
-import { ABOUT_SCHEDULE, DAYS_OF_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
-import { FACTS, ranking, RankingArgs, SERIES, series, SeriesArgs, type During } from './question';
+import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
+import {
+  ANALYSIS_EXTENSIONS,
+  queryRanking,
+  RankingArgs,
+  SERIES_EXTENSIONS,
+  querySeries,
+  SeriesArgs,
+  type DateRangeCondition,
+} from './question';
 
 const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
 
@@ -52,11 +60,11 @@ export class PlannedExercise {
   declare lastDoneOn: string | null;
 }
 
-const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_OF_WEEK - 1}`;
+const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(context: Context, bind: Bind, during: During): string {
+function adherenceSql(context: Context, bind: BindParameter, during: DateRangeCondition): string {
   const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
-    `SELECT t."date" FROM "${table}" t${whereOf([...visible(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
+    `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
   const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
   return `WITH ${plannedCtes(context, bind)}
     SELECT a.*, round(100.0 * least(a."doneDays", a."plannedDays") / nullif(a."plannedDays", 0), 1) AS "adherence"
@@ -65,16 +73,16 @@ function adherenceSql(context: Context, bind: Bind, during: During): string {
       (SELECT count(*) FROM (${datesInWeek(WorkoutSession, 'workout_session')} UNION ${logDatesInWeek}) x)::int AS "doneDays",
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
       (SELECT count(*) FROM (${logDatesInWeek}) x)::int AS "doneSets" FROM w
-      WHERE ${during('w."start"', `w."start" + ${DAYS_OF_WEEK - 1}`)}) a`;
+      WHERE ${during('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
-function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context, bind: Bind): string {
+function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context, bind: BindParameter): string {
   const translationIds = 'SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = q."exerciseBaseId"';
   const whereLogs = (condition: string) =>
-    whereOf([...visible(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
+    whereClause([...visibleRowConditions(WorkoutLog, context), () => `t."exercise_id" IN (${translationIds})${condition}`], 't', bind);
   return `WITH ${plannedCtes(context, bind)},
     l AS (SELECT w.* FROM w ORDER BY w."start" DESC LIMIT ${bind(weeks)}),
-    b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_OF_WEEK - 1} AS "high" FROM l),
+    b AS (SELECT min(l."start") AS "low", max(l."start") + ${DAYS_PER_WEEK - 1} AS "high" FROM l),
     q AS (SELECT e."exercise_base_id" AS "exerciseBaseId", min(p."exercise_id") AS "exerciseId", sum(p."sets")::int AS "plannedSets", round(sum(p."reps") / nullif(sum(p."sets"), 0), 1) AS "plannedReps"
       FROM l JOIN p ON p."workout_id" = l."workout_id" JOIN "exercise" e ON e."id" = p."exercise_id" GROUP BY 1)
     SELECT q.*, o."sets" AS "doneSets", o."reps" AS "doneReps", round(100.0 * o."sets" / nullif(q."plannedSets", 0), 1) AS "share",
@@ -86,15 +94,15 @@ function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context
 @Resolver(() => AdherenceWeek)
 export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
-    description: `What the viewer did of what was planned, week by week, oldest first: the weeks that have a day from \`from\` to \`until\`. ${ABOUT_SCHEDULE}`,
+    description: `What the viewer did of what was planned, week by week, oldest first: the weeks that have a day from \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
-    const buildStatement = (bind: Bind, during: During) => ({
+    const buildStatement = (bind: BindParameter, during: DateRangeCondition) => ({
       select: adherenceSql(context, bind, during),
       order: ['"start"', '"workoutId"'],
     });
-    return series(buildStatement, { ...args, by: 'WEEK' }, context);
+    return querySeries(buildStatement, { ...args, by: 'WEEK' }, context);
   }
 
   @FieldResolver(() => Workout, { description: 'What was to be trained in that week.' })
@@ -112,9 +120,13 @@ export class PlannedExerciseResolver extends withExercise(
     description:
       'The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. The weeks and what they ask for are those of `scheduleAdherence`.',
   })
-  @Extensions(FACTS)
+  @Extensions(ANALYSIS_EXTENSIONS)
   plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw badArgument('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
-    return ranking((bind) => ({ select: plannedExercisesSql(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }), args, context);
+    if (args.weeks < 1 || args.weeks > MAX_WEEKS) throw invalidArgumentError('weeks', `Must be from 1 to ${MAX_WEEKS}.`);
+    return queryRanking(
+      (bind) => ({ select: plannedExercisesSql(args, context, bind), order: ['"share"', '"exerciseBaseId"'] }),
+      args,
+      context,
+    );
   }
 }

@@ -1,17 +1,17 @@
 /** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import { scope } from '../core/access/access';
-import { whereOf } from '../core/access/conditions';
+import { ownerConditions } from '../core/access/access';
+import { whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { badArgument } from '../core/model/errors';
+import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
-import { entryFactor } from '../resources/kilograms';
+import { bodyWeightFactorSql } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
-import { IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs } from './question';
+import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './question';
 
 const SMOOTHING_FACTOR = 0.1;
 const MAX_RATE_DAYS = 3660;
@@ -25,17 +25,17 @@ class TrendArgs extends SeriesArgs {
     description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_RATE_DAYS}.`,
   })
   declare days: number;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'What the body weighed on a day, and which way that goes.', simpleResolvers: true })
 export class BodyWeight {
   @Field(() => DateScalar, { description: 'When it was weighed.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: `What was weighed, ${IN_UNIT_ASKED_FOR}.` }) declare weight: string;
-  @Field(() => DecimalScalar, { description: `The smoothed weight, ${IN_UNIT_ASKED_FOR}.` }) declare trend: string;
+  @Field(() => DecimalScalar, { description: `What was weighed, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare weight: string;
+  @Field(() => DecimalScalar, { description: `The smoothed weight, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: `What is gained in a week, or lost if it is below 0, ${IN_UNIT_ASKED_FOR}; null of a single entry.`,
+    description: `What is gained in a week, or lost if it is below 0, ${UNIT_BY_ARGUMENT_NOTE}; null of a single entry.`,
   })
   declare ratePerWeek: string | null;
 }
@@ -45,19 +45,19 @@ export class BodyWeightResolver {
   @Query(() => [BodyWeight], {
     description: `Body weights of the days from \`from\` to \`until\`, oldest first, with their trend, for which earlier ones count too. The trend is an exponential moving average, factor 0.1 per entry, whatever the days between. (Walker, The Hacker’s Diet, chapter “Signal and Noise”, 1991) The rate is the slope of the least-squares line through the entries of the last days.`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   bodyWeightTrend(@Args(() => TrendArgs) args: TrendArgs, @Ctx() context: Context): Promise<Row[]> {
     const { days, unit } = args;
-    if (days < 2 || days > MAX_RATE_DAYS) throw badArgument('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);
-    const accessConditions = scope(WeightEntry, context);
-    return series(
+    if (days < 2 || days > MAX_RATE_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);
+    const accessConditions = ownerConditions(WeightEntry, context);
+    return querySeries(
       (bind, during) => ({
-        select: `SELECT x."date", ${shownIn(unit, 'x."mass"')} AS "weight", ${shownIn(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
-          ${shownIn(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
+        select: `SELECT x."date", ${roundInUnitSql(unit, 'x."mass"')} AS "weight", ${roundInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
+          ${roundInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
           FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SMOOTHING_FACTOR}) OVER (ORDER BY w."date") AS "trend",
             regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
               RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
-            FROM (SELECT t."date", t."weight" * ${entryFactor('t')} AS "mass" FROM "weight_entry" t${whereOf(accessConditions, 't', bind)}) w) x
+            FROM (SELECT t."date", t."weight" * ${bodyWeightFactorSql('t')} AS "mass" FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
           WHERE ${during('x."date"')}`,
         order: ['"date"'],
       }),

@@ -2,13 +2,13 @@
 import type { Row } from '../database/rows';
 import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/units';
 
-export const BY_DAYS = 'By what days are put together.';
-export const FIRST_DAY = { defaultValue: MONDAY, description: 'With which day weeks begin.' };
+export const BUCKET_UNIT_DESCRIPTION = 'By what days are put together.';
+export const FIRST_DAY_OPTIONS = { defaultValue: MONDAY, description: 'With which day weeks begin.' };
 /** Limit of analyses that return a row for each day, even for days without data. */
-export const MAX_DAYS = 9_999;
+export const MAX_SERIES_DAYS = 9_999;
 
 /** Maps rows to rows with the `bucket` that begins at their `start`. Rows must be ordered by `start`: neighbours share one bucket object. */
-export function inBuckets(by: DayUnit): (row: Row) => Row {
+export function bucketAdder(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {
     if (!previous || previous.start !== row.start) previous = { start: row.start, bucket: dayBucket(by, row.start) };

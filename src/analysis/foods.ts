@@ -22,9 +22,9 @@ import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
-import type { Where } from './logs';
-import { entries, rounded, valuesOf, WhereEntries } from './portions';
-import { FACTS, ranking, RankingArgs } from './question';
+import type { WhereInput } from './logs';
+import { selectDiaryEntries, roundedNutrientColumns, collectNutrients, WhereEntries } from './portions';
+import { ANALYSIS_EXTENSIONS, queryRanking, RankingArgs } from './question';
 
 enum FoodOrder {
   COUNT = 'COUNT',
@@ -61,28 +61,28 @@ export class EatenFood {
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
-  @WhereEntries declare where?: Where;
+  @WhereEntries declare where?: WhereInput;
   @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'What foods are ranked by.' }) declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)
 export class EatenFoodResolver {
   @Query(() => [EatenFood], { description: 'Foods of the diary, largest total first.' })
-  @Extensions(FACTS)
+  @Extensions(ANALYSIS_EXTENSIONS)
   async topFoods(@Args(() => FoodArgs) args: FoodArgs, @Ctx() context: Context): Promise<Row[]> {
     const measure = args.by === FoodOrder.COUNT ? 'count(*)' : `sum(e."${args.by.toLowerCase()}")`;
-    const rows = await ranking(
+    const rows = await queryRanking(
       (bind) => ({
         select: `SELECT e."ingredient_id" AS "ingredientId", count(*)::int AS "count", round(sum(e."grams"), 2) AS "grams",
-          ${rounded('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
+          ${roundedNutrientColumns('total', (name) => `sum(e."${name}")`)}, ${measure} AS "measure",
           round(sum(e."energy") * 100.0 / nullif(sum(sum(e."energy")) OVER (), 0), 2) AS "energyShare"
-          FROM (${entries(args.where, '', context, bind)}) e GROUP BY 1`,
+          FROM (${selectDiaryEntries(args.where, '', context, bind)}) e GROUP BY 1`,
         order: ['"measure" DESC', '"ingredientId"'],
       }),
       args,
       context,
     );
-    return rows.map((row) => ({ ...row, total: valuesOf(row, 'total') }));
+    return rows.map((row) => ({ ...row, total: collectNutrients(row, 'total') }));
   }
 
   @FieldResolver(() => Ingredient, { nullable: true, description: 'The food. Null while it has not passed the review.' })

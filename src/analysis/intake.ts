@@ -1,13 +1,13 @@
 /** Nutrition intake by day bucket, compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import { mayRead, scope } from '../core/access/access';
-import { binder, whereOf, type Bind } from '../core/access/conditions';
+import { hasReadScope, ownerConditions } from '../core/access/access';
+import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, isZone, WEEKDAY } from '../core/grouping/units';
-import { badArgument } from '../core/model/errors';
+import { bucketSql, DayBucket, DayUnit, isTimeZone, WEEKDAY } from '../core/grouping/units';
+import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { NutritionalValues } from '../nutrition/types';
@@ -16,11 +16,19 @@ import { Meal } from '../resources/meal';
 import { MealItem } from '../resources/mealitem';
 import { NutritionPlan } from '../resources/nutritionplan';
 import { UserProfile } from '../resources/userprofile';
-import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
-import { bodyMass, IN_UNIT, shownIn } from './masses';
-import type { Where } from './logs';
-import { COMPOSED, contents, each, entries, rounded, valuesOf, WhereEntries } from './portions';
-import { SERIES, series, SeriesArgs, type During } from './question';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
+import { bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import type { WhereInput } from './logs';
+import {
+  PORTION_JOINS,
+  portionColumns,
+  nutrientColumns,
+  selectDiaryEntries,
+  roundedNutrientColumns,
+  collectNutrients,
+  WhereEntries,
+} from './portions';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './question';
 
 const MAX_TOLERANCE = 100;
 /** Bounds the time of the query, which compares each diary entry with each meal of its plan. */
@@ -28,9 +36,9 @@ const MAX_MEALS = 100;
 
 @ArgsType()
 class IntakeArgs extends SeriesArgs {
-  @WhereEntries declare where?: Where;
-  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
+  @WhereEntries declare where?: WhereInput;
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
     description: 'The zone whose clocks say which day it is, such as `Europe/Berlin`; that of the server if absent.',
@@ -43,7 +51,7 @@ class IntakeArgs extends SeriesArgs {
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
   declare tolerance: number;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'What was eaten of a plan in some days.', simpleResolvers: true })
@@ -67,7 +75,7 @@ export class NutritionIntake {
   declare goalEnergy: string | null;
   @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;
   @Field(() => Int, { description: 'On how many days there was less energy than the goal less its tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${IN_UNIT_ASKED_FOR}; the mean of the days.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${UNIT_BY_ARGUMENT_NOTE}; the mean of the days.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'Protein in g per kg of the body; the mean of the days.' })
   declare proteinPerKg: string | null;
@@ -77,39 +85,39 @@ export class NutritionIntake {
   declare fatPerKg: string | null;
 }
 
-function goalsSql(perMeal: boolean, context: Context, bind: Bind): string {
-  return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${each((name) => `sum(x."${name}") AS "${name}"`)}
-    FROM (SELECT t."meal_id", ${contents()} FROM "meal_item" t ${COMPOSED}${whereOf(scope(MealItem, context), 't', bind)}) x
-    JOIN "meal" m ON m."id" = x."meal_id"${whereOf(scope(Meal, context), 'm', bind)} GROUP BY 1, 2`;
+function goalsSql(perMeal: boolean, context: Context, bind: BindParameter): string {
+  return `SELECT m."plan_id", ${perMeal ? 'm."id"' : 'NULL::int'} AS "meal_id", ${nutrientColumns((name) => `sum(x."${name}") AS "${name}"`)}
+    FROM (SELECT t."meal_id", ${portionColumns()} FROM "meal_item" t ${PORTION_JOINS}${whereClause(ownerConditions(MealItem, context), 't', bind)}) x
+    JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intakeSql(args: IntakeArgs, context: Context, bind: Bind, during: During): string {
+function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, during: DateRangeCondition): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
   const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
   const nearestMealId =
-    () => `(SELECT m."id" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
+    () => `(SELECT m."id" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;
-  const entriesSql = entries(
+  const entriesSql = selectDiaryEntries(
     where,
     `, ${localTime}::date AS "day", ${perMeal ? `coalesce(t."meal_id", ${nearestMealId()})` : 'NULL::int'} AS "meal_id"`,
     context,
     bind,
   );
-  const usesProfileGoal = !perMeal && mayRead(UserProfile, context);
-  const profileConditions = () => [...scope(UserProfile, context), () => 'p."has_goal_calories"'];
+  const usesProfileGoal = !perMeal && hasReadScope(UserProfile, context);
+  const profileConditions = () => [...ownerConditions(UserProfile, context), () => 'p."has_goal_calories"'];
   const profileCalories = usesProfileGoal
-    ? `(SELECT f."calories" FROM "user_profile" f${whereOf(profileConditions(), 'f', bind)})`
+    ? `(SELECT f."calories" FROM "user_profile" f${whereClause(profileConditions(), 'f', bind)})`
     : 'NULL::int';
-  const plansSql = `SELECT p."id", ${profileCalories} AS "calories" FROM "nutrition_plan" p${whereOf(scope(NutritionPlan, context), 'p', bind)}`;
+  const plansSql = `SELECT p."id", ${profileCalories} AS "calories" FROM "nutrition_plan" p${whereClause(ownerConditions(NutritionPlan, context), 'p', bind)}`;
   const goal = 'coalesce(p."calories", g."energy")';
   const daysBeyondTolerance = (comparison: string, sign: string) =>
     `(count(*) FILTER (WHERE d."energy" ${comparison} ${goal} * (1 ${sign} ${bind(tolerance)}::numeric / 100)))::int`;
   const perKg = (name: string) => `round(avg(d."${name}" / d."mass"), 2) AS "${name}PerKg"`;
   return `SELECT ${bucketSql(by, firstDay, 'd."day"', '')} AS "start", d."plan_id" AS "planId", d."meal_id" AS "mealId", count(*)::int AS "days",
-    ${rounded('total', (name) => `sum(d."${name}")`)}, ${rounded('mean', (name) => `avg(d."${name}")`)}, ${rounded('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
+    ${roundedNutrientColumns('total', (name) => `sum(d."${name}")`)}, ${roundedNutrientColumns('mean', (name) => `avg(d."${name}")`)}, ${roundedNutrientColumns('goal', (name) => `avg(g."${name}")`)}, round(avg(${goal}), 2) AS "goalEnergy",
     ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
-    ${shownIn(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
-    FROM (SELECT e."plan_id", e."meal_id", e."day", ${each((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMass('e."day"', context, bind)} AS "mass"
+    ${roundInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
+    FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumns((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
       FROM (${entriesSql}) e WHERE ${during('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plansSql}) p ON p."id" = d."plan_id"
     LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
@@ -117,15 +125,18 @@ function intakeSql(args: IntakeArgs, context: Context, bind: Bind, during: Durin
 }
 
 async function checkMealCount(context: Context): Promise<void> {
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const [largestPlan] = await context.session.query(
-    `SELECT count(*)::int AS "meals" FROM "meal" m${whereOf([...scope(Meal, context), () => 'm."time" IS NOT NULL'], 'm', bind)}
+    `SELECT count(*)::int AS "meals" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."time" IS NOT NULL'], 'm', bind)}
       GROUP BY m."plan_id" ORDER BY 1 DESC LIMIT 1`,
     values,
   );
   const meals = (largestPlan?.meals ?? 0) as number;
   if (meals > MAX_MEALS)
-    throw badArgument('perMeal', `A plan may have ${MAX_MEALS} meals with a time for this, and one of yours has ${meals}. Ask without it.`);
+    throw invalidArgumentError(
+      'perMeal',
+      `A plan may have ${MAX_MEALS} meals with a time for this, and one of yours has ${meals}. Ask without it.`,
+    );
 }
 
 @Resolver(() => NutritionIntake)
@@ -134,19 +145,24 @@ export class NutritionIntakeResolver {
     description:
       'What the viewer ate, by day, week or other days, oldest first: nutrients of each plan and its goals. Values are exact and rounded to two places at the end. A kg of the body is that of the weight entry nearest to the day, the earlier of two as near.',
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
     const { by, timeZone, tolerance } = args;
-    if (timeZone != null && !isZone(timeZone))
-      throw badArgument('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
-    if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw badArgument('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
+    if (timeZone != null && !isTimeZone(timeZone))
+      throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
+    if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: Bind, during: During) => ({
+    const buildStatement = (bind: BindParameter, during: DateRangeCondition) => ({
       select: intakeSql(args, context, bind, during),
       order: ['"start"', '"planId"', '"mealId"'],
     });
-    const rows = (await series(buildStatement, args, context)).map(inBuckets(by));
-    return rows.map((row) => ({ ...row, total: valuesOf(row, 'total'), mean: valuesOf(row, 'mean'), goal: valuesOf(row, 'goal') }));
+    const rows = (await querySeries(buildStatement, args, context)).map(bucketAdder(by));
+    return rows.map((row) => ({
+      ...row,
+      total: collectNutrients(row, 'total'),
+      mean: collectNutrients(row, 'mean'),
+      goal: collectNutrients(row, 'goal'),
+    }));
   }
 
   @FieldResolver(() => NutritionPlan, { description: 'The plan whose diary it is.' })

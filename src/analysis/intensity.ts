@@ -1,14 +1,14 @@
 /** Training intensity: the mass of a set in percent of the estimated one-repetition maximum. */
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
-import { visible } from '../core/access/access';
-import { binder, whereOf, type Condition } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { createParameters, whereClause, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import type { PartOf } from '../core/model/fields';
+import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { Needs } from '../core/read/plan';
 import { WorkoutLog } from '../resources/workoutlog';
-import { logsOf, withBase } from './logs';
-import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
+import { selectLogs, selectLogsWithBase } from './logs';
+import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
 /** Rounding to more places first removes the error of estimates with endless decimals, which could turn a tie of the final rounding. */
 const INTERMEDIATE_PLACES = 8;
@@ -23,20 +23,20 @@ export class IntensityResolver {
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
   @Needs(() => WorkoutLog, 'id')
   async intensity(
-    @Arg('formula', () => OneRepMaxFormula, BY_FORMULA) formula: OneRepMaxFormula,
-    @Root() log: PartOf<WorkoutLog, 'id'>,
+    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
+    @Root() log: RowFields<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadIntensities = async (ids: readonly unknown[]) => {
-      const { bind, values } = binder();
+      const { bind, values } = createParameters();
       const idsParameter = bind(ids);
-      const sameBase: Condition = (alias) =>
+      const sameBase: SqlCondition = (alias) =>
         `${alias}."exercise_id" IN (SELECT f."id" FROM "exercise" e JOIN "exercise" f ON f."exercise_base_id" = e."exercise_base_id"
-          WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereOf([() => `i."id" = ANY(${idsParameter})`, ...visible(WorkoutLog, context)], 'i', bind)}))`;
+          WHERE e."id" IN (SELECT i."exercise_id" FROM "workout_log" i${whereClause([() => `i."id" = ANY(${idsParameter})`, ...visibleRowConditions(WorkoutLog, context)], 'i', bind)}))`;
       const rows = await context.session.query(
         `SELECT x."id", round(round(100 * x."mass" / x."best", ${INTERMEDIATE_PLACES}), 1) AS "value" FROM (SELECT l."id", l."mass",
-          max(${oneRepMaxOf(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
-          FROM (${withBase(logsOf(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
+          max(${oneRepMaxSql(formula, 'l')}) OVER (PARTITION BY l."base" ORDER BY l."date") AS "best"
+          FROM (${selectLogsWithBase(selectLogs(null, context, bind, undefined, [sameBase]))}) l) x WHERE x."id" = ANY(${idsParameter})`,
         values,
       );
       const intensityById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

@@ -4,11 +4,11 @@ import type { Row } from '../database/rows';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
-import { MAX_DAYS } from './days';
-import { logsOf, WhereLogs, type Where } from './logs';
-import { IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs } from './question';
-import { LIKE_VOLUME, isHard } from './volume';
+import { MAX_SERIES_DAYS } from './days';
+import { selectLogs, WhereLogs, type WhereInput } from './logs';
+import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './question';
+import { VOLUME_REFERENCE, isHardSetSql } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];
 
@@ -27,9 +27,9 @@ registerEnumType(LoadMeasure, {
 
 @ArgsType()
 class LoadArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: Where;
+  @WhereLogs('Which logs count.') declare where?: WhereInput;
   @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'What it is measured by.' }) declare measure: LoadMeasure;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'What training asked of the body up to a day.', simpleResolvers: true })
@@ -45,20 +45,20 @@ export class TrainingLoad {
 @Resolver()
 export class TrainingLoadResolver {
   @Query(() => [TrainingLoad], {
-    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_DAYS} days before the last log are looked at. ${LIKE_VOLUME}`,
+    description: `The load of each day from the first log to the last one that lies from \`from\` to \`until\`, oldest first, and its exponentially weighted means, which begin with the first log: each further day counts 2 / (n + 1) of n days. (Such weights: Williams and others, Br. J. Sports Med. 51 (3), 2017; ${ACUTE_DAYS} and ${CHRONIC_DAYS} days: Allen and Coggan, Training and Racing with a Power Meter, 2010) The ${MAX_SERIES_DAYS} days before the last log are looked at. ${VOLUME_REFERENCE}`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   trainingLoad(@Args(() => LoadArgs) args: LoadArgs, @Ctx() context: Context): Promise<Row[]> {
     const { where, measure, unit } = args;
     const isTonnage = measure === LoadMeasure.TONNAGE;
-    const dailyLoad = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHard('l')})`;
+    const dailyLoad = isTonnage ? 'coalesce(sum(l."reps" * l."mass"), 0)' : `count(*) FILTER (WHERE ${isHardSetSql('l')})`;
     const movingMean = (days: number) => `"fitgraph_exponential_mean"(d."load", 2.0 / ${days + 1}) OVER (ORDER BY d."date")`;
     const roundedColumn = (column: string) =>
-      `${isTonnage ? shownIn(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
-    return series(
+      `${isTonnage ? roundInUnitSql(unit, `m."${column}"::numeric`) : `round(m."${column}"::numeric, 2)`} AS "${column}"`;
+    return querySeries(
       (bind, during) => ({
-        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${logsOf(where, context, bind)}) l GROUP BY 1),
-          b AS (SELECT greatest(min("date"), max("date") - ${MAX_DAYS}) AS "low", max("date") AS "high" FROM s),
+        select: `WITH s AS (SELECT l."date", ${dailyLoad} AS "load" FROM (${selectLogs(where, context, bind)}) l GROUP BY 1),
+          b AS (SELECT greatest(min("date"), max("date") - ${MAX_SERIES_DAYS}) AS "low", max("date") AS "high" FROM s),
           d AS (SELECT v."date", coalesce(s."load", 0) AS "load"
             FROM (SELECT "low" + generate_series(0, "high" - "low") AS "date" FROM b) v LEFT JOIN s USING ("date")),
           m AS (SELECT d.*, ${movingMean(ACUTE_DAYS)} AS "acute", ${movingMean(CHRONIC_DAYS)} AS "chronic" FROM d)

@@ -16,23 +16,23 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import { anyOf, binder, type Bind, type Condition } from '../core/access/conditions';
+import { columnIn, createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
-import type { PartOf } from '../core/model/fields';
+import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
-import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
 import { withExercise } from './exerciseofrow';
-import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
-import { MASSES_OF_VOLUME, IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
+import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
+import { MASSES_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
 
 /** Estimates are the more accurate the fewer the repetitions (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006). */
 const MAX_REPETITIONS = 12;
@@ -46,7 +46,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MAX_REPETITIONS} there is no estimate. ${MASSES_OF_VOLUME}`,
+  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MAX_REPETITIONS} there is no estimate. ${MASSES_REFERENCE}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -71,21 +71,21 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
 const ESTIMATE_PLACES = 10;
 
 /** SQL of the estimate in kg, from the columns of `logsOf`; NULL if there is no estimate. */
-export function oneRepMaxOf(formula: OneRepMaxFormula, alias: string): string {
+export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
     CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
 }
 
-export const BY_FORMULA = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
+export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
 
 @ArgsType()
 class BestArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: Where;
-  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
-  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @WhereLogs('Which logs count.') declare where?: WhereInput;
+  @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The best estimate of an exercise in some days.', simpleResolvers: true })
@@ -93,32 +93,32 @@ export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
   @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
   @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: `What could be lifted once, ${IN_UNIT_ASKED_FOR}.` }) declare oneRepMax: string;
+  @Field(() => DecimalScalar, { description: `What could be lifted once, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
 const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
-  (bind: Bind, during: During, extraConditions: readonly Condition[]) => ({
-    select: `WITH ${baseCtes(logsOf(where, context, bind, during, extraConditions))}
+  (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${logCtes(selectLogs(where, context, bind, during, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
-        ${shownIn(unit, 'e."best"')} AS "oneRepMax"
+        ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",
-        ${oneRepMaxOf(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
+        ${oneRepMaxSql(formula, 'l')} AS "best" FROM l) e JOIN x USING ("base")
       WHERE e."best" IS NOT NULL ORDER BY e."start", e."base", e."best" DESC, e."date", e."logId"`,
     order: ['"start"', '"exerciseBaseId"'],
   });
 
 @Resolver(() => BestOneRepMax)
-export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LAST_LOGGED) {
+export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [BestOneRepMax], {
     description:
       'How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first.',
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await series(bestEstimates(args, context), args, context)).map(inBuckets(args.by));
+    return (await querySeries(bestEstimates(args, context), args, context)).map(bucketAdder(args.by));
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The best set; null once it is deleted.' })
@@ -132,15 +132,15 @@ export class BestOfExerciseResolver {
   @FieldResolver(() => [BestOneRepMax], {
     description: 'As `Query.bestOneRepMaxes`, of this exercise and its translations.',
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   async bestOneRepMaxes(
     @Args(() => BestArgs) args: BestArgs,
-    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return (await seriesBelow(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(inBuckets(args.by));
+    return (await loadSeriesOfBase(bestEstimates(args, context), args, exerciseBaseId, context, info)).map(bucketAdder(args.by));
   }
 }
 
@@ -153,16 +153,16 @@ export class OneRepMaxResolver {
   @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
   @Needs(() => WorkoutLog, 'id')
   async oneRepMax(
-    @Arg('formula', () => OneRepMaxFormula, BY_FORMULA) formula: OneRepMaxFormula,
-    @Arg('unit', () => MASS_UNIT.type, IN_UNIT) unit: string,
-    @Root() log: PartOf<WorkoutLog, 'id'>,
+    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
+    @Arg('unit', () => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) unit: string,
+    @Root() log: RowFields<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {
-      const { bind, values } = binder();
-      const logs = logsOf(null, context, bind, undefined, [anyOf('id', ids)]);
+      const { bind, values } = createParameters();
+      const logs = selectLogs(null, context, bind, undefined, [columnIn('id', ids)]);
       const rows = await context.session.query(
-        `SELECT l."id", ${shownIn(unit, oneRepMaxOf(formula, 'l'))} AS "value" FROM (${logs}) l`,
+        `SELECT l."id", ${roundInUnitSql(unit, oneRepMaxSql(formula, 'l'))} AS "value" FROM (${logs}) l`,
         values,
       );
       const estimateById = new Map(rows.map((row) => [row.id as unknown, row.value as string | null]));

@@ -1,7 +1,7 @@
 /** SQL of the planned training of the active schedule, week by week. */
-import { today } from '../core/model/clock';
-import { scope } from '../core/access/access';
-import { whereOf, type Bind } from '../core/access/conditions';
+import { currentDate } from '../core/model/clock';
+import { ownerConditions } from '../core/access/access';
+import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
@@ -12,38 +12,38 @@ import { TrainingDay } from '../resources/trainingday';
 import { SetGroup } from '../resources/setgroup';
 
 export const MAX_WEEKS = 1_000;
-export const DAYS_OF_WEEK = 7;
+export const DAYS_PER_WEEK = 7;
 
-export const ABOUT_SCHEDULE = `The weeks are those of the active schedule: seven days each from its start date up to today, the last ${MAX_WEEKS} at most; each has one workout, that of its step, over and over where the schedule is a loop. A workout asks for each of its days on each of its days of the week, and for as many rounds as its sets are trained in.`;
+export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: seven days each from its start date up to today, the last ${MAX_WEEKS} at most; each has one workout, that of its step, over and over where the schedule is a loop. A workout asks for each of its days on each of its days of the week, and for as many rounds as its sets are trained in.`;
 
 /** Subquery of the viewer's rows of an entity. */
-export const own = (entity: Entity, context: Context, bind: Bind) =>
-  `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereOf(scope(entity, context), 't', bind)})`;
+export const selectOwnRows = (entity: Entity, context: Context, bind: BindParameter) =>
+  `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
  * CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps with the weeks before them and in total.
  */
-export const scheduleCtes = (context: Context, bind: Bind): string =>
-  `s AS (SELECT s.* FROM ${own(Schedule, context, bind)} s WHERE s."is_active"),
+export const scheduleCtes = (context: Context, bind: BindParameter): string =>
+  `s AS (SELECT s.* FROM ${selectOwnRows(Schedule, context, bind)} s WHERE s."is_active"),
     e AS (SELECT t."id", t."workout_id", t."duration", sum(t."duration") OVER (ORDER BY t."order", t."id") - t."duration" AS "before", sum(t."duration") OVER () AS "whole"
-      FROM ${own(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
+      FROM ${selectOwnRows(ScheduleStep, context, bind)} t JOIN s ON s."id" = t."schedule_id")`;
 
 /** SQL condition that the step `e` covers a week of the schedule; weeks are numbered from 0. */
-export const stepOfWeek = (number: string, isLoop: string): string =>
+export const isStepOfWeekSql = (number: string, isLoop: string): string =>
   `CASE WHEN ${isLoop} THEN ${number} % e."whole" ELSE ${number} END BETWEEN e."before" AND e."before" + e."duration" - 1`;
 
 /**
  * CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned days of
  * a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
-export function plannedCtes(context: Context, bind: Bind): string {
-  const currentDate = `${bind(today(context.timeZone))}::date`;
-  const ownTable = (entity: Entity) => own(entity, context, bind);
+export function plannedCtes(context: Context, bind: BindParameter): string {
+  const todaySql = `${bind(currentDate(context.timeZone))}::date`;
+  const ownTable = (entity: Entity) => selectOwnRows(entity, context, bind);
   return `${scheduleCtes(context, bind)},
-    n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${currentDate} - s."start_date") / ${DAYS_OF_WEEK} - ${MAX_WEEKS - 1}), (${currentDate} - s."start_date") / ${DAYS_OF_WEEK}) AS "number"
-      FROM s WHERE s."start_date" <= ${currentDate}),
-    w AS (SELECT n."start_date" + n."number" * ${DAYS_OF_WEEK} AS "start", e."workout_id" FROM n JOIN e
-      ON ${stepOfWeek('n."number"', 'n."is_loop"')}),
+    n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"
+      FROM s WHERE s."start_date" <= ${todaySql}),
+    w AS (SELECT n."start_date" + n."number" * ${DAYS_PER_WEEK} AS "start", e."workout_id" FROM n JOIN e
+      ON ${isStepOfWeekSql('n."number"', 'n."is_loop"')}),
     d AS MATERIALIZED (SELECT t."workout_id", t."id" AS "training_day_id", k."day_of_week_id" FROM ${ownTable(TrainingDay)} t JOIN "training_day_weekday" k ON k."training_day_id" = t."id"
       WHERE t."workout_id" IN (SELECT w."workout_id" FROM w)),
     g AS (SELECT x."set_id", x."exercise_id", avg(x."reps") AS "reps", min(CASE count(*) WHEN 1 THEN min(y."sets") ELSE count(*) END) OVER (PARTITION BY x."set_id") AS "rounds"

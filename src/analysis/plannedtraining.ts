@@ -2,17 +2,17 @@
 import { Arg, Ctx, Extensions, Field, FieldResolver, Info, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../database/rows';
-import { visible } from '../core/access/access';
-import { binder, whereOf, type Bind } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { badArgument } from '../core/model/errors';
+import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
-import { loadLinked, loadParent } from '../core/read/loaders';
+import { loadRowsById, loadParent } from '../core/read/loaders';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
-import { DAYS_OF_WEEK, own, scheduleCtes, stepOfWeek } from './plannedsets';
-import { checkOrder, daysBetween } from './question';
+import { DAYS_PER_WEEK, selectOwnRows, scheduleCtes, isStepOfWeekSql } from './plannedsets';
+import { checkDateOrder, daysBetween } from './question';
 
 const MAX_DAYS = 366;
 
@@ -24,16 +24,16 @@ export class PlannedTraining {
 }
 
 /** Rows: each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
-function calendarSql(from: string, until: string, context: Context, bind: Bind): string {
-  const whereSessions = whereOf([...visible(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
+function calendarSql(from: string, until: string, context: Context, bind: BindParameter): string {
+  const whereSessions = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
   return `WITH ${scheduleCtes(context, bind)},
     n AS (SELECT i::date AS "date" FROM generate_series(${bind(from)}::date, ${bind(until)}::date, interval '1 day') i),
-    w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_OF_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
+    w AS (SELECT n."date", s."is_loop", (n."date" - s."start_date") / ${DAYS_PER_WEEK} AS "number" FROM n JOIN s ON s."start_date" <= n."date")
     SELECT n."date", e."id" AS "step",
-      ARRAY(SELECT d."id" FROM ${own(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
+      ARRAY(SELECT d."id" FROM ${selectOwnRows(TrainingDay, context, bind)} d JOIN "training_day_weekday" k ON k."training_day_id" = d."id"
         WHERE d."workout_id" = e."workout_id" AND k."day_of_week_id" = extract(isodow FROM n."date") ORDER BY d."id") AS "trainingDays",
       ARRAY(SELECT t."id" FROM "workout_session" t${whereSessions} ORDER BY t."id") AS "sessions"
-    FROM n LEFT JOIN (w JOIN e ON ${stepOfWeek('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
+    FROM n LEFT JOIN (w JOIN e ON ${isStepOfWeekSql('w."number"', 'w."is_loop"')}) ON w."date" = n."date" ORDER BY n."date"`;
 }
 
 @Resolver(() => PlannedTraining)
@@ -47,9 +47,9 @@ export class PlannedTrainingResolver {
     @Arg('until', () => DateScalar, { description: 'The last day.' }) until: string,
     @Ctx() context: Context,
   ): Promise<Row[]> {
-    checkOrder(from, until);
-    if (daysBetween(from, until) > MAX_DAYS) throw badArgument('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
-    const { bind, values } = binder();
+    checkDateOrder(from, until);
+    if (daysBetween(from, until) > MAX_DAYS) throw invalidArgumentError('until', `Ensure that there are no more than ${MAX_DAYS} days.`);
+    const { bind, values } = createParameters();
     return context.session.query(calendarSql(from, until, context, bind), values);
   }
 
@@ -64,12 +64,12 @@ export class PlannedTrainingResolver {
   @FieldResolver(() => [TrainingDay], { description: 'What is to be trained; empty on a day of rest.' })
   @Extensions({ listSize: { assumedSize: 1 } })
   trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadLinked(TrainingDay, day.trainingDays, context, info);
+    return loadRowsById(TrainingDay, day.trainingDays, context, info);
   }
 
   @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, whatever their workout.' })
   @Extensions({ listSize: { assumedSize: 1 } })
   sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return loadLinked(WorkoutSession, day.sessions, context, info);
+    return loadRowsById(WorkoutSession, day.sessions, context, info);
   }
 }

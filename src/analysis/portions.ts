@@ -1,17 +1,17 @@
 /** SQL of portions of food: the grams and nutrients of meal items and of the viewer's diary entries. */
 import { Field } from 'type-graphql';
 import type { Row } from '../database/rows';
-import { visible } from '../core/access/access';
-import { whereOf, type Bind } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { fieldOf } from '../core/model/fields';
-import { from } from '../core/sql/expressions';
+import { fromClause } from '../core/sql/expressions';
 import { whereInput } from '../core/sql/filters';
-import { filtered } from '../core/sql/where';
+import { compileWhere } from '../core/sql/where';
 import { NUTRIENTS } from '../nutrition/values';
 import { DiaryEntry } from '../resources/diaryentry';
 import { Ingredient } from '../resources/ingredient';
-import type { Where } from './logs';
+import type { WhereInput } from './logs';
 
 const KILOJOULES_PER_KILOCALORIE = '4.184';
 
@@ -25,24 +25,24 @@ const ingredientNutrients = (sql: (column: string) => string) =>
 
 /** Grams of a portion `t` with the household unit `u`. A unit counts `gram` times `amount` grams, as in `gramsOf`. */
 const GRAMS = 't."amount" * coalesce(u."amount" * u."gram", 1)';
-export const COMPOSED = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
-export const contents = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);
-export const each = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
+export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
+export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);
+export const nutrientColumns = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
-export function entries(where: Where, columns: string, context: Context, bind: Bind): string {
-  const accessConditions = visible(DiaryEntry, context);
-  const { conditions, joins } = filtered(DiaryEntry, where, context);
-  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS} AS "grams", ${contents()}${columns}
-    ${from(DiaryEntry, joins, bind)} ${COMPOSED}${whereOf([...accessConditions, ...conditions], 't', bind)}`;
+export function selectDiaryEntries(where: WhereInput, columns: string, context: Context, bind: BindParameter): string {
+  const accessConditions = visibleRowConditions(DiaryEntry, context);
+  const { conditions, joins } = compileWhere(DiaryEntry, where, context);
+  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS} AS "grams", ${portionColumns()}${columns}
+    ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 
 /** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if there are none. */
-export const valuesOf = (row: Row, prefix: string): Row | null =>
+export const collectNutrients = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null
     : Object.fromEntries([...NUTRIENTS, 'energyKilojoule'].map((name) => [name, row[`${prefix}.${name}`]]));
 
-export const rounded = (prefix: string, value: (name: string) => string) =>
+export const roundedNutrientColumns = (prefix: string, value: (name: string) => string) =>
   [
     ...NUTRIENTS.map((name) => `round(${value(name)}, 2) AS "${prefix}.${name}"`),
     `round(${value('energy')} * ${KILOJOULES_PER_KILOCALORIE}, 2) AS "${prefix}.energyKilojoule"`,

@@ -3,19 +3,19 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
-import { binder, type Bind, type Condition } from '../core/access/conditions';
+import { createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, isRecurring, MONDAY, STEPS, type DayUnit } from '../core/grouping/units';
-import { today } from '../core/model/clock';
-import { badArgument } from '../core/model/errors';
+import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/units';
+import { currentDate } from '../core/model/clock';
+import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
-import { count, MAX_PAGE } from '../core/read/connection';
+import { validatePageSize, MAX_PAGE_SIZE } from '../core/read/connection';
 
 const DEFAULT_ROWS = 100;
 const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
 const DAY_MS = 86_400_000;
 
-const TOO_MANY_ROWS = `Ensure that there are no more than ${MAX_PAGE} rows, by a later day or by \`last\`.`;
+const TOO_MANY_ROWS = `Ensure that there are no more than ${MAX_PAGE_SIZE} rows, by a later day or by \`last\`.`;
 
 @ArgsType()
 export class SeriesArgs {
@@ -27,42 +27,45 @@ export class SeriesArgs {
   @Field(() => DateScalar, { nullable: true, description: 'The last day that counts; today if absent.' }) declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
-    description: `Only the newest so many rows, ${MAX_PAGE} at most; more without it are an error.`,
+    description: `Only the newest so many rows, ${MAX_PAGE_SIZE} at most; more without it are an error.`,
   })
   declare last?: number | null;
 }
 
 @ArgsType()
 export class RankingArgs {
-  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `How many rows, ${MAX_PAGE} at most.` }) declare first: number;
+  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `How many rows, ${MAX_PAGE_SIZE} at most.` }) declare first: number;
   @Field(() => Int, { nullable: true, description: 'How many rows to skip.' }) declare offset?: number | null;
 }
 
 /** Extensions of analyses: GraphQL only, and a high cost, because all rows of the viewer are read even for a result of few rows. */
-export const FACTS = { only: 'graphql', cost: { weight: 100 } };
+export const ANALYSIS_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
 
 function assumedRows({ from, until, last }: SeriesArgs): number {
   if (last != null) return last;
-  return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? today('utc'));
+  return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? currentDate('utc'));
 }
 
 /** Extensions of series: the cost estimate assumes one row per day. */
-export const SERIES = { ...FACTS, listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE) } };
+export const SERIES_EXTENSIONS = {
+  ...ANALYSIS_EXTENSIONS,
+  listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE_SIZE) },
+};
 
-export function checkOrder(from: string | null | undefined, until: string): void {
-  if (from != null && from > until) throw badArgument('until', 'Ensure that `from` is not greater than `until`.');
+export function checkDateOrder(from: string | null | undefined, until: string): void {
+  if (from != null && from > until) throw invalidArgumentError('until', 'Ensure that `from` is not greater than `until`.');
 }
 
-export interface Statement {
+export interface AnalysisStatement {
   select: string;
   /** ORDER BY terms that together identify a row, so that the order is total. */
   order: readonly string[];
 }
 
 /** SQL condition that a period overlaps the date range: from the column `first` to the column `last`, or one day if `last` is absent. */
-export type During = (first: string, last?: string) => string;
+export type DateRangeCondition = (first: string, last?: string) => string;
 
 interface DateRangeArgs extends SeriesArgs {
   by?: DayUnit;
@@ -71,15 +74,19 @@ interface DateRangeArgs extends SeriesArgs {
 }
 
 /** The date range of the arguments. By default it ends today, but in an export it includes future days. */
-function dateRangeOf(args: DateRangeArgs, { timeZone: serverTimeZone }: Context, isFile: boolean): (bind: Bind) => During {
+function dateRangeOf(
+  args: DateRangeArgs,
+  { timeZone: serverTimeZone }: Context,
+  isFile: boolean,
+): (bind: BindParameter) => DateRangeCondition {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
-  const end = until ?? (isFile ? 'infinity' : today(timeZone ?? serverTimeZone));
-  checkOrder(from, end);
-  const unit = isRecurring(by) ? 'WEEK' : by;
+  const end = until ?? (isFile ? 'infinity' : currentDate(timeZone ?? serverTimeZone));
+  checkDateOrder(from, end);
+  const unit = isCyclicUnit(by) ? 'WEEK' : by;
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
   return (bind) => {
     const high = `${bind(end)}::date`;
-    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${STEPS[unit]}')::date`;
+    const defaultStart = () => `(${bucketSql(unit, firstDay, high, '')} - ${steps} * interval '${BUCKET_STEPS[unit]}')::date`;
     const implicitStart = () => (last == null ? defaultStart() : `date '-infinity'`);
     const low = from == null ? implicitStart() : `${bind(from)}::date`;
     return (first, latest = first) => `${latest} >= ${low} AND ${first} <= ${high}`;
@@ -87,18 +94,22 @@ function dateRangeOf(args: DateRangeArgs, { timeZone: serverTimeZone }: Context,
 }
 
 /** Runs a statement as a ranking: the first rows after an offset. */
-export async function ranking(buildStatement: (bind: Bind) => Statement, args: RankingArgs, { session }: Context): Promise<Row[]> {
-  const first = count('first', args.first, MAX_PAGE);
-  const offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
-  const { bind, values } = binder();
+export async function queryRanking(
+  buildStatement: (bind: BindParameter) => AnalysisStatement,
+  args: RankingArgs,
+  { session }: Context,
+): Promise<Row[]> {
+  const first = validatePageSize('first', args.first, MAX_PAGE_SIZE);
+  const offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
+  const { bind, values } = createParameters();
   const { select, order } = buildStatement(bind);
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type BuildStatement = (bind: Bind, during: During, extraConditions: readonly Condition[]) => Statement;
+type BuildStatement = (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
 
 const logsOfBases =
-  (bases: readonly number[]): Condition =>
+  (bases: readonly number[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
@@ -110,9 +121,9 @@ async function readSeries(
   exportedRows: number | undefined,
   bases?: readonly number[],
 ): Promise<Row[]> {
-  const last = count('last', args.last, MAX_PAGE) ?? MAX_PAGE + 1;
+  const last = validatePageSize('last', args.last, MAX_PAGE_SIZE) ?? MAX_PAGE_SIZE + 1;
   const dateRange = dateRangeOf(args, context, exportedRows !== undefined);
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const { select, order } = buildStatement(bind, dateRange(bind), bases ? [logsOfBases(bases)] : []);
   const rankOrder = exportedRows === undefined ? order.map((term) => `${term} DESC`) : order;
   const rank = `row_number() OVER (${bases ? 'PARTITION BY q."exerciseBaseId" ' : ''}ORDER BY ${rankOrder.join(', ')})`;
@@ -125,27 +136,27 @@ async function readSeries(
 }
 
 function checkRowCount(rows: Row[]): Row[] {
-  if (rows.length > MAX_PAGE) throw badArgument('from', TOO_MANY_ROWS);
+  if (rows.length > MAX_PAGE_SIZE) throw invalidArgumentError('from', TOO_MANY_ROWS);
   return rows;
 }
 
 /** Runs a statement as a series: the last rows, oldest first, or in an export the next rows. */
-export async function series(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
-  return checkRowCount(await readSeries(buildStatement, args, context, context.written));
+export async function querySeries(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
+  return checkRowCount(await readSeries(buildStatement, args, context, context.exportOffset));
 }
 
 const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
 /** The series of one exercise base; a single statement serves all parent rows. Only a list outside of other lists can be the exported one. */
-export async function seriesBelow(
+export async function loadSeriesOfBase(
   buildStatement: BuildStatement,
   args: DateRangeArgs,
   base: number,
   context: Context,
   info: GraphQLResolveInfo,
 ): Promise<Row[]> {
-  const exportedRows = isInsideList(info.path) ? undefined : context.written;
+  const exportedRows = isInsideList(info.path) ? undefined : context.exportOffset;
   const load = async (bases: readonly unknown[]) => {
     const rowsByBase = new Map<unknown, Row[]>(bases.map((id) => [id, []]));
     for (const row of await readSeries(buildStatement, args, context, exportedRows, bases as number[]))

@@ -16,11 +16,11 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import type { Bind, Condition } from '../core/access/conditions';
+import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import type { PartOf } from '../core/model/fields';
+import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
@@ -28,10 +28,10 @@ import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';
 import { withExercise } from './exerciseofrow';
-import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
-import { IN_UNIT, shownIn } from './masses';
-import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
-import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
+import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
+import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
 
 enum RecordKind {
   WEIGHT = 'WEIGHT',
@@ -52,7 +52,7 @@ registerEnumType(RecordKind, {
 
 @ArgsType()
 class RecordArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: Where;
+  @WhereLogs('Which logs count.') declare where?: WhereInput;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
   @Field(() => Boolean, {
@@ -60,8 +60,8 @@ class RecordArgs extends SeriesArgs {
     description: 'Whether only records count that have not been broken; those of all days without `from`.',
   })
   declare standing: boolean;
-  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
@@ -73,19 +73,24 @@ export class PersonalRecord {
   @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in that of `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The record that it broke; null for the first one.' })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${IN_UNIT_ASKED_FOR}; null of a volume.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_BY_ARGUMENT_NOTE}; null of a volume.` })
   declare weight: string | null;
   @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null of a volume.' }) declare reps: number | null;
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
 }
 
 /** CTEs: those of `baseCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
-function candidateCtes({ where, formula }: RecordArgs, context: Context, bind: Bind, extraConditions: readonly Condition[]): string {
-  const validSets = `SELECT * FROM (${logsOf(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
+function candidateCtes(
+  { where, formula }: RecordArgs,
+  context: Context,
+  bind: BindParameter,
+  extraConditions: readonly SqlCondition[],
+): string {
+  const validSets = `SELECT * FROM (${selectLogs(where, context, bind, undefined, extraConditions)}) s WHERE s."reps" >= 1 AND s."mass" > 0`;
   const candidatesOf = (kind: RecordKind, value: string, at = 'NULL::numeric') =>
     `SELECT '${kind}' AS "kind", l."base", ${at} AS "at", l."date", l."id", l."mass", l."reps", ${value} AS "value" FROM l`;
-  return `${baseCtes(validSets)},
-    c AS (${candidatesOf(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${candidatesOf(RecordKind.ONE_REP_MAX, oneRepMaxOf(formula, 'l'))}
+  return `${logCtes(validSets)},
+    c AS (${candidatesOf(RecordKind.WEIGHT, 'l."mass"')} UNION ALL ${candidatesOf(RecordKind.ONE_REP_MAX, oneRepMaxSql(formula, 'l'))}
     UNION ALL ${candidatesOf(RecordKind.REPETITIONS, 'l."reps"::numeric', 'l."mass"')}
     UNION ALL SELECT '${RecordKind.VOLUME}', l."base", NULL, l."date", NULL, NULL, NULL, sum(l."reps" * l."mass") FROM l GROUP BY l."base", l."date")`;
 }
@@ -93,8 +98,8 @@ function candidateCtes({ where, formula }: RecordArgs, context: Context, bind: B
 function buildRecords(args: RecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
   const roundedColumn = (column: string) =>
-    `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${shownIn(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: Bind, during: During, extraConditions: readonly Condition[]) => {
+    `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
+  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
     const conditions = [
       during('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
@@ -105,7 +110,7 @@ function buildRecords(args: RecordArgs, context: Context) {
     return {
       select: `WITH ${candidateCtes(args, context, bind, extraConditions)}
         SELECT r."kind", r."date", r."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", r."id" AS "logId", r."reps", r."at",
-        ${shownIn(unit, 'r."mass"')} AS "weight", ${roundedColumn('value')}, ${roundedColumn('previous')}
+        ${roundInUnitSql(unit, 'r."mass"')} AS "weight", ${roundedColumn('value')}, ${roundedColumn('previous')}
         FROM (SELECT c.*, max(c."value") OVER "before" AS "previous", max(c."value") OVER "ever" AS "best"
           FROM c WHERE c."value" IS NOT NULL
           WINDOW "ever" AS (PARTITION BY c."kind", c."base", c."at"),
@@ -121,13 +126,13 @@ function buildRecords(args: RecordArgs, context: Context) {
 const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)
-export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LOGGED) {
+export class PersonalRecordResolver extends withExercise(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [PersonalRecord], {
     description: 'The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set.',
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
-    return series(buildRecords(args, context), withDateRange(args), context);
+    return querySeries(buildRecords(args, context), withDateRange(args), context);
   }
 
   @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })
@@ -139,14 +144,14 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LAST_LO
 @Resolver(() => Exercise)
 export class RecordsOfExerciseResolver {
   @FieldResolver(() => [PersonalRecord], { description: 'As `Query.personalRecords`, of this exercise and its translations.' })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   personalRecords(
     @Args(() => RecordArgs) args: RecordArgs,
-    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
-    return seriesBelow(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
+    return loadSeriesOfBase(buildRecords(args, context), withDateRange(args), exerciseBaseId, context, info);
   }
 }

@@ -1,17 +1,17 @@
 /** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import { mayRead, scope } from '../core/access/access';
-import { binder, whereOf, type Bind } from '../core/access/conditions';
+import { hasReadScope, ownerConditions } from '../core/access/access';
+import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { MASS_UNIT } from '../resources/massunit';
 import { GENDER, UserProfile } from '../resources/userprofile';
-import { logsOf, WhereLogs, withBase, type Where } from './logs';
-import { MASSES_OF_VOLUME, bodyMass, IN_UNIT, shownIn } from './masses';
-import { BY_FORMULA, OneRepMaxFormula, oneRepMaxOf } from './onerepmax';
-import { FACTS } from './question';
+import { selectLogs, WhereLogs, selectLogsWithBase, type WhereInput } from './logs';
+import { MASSES_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
+import { ANALYSIS_EXTENSIONS } from './question';
 
 /** DOTS coefficients: a polynomial of the body weight in kg, from the fourth power down, and the largest body weight for which it holds. */
 const DOTS = [
@@ -22,23 +22,23 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WhereLogs('Which logs count, such as those of squat, bench press and deadlift.') declare where?: Where;
+  @WhereLogs('Which logs count, such as those of squat, bench press and deadlift.') declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
-  @Field(() => OneRepMaxFormula, BY_FORMULA) declare formula: OneRepMaxFormula;
+  @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => GENDER.type, { nullable: true, description: 'Whose formula it is; that of the profile if absent.' }) declare gender?:
     string | null;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ObjectType({ description: 'The best of several exercises together, beside the body weight.', simpleResolvers: true })
 export class Strength {
-  @Field(() => DecimalScalar, { description: `The best of each exercise, added, ${IN_UNIT_ASKED_FOR}.` }) declare total: string;
+  @Field(() => DecimalScalar, { description: `The best of each exercise, added, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare total: string;
   @Field(() => DateScalar, { description: 'When the last of them was lifted.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: `Of the entry nearest to that day, ${IN_UNIT_ASKED_FOR}.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `Of the entry nearest to that day, ${UNIT_BY_ARGUMENT_NOTE}.` })
   declare bodyWeight: string | null;
   @Field(() => DecimalScalar, { nullable: true, description: 'The points; null without a body weight or a gender.' }) declare dots:
     string | null;
@@ -52,10 +52,10 @@ const dotsSql = (gender: string): string => {
   return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
 };
 
-function genderSql({ gender }: StrengthArgs, context: Context, bind: Bind): string {
+function genderSql({ gender }: StrengthArgs, context: Context, bind: BindParameter): string {
   if (gender != null) return `${bind(gender)}::text`;
-  return mayRead(UserProfile, context)
-    ? `(SELECT f."gender" FROM "user_profile" f${whereOf(scope(UserProfile, context), 'f', bind)})`
+  return hasReadScope(UserProfile, context)
+    ? `(SELECT f."gender" FROM "user_profile" f${whereClause(ownerConditions(UserProfile, context), 'f', bind)})`
     : 'NULL';
 }
 
@@ -63,17 +63,17 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: Bind): stri
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_OF_VOLUME}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
   })
-  @Extensions(FACTS)
+  @Extensions(ANALYSIS_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {
     const { where, estimated, formula, unit } = args;
-    const { bind, values } = binder();
+    const { bind, values } = createParameters();
     const [row] = await context.session.query(
-      `SELECT ${shownIn(unit, 's."total"')} AS "total", s."date", ${shownIn(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
-        FROM (SELECT b.*, ${bodyMass('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
-          FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxOf(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
-            FROM (${withBase(logsOf(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
+      `SELECT ${roundInUnitSql(unit, 's."total"')} AS "total", s."date", ${roundInUnitSql(unit, 's."body"')} AS "bodyWeight", round(${dotsSql(genderSql(args, context, bind))}, 2) AS "dots"
+        FROM (SELECT b.*, ${bodyMassSql('b."date"', context, bind)} AS "body" FROM (SELECT sum(e."best") AS "total", max(e."date") AS "date"
+          FROM (SELECT DISTINCT ON (l."base") l."date", l."best" FROM (SELECT l.*, ${estimated ? oneRepMaxSql(formula, 'l') : 'CASE WHEN l."reps" >= 1 THEN l."mass" END'} AS "best"
+            FROM (${selectLogsWithBase(selectLogs(where, context, bind))}) l) l WHERE l."best" > 0 ORDER BY l."base", l."best" DESC, l."date") e) b) s WHERE s."total" IS NOT NULL`,
       values,
     );
     return row ?? null;

@@ -1,39 +1,39 @@
 /** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_UNIT_ASKED_FOR } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
 import type { Row } from '../database/rows';
-import type { Bind, Condition } from '../core/access/conditions';
+import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
-import type { PartOf } from '../core/model/fields';
+import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';
-import { BY_DAYS, FIRST_DAY, inBuckets } from './days';
+import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days';
 import { withExercise } from './exerciseofrow';
-import { baseCtes, LAST_LOGGED, logsOf, WhereLogs, type Where } from './logs';
-import { ABOUT_MASSES, IN_UNIT, shownIn } from './masses';
-import { SERIES, series, SeriesArgs, seriesBelow, type During } from './question';
+import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
+import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
 
 /** SQL condition on the columns of `logsOf` that a set counts as hard. */
-export const isHard = (alias: string): string =>
+export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
-const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${ABOUT_MASSES}`;
-export const LIKE_VOLUME = 'Hard sets and tonnage are those of `trainingVolume`.';
+const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
+export const VOLUME_REFERENCE = 'Hard sets and tonnage are those of `trainingVolume`.';
 const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: Where;
-  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BY_DAYS }) declare by: DayUnit;
-  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
-  @Field(() => MASS_UNIT.type, IN_UNIT) declare unit: string;
+  @WhereLogs('Which logs count.') declare where?: WhereInput;
+  @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
+  @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
 @ArgsType()
@@ -48,7 +48,7 @@ export class MuscleVolume {
   declare muscleId: number | null;
   @Field(() => DecimalScalar, { description: 'Hard sets, those of secondary muscles half.' }) declare hardSets: string;
   @Field(() => DecimalScalar, { description: 'All sets, those of secondary muscles half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, that of secondary muscles half, ${IN_UNIT_ASKED_FOR}.` })
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, that of secondary muscles half, ${UNIT_BY_ARGUMENT_NOTE}.` })
   declare tonnage: string;
 }
 
@@ -63,14 +63,19 @@ export class TrainingVolume {
   @Field(() => Int, { description: 'How many sets count as hard.' }) declare hardSets: number;
   @Field(() => Int, { description: 'How many sets were logged.' }) declare sets: number;
   @Field(() => DecimalScalar, { description: 'All repetitions; seconds and the like are none.' }) declare reps: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${IN_UNIT_ASKED_FOR}.` }) declare tonnage: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
 /** Aggregates the logs by exercise first, which leaves few rows to join with the muscles. */
-function exerciseTotals({ where, by, firstDay }: MuscleVolumeArgs, context: Context, bind: Bind, during: During): string {
+function exerciseTotals(
+  { where, by, firstDay }: MuscleVolumeArgs,
+  context: Context,
+  bind: BindParameter,
+  during: DateRangeCondition,
+): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
-    (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${logsOf(where, context, bind, during)}) l GROUP BY 1, 2`;
+    (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
+    FROM (${selectLogs(where, context, bind, during)}) l GROUP BY 1, 2`;
 }
 
 /** SQL of the muscles of the exercises in the CTE `x`, instead of the whole catalogue. A muscle that is both primary and secondary is primary. */
@@ -81,25 +86,25 @@ const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", boo
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${LIKE_VOLUME}`,
+    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${VOLUME_REFERENCE}`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
     // Halves sums instead of rows, because thousands of decimal multiplications would take most of the time.
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
-    const rows = await series(
+    const rows = await querySeries(
       (bind, during) => ({
         select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, during)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
-          ${shownIn(args.unit, fractionalSum('tonnage'))} AS "tonnage"
+          ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,
         order: ['"start"', '"muscleId"'],
       }),
       args,
       context,
     );
-    return rows.map(inBuckets(args.by));
+    return rows.map(bucketAdder(args.by));
   }
 
   @FieldResolver(() => Muscle, { nullable: true, description: 'What was trained; null for exercises of which no muscles are known.' })
@@ -110,12 +115,12 @@ export class MuscleVolumeResolver {
 
 function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
-  const ctes = (logs: string) => (perExercise ? baseCtes(logs) : `l AS (${logs})`);
-  return (bind: Bind, during: During, extraConditions: readonly Condition[]) => ({
-    select: `WITH ${ctes(logsOf(where, context, bind, during, extraConditions))}
+  const ctes = (logs: string) => (perExercise ? logCtes(logs) : `l AS (${logs})`);
+  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${ctes(selectLogs(where, context, bind, during, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
-      count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHard('l')}))::int AS "hardSets",
-      coalesce(sum(l."reps"), 0)::numeric AS "reps", ${shownIn(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
+      count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
+      coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
       FROM l ${perExercise ? 'JOIN x USING ("base") ' : ''}GROUP BY 1, 2, 3`,
     order: ['"start"', '"exerciseBaseId"'],
   });
@@ -124,15 +129,15 @@ function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeA
 @Resolver(() => TrainingVolume)
 export class TrainingVolumeResolver extends withExercise(
   TrainingVolume,
-  LAST_LOGGED,
+  LATEST_TRANSLATION_DESCRIPTION,
   'Null unless there is a row for each exercise, and while it has not passed the review.',
 ) {
   @Query(() => [TrainingVolume], {
     description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    return (await series(buildVolume(args, context), args, context)).map(inBuckets(args.by));
+    return (await querySeries(buildVolume(args, context), args, context)).map(bucketAdder(args.by));
   }
 }
 
@@ -141,15 +146,15 @@ export class VolumeOfExerciseResolver {
   @FieldResolver(() => [TrainingVolume], {
     description: 'As `Query.trainingVolume`, of this exercise and its translations.',
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   async trainingVolume(
     @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
-    @Root() { exerciseBaseId }: PartOf<Exercise, 'exerciseBaseId'>,
+    @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
     const buildStatement = buildVolume({ ...args, perExercise: true }, context);
-    return (await seriesBelow(buildStatement, args, exerciseBaseId, context, info)).map(inBuckets(args.by));
+    return (await loadSeriesOfBase(buildStatement, args, exerciseBaseId, context, info)).map(bucketAdder(args.by));
   }
 }

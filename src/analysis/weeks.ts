@@ -1,21 +1,21 @@
 /** Training frequency by week, and the streak of weeks that reached a goal. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Row } from '../database/rows';
-import { visible } from '../core/access/access';
-import { whereOf, type Bind } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
-import { badArgument } from '../core/model/errors';
+import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
-import { FIRST_DAY, inBuckets, MAX_DAYS } from './days';
-import { SERIES, series, SeriesArgs, type During } from './question';
+import { FIRST_DAY_OPTIONS, bucketAdder, MAX_SERIES_DAYS } from './days';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './question';
 
 const DAYS_PER_WEEK = 7;
 
 @ArgsType()
 class WeekArgs extends SeriesArgs {
-  @Field(() => WEEKDAY.type, FIRST_DAY) declare firstDay: number;
+  @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
     description: 'On how many days of a week one has to train so that the streak goes on, from 1 to 7.',
@@ -31,13 +31,13 @@ export class TrainingWeek {
   declare streak: number;
 }
 
-function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, during: During): string {
+function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: BindParameter, during: DateRangeCondition): string {
   const trainingDates = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
-    `SELECT t."date" FROM "${table}" t${whereOf(visible(entity, context), 't', bind)}`;
+    `SELECT t."date" FROM "${table}" t${whereClause(visibleRowConditions(entity, context), 't', bind)}`;
   const reachedGoal = `w."sessions" >= ${bind(goal)}::int`;
   return `WITH c AS (SELECT ${bucketSql(DayUnit.WEEK, firstDay, 'd."date"', '')} AS "start", count(*) AS "sessions"
       FROM (${trainingDates(WorkoutSession, 'workout_session')} UNION ${trainingDates(WorkoutLog, 'workout_log')}) d GROUP BY 1),
-    b AS (SELECT greatest(min("start"), max("start") - ${MAX_DAYS}) AS "low", max("start") AS "high" FROM c),
+    b AS (SELECT greatest(min("start"), max("start") - ${MAX_SERIES_DAYS}) AS "low", max("start") AS "high" FROM c),
     w AS (SELECT v."start", coalesce(c."sessions", 0)::int AS "sessions"
       FROM (SELECT "high" - ${DAYS_PER_WEEK} * generate_series(0, ("high" - "low") / ${DAYS_PER_WEEK}) AS "start" FROM b) v LEFT JOIN c USING ("start")),
     n AS (SELECT w.*, ${reachedGoal} AS "reached", count(*) FILTER (WHERE NOT ${reachedGoal}) OVER (ORDER BY w."start") AS "missed" FROM w),
@@ -48,12 +48,15 @@ function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: Bind, du
 @Resolver()
 export class TrainingWeekResolver {
   @Query(() => [TrainingWeek], {
-    description: `How often the viewer trained: the weeks that have a day from \`from\` to \`until\`, oldest first, from the first one with a session or a log to the last one, those without any too. The ${MAX_DAYS} days before the last week are looked at.`,
+    description: `How often the viewer trained: the weeks that have a day from \`from\` to \`until\`, oldest first, from the first one with a session or a log to the last one, those without any too. The ${MAX_SERIES_DAYS} days before the last week are looked at.`,
   })
-  @Extensions(SERIES)
+  @Extensions(SERIES_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {
-    if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw badArgument('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
-    const buildStatement = (bind: Bind, during: During) => ({ select: weeksSql(args, context, bind, during), order: ['"start"'] });
-    return (await series(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(inBuckets(DayUnit.WEEK));
+    if (args.goal < 1 || args.goal > DAYS_PER_WEEK) throw invalidArgumentError('goal', `Must be from 1 to ${DAYS_PER_WEEK}.`);
+    const buildStatement = (bind: BindParameter, during: DateRangeCondition) => ({
+      select: weeksSql(args, context, bind, during),
+      order: ['"start"'],
+    });
+    return (await querySeries(buildStatement, { ...args, by: DayUnit.WEEK }, context)).map(bucketAdder(DayUnit.WEEK));
   }
 }

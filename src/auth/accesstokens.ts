@@ -5,17 +5,17 @@
 import { randomBytes } from 'node:crypto';
 import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
 import type { Viewer } from '../core/context';
-import { forbidden, refuse } from '../core/model/errors';
-import { invalidValue, mistake, MistakeCode, type InputMistake } from '../core/model/mistakes';
+import { forbiddenError, throwIfInvalid } from '../core/model/errors';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/mistakes';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
-import { digestOf } from './tokens';
+import { sha256 } from './tokens';
 
 const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
-export const MAX_NAME = 100;
+export const MAX_TOKEN_NAME_LENGTH = 100;
 /** Creating a token deletes those of the user that expired this long ago. */
 const EXPIRED_TOKEN_RETENTION = '30 days';
 
@@ -40,7 +40,7 @@ export interface NewAccessToken {
 }
 
 /** Runs a statement in the current transaction. */
-export type Run = (text: string, values: unknown[]) => Promise<Row[]>;
+export type RunStatement = (text: string, values: unknown[]) => Promise<Row[]>;
 
 const SELECT_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
@@ -55,15 +55,16 @@ const SELECT_CONFLICTS = `SELECT count(*) AS "count", COALESCE(bool_or("name" = 
   FROM "access_token" WHERE "user_id" = $1`;
 const INSERT_TOKEN = `INSERT INTO "access_token" ("user_id", "name", "digest", "scopes", "expires_at") VALUES ($1, $2, $3, $4, $5) RETURNING "id"`;
 
-function* validate({ name, scopes }: NewAccessToken): Iterable<InputMistake> {
-  if (name === '') yield { path: ['name'], ...mistake(MistakeCode.BLANK, NOT_BLANK) };
-  if (name.length > MAX_NAME) yield { path: ['name'], ...mistake(MistakeCode.TOO_LONG, atMostCharacters(MAX_NAME)) };
-  if (name.includes('\0')) yield { path: ['name'], ...invalidValue(NO_NULLS) };
-  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValue('Choose one scope at least.') };
+function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
+  if (name === '') yield { path: ['name'], ...validationIssue(IssueCode.BLANK, NOT_BLANK) };
+  if (name.length > MAX_TOKEN_NAME_LENGTH)
+    yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharacters(MAX_TOKEN_NAME_LENGTH)) };
+  if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULLS) };
+  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose one scope at least.') };
 }
 
 /** The access tokens of each user, oldest first. */
-export async function listOf(userIds: readonly number[], session: Session): Promise<AccessToken[][]> {
+export async function listAccessTokens(userIds: readonly number[], session: Session): Promise<AccessToken[][]> {
   const rows = await session.query(SELECT_TOKENS, [userIds]);
   return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
 }
@@ -76,10 +77,10 @@ export class AccessTokens {
 
   /** The owner of a token, with its scopes; FORBIDDEN if the token is unknown or expired, or the owner inactive. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
-    const [row] = await session.identify(SELECT_OWNER, [digestOf(token)]);
-    if (!row) throw forbidden('Invalid token.');
-    if (row.isExpired) throw forbidden('Token expired.');
-    if (!row.isActive) throw forbidden('User inactive or deleted.');
+    const [row] = await session.identify(SELECT_OWNER, [sha256(token)]);
+    if (!row) throw forbiddenError('Invalid token.');
+    if (row.isExpired) throw forbiddenError('Token expired.');
+    if (!row.isActive) throw forbiddenError('User inactive or deleted.');
     if (row.isUnseen) this.recordUse(row.tokenId, session.database);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser, scopes: new Set(row.scopes as Scope[]) };
   }
@@ -95,28 +96,31 @@ export class AccessTokens {
   }
 
   /** Creates a token and returns it, for the only time. InvalidInput for a duplicate name, an expiry in the past, or too many tokens. */
-  async make(userId: number, input: NewAccessToken, run: Run): Promise<{ id: number; token: string }> {
+  async make(userId: number, input: NewAccessToken, run: RunStatement): Promise<{ id: number; token: string }> {
     const normalized = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
-    refuse([...validate(normalized)]);
+    throwIfInvalid([...validate(normalized)]);
     const { name, scopes, expiresAt } = normalized;
     // Locks the user, so that of two concurrent creations the second one counts the first.
     await run('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await run(DELETE_EXPIRED, [userId]);
     const [conflicts] = await run(SELECT_CONFLICTS, [userId, name, expiresAt]);
-    const mistakes: InputMistake[] = [];
+    const mistakes: InputIssue[] = [];
     if (conflicts!.taken)
-      mistakes.push({ path: ['name'], ...mistake(MistakeCode.NOT_UNIQUE, 'You have an access token of this name already.') });
-    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValue('This moment is over.') });
+      mistakes.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You have an access token of this name already.') });
+    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValueIssue('This moment is over.') });
     if (Number(conflicts!.count) >= this.maxPerUser)
-      mistakes.push({ path: [], ...invalidValue(`You have ${this.maxPerUser} access tokens already. Revoke one that you do not need.`) });
-    refuse(mistakes);
+      mistakes.push({
+        path: [],
+        ...invalidValueIssue(`You have ${this.maxPerUser} access tokens already. Revoke one that you do not need.`),
+      });
+    throwIfInvalid(mistakes);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [inserted] = await run(INSERT_TOKEN, [userId, name, digestOf(token), scopes, expiresAt]);
+    const [inserted] = await run(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
     return { id: inserted!.id as number, token };
   }
 
   /** Revokes one token, or all without an id, and returns the names of the revoked ones. */
-  async revoke(userId: number, id: number | undefined, run: Run): Promise<string[]> {
+  async revoke(userId: number, id: number | undefined, run: RunStatement): Promise<string[]> {
     const rows = await run('DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"', [
       userId,
       id ?? null,

@@ -1,48 +1,48 @@
 /** User accounts: authentication by password or API key (token), password changes, and the changes that operators make. */
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Viewer } from '../core/context';
-import { forbidden, KnownError } from '../core/model/errors';
+import { forbiddenError, ClientError } from '../core/model/errors';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
-import { note, type By } from './securityevents';
-import { hashInTurn, hashPassword, MOST_ITERATIONS, verifyPassword } from './passwords';
-import { digestOf, newToken, type TokenVault } from './tokens';
+import { logSecurityEvent, type EventSource } from './securityevents';
+import { hashPasswordLimited, hashPassword, MAX_ITERATIONS_SQL, verifyPassword } from './passwords';
+import { sha256, generateToken, type TokenVault } from './tokens';
 
-export const MIN_PASSWORD = 8;
-export const MAX_PASSWORD = 1000;
+export const MIN_PASSWORD_LENGTH = 8;
+export const MAX_PASSWORD_LENGTH = 1000;
 
 const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
   FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
 /** The owner of an API key; FORBIDDEN for an unknown key or an inactive owner. */
-export async function viewerOf(token: string, session: Session): Promise<Viewer> {
-  const [row] = await session.identify(SELECT_TOKEN_OWNER, [digestOf(token)]);
-  if (!row) throw forbidden('Invalid token.');
-  if (!row.isActive) throw forbidden('User inactive or deleted.');
+export async function viewerOfApiKey(token: string, session: Session): Promise<Viewer> {
+  const [row] = await session.identify(SELECT_TOKEN_OWNER, [sha256(token)]);
+  if (!row) throw forbiddenError('Invalid token.');
+  if (!row.isActive) throw forbiddenError('User inactive or deleted.');
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
 /** Always returns one row, with the maximum iterations of all hashes, so that its cost does not reveal whether the name exists. */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
-  FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
+  FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
 /** Records a sign-in and may rehash the password, which ends no session or token. No row if the password has changed since it was read. */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /** The id of the user with this name and password; UNAUTHENTICATED if there is none. Both outcomes are written to the audit log. */
-export async function checkCredentials(username: string, password: string, session: Session, by: By): Promise<number> {
+export async function checkCredentials(username: string, password: string, session: Session, by: EventSource): Promise<number> {
   // PostgreSQL rejects NUL characters. No user name has one or is empty.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, by.address);
   const { id, password: storedHash } = user!;
   const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
-    note({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
+    logSecurityEvent({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
   if (!valid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
-    throw new KnownError('UNAUTHENTICATED', 'Username or password unknown');
+    throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
   const updatedRows = await session.query(UPDATE_LAST_LOGIN, [id, storedHash, outdated ? await hashPassword(password) : storedHash]);
   // The stored hash has changed meanwhile: by a new password, or by a concurrent sign-in that rehashed it.
@@ -51,10 +51,15 @@ export async function checkCredentials(username: string, password: string, sessi
   return id;
 }
 
-const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MOST_ITERATIONS} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
+const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
 /** The stored hash of the password of a user; undefined if the password is wrong. */
-export async function hashOfPassword(userId: number, password: string, session: Session, by: By): Promise<string | undefined> {
+export async function verifiedPasswordHash(
+  userId: number,
+  password: string,
+  session: Session,
+  by: EventSource,
+): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
   const { valid } = await verifyPassword(storedHash, password, user!.iterations, by.address);
@@ -72,23 +77,23 @@ export async function replacePassword(
   keptSessionId: string | undefined,
   session: Session,
   vault: TokenVault,
-  by: By,
+  by: EventSource,
 ): Promise<string | undefined> {
-  const newHash = await hashInTurn(password, by.address);
-  const token = newToken();
+  const newHash = await hashPasswordLimited(password, by.address);
+  const token = generateToken();
   const { sequelize } = session.database;
   return session.transaction(async (transaction) => {
     const run = async (text: string, bind: unknown[]) =>
-      (await sequelize.query(text, { bind, transaction, ...session.counted }))[0] as Row[];
+      (await sequelize.query(text, { bind, transaction, ...session.sequelizeOptions }))[0] as Row[];
     const selectSession = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
-    const [keptSession] = keptSessionId === undefined ? [] : await run(selectSession, [digestOf(keptSessionId), userId]);
+    const [keptSession] = keptSessionId === undefined ? [] : await run(selectSession, [sha256(keptSessionId), userId]);
     const updatePassword = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
     if (!(await run(updatePassword, [userId, storedHash, newHash])).length) return undefined;
     // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
     const upsertToken = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await run(upsertToken, [userId, digestOf(token), vault.seal(token)]);
-    await note({ kind: 'PASSWORD_CHANGED', userId, ...by }, run);
+    await run(upsertToken, [userId, sha256(token), vault.seal(token)]);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...by }, run);
     if (keptSession)
       await run('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
     return token;
@@ -101,42 +106,42 @@ export async function renewToken(
   oldDigest: Buffer | undefined,
   session: Session,
   vault: TokenVault,
-  by: By,
+  by: EventSource,
 ): Promise<string | undefined> {
-  const token = newToken();
-  const bind = [userId, digestOf(token), vault.seal(token), oldDigest ?? null];
+  const token = generateToken();
+  const bind = [userId, sha256(token), vault.seal(token), oldDigest ?? null];
   const { sequelize } = session.database;
   return session.transaction(async (transaction) => {
     const [rows] = await sequelize.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
        ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
        RETURNING 1`,
-      { bind, transaction, ...session.counted },
+      { bind, transaction, ...session.sequelizeOptions },
     );
     if (!rows.length) return undefined;
     const run = async (text: string, values: unknown[]) =>
-      (await sequelize.query(text, { bind: values, transaction, ...session.counted }))[0] as Row[];
-    await note({ kind: 'API_KEY_REPLACED', userId, ...by }, run);
+      (await sequelize.query(text, { bind: values, transaction, ...session.sequelizeOptions }))[0] as Row[];
+    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...by }, run);
     return token;
   });
 }
 
 /** The API key of the user with this name and password. It stays the same until it is replaced or the password changes. */
-export async function signIn(username: string, password: string, session: Session, vault: TokenVault, by: By): Promise<string> {
-  return tokenOf(await checkCredentials(username, password, session, by), session, vault);
+export async function signIn(username: string, password: string, session: Session, vault: TokenVault, by: EventSource): Promise<string> {
+  return getOrCreateToken(await checkCredentials(username, password, session, by), session, vault);
 }
 
 /** The existing API key, or a new one if there is none or it was encrypted with another SECRET_KEY. */
-export async function tokenOf(userId: number, session: Session, vault: TokenVault): Promise<string> {
+export async function getOrCreateToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   const existing = row && vault.open(row.sealed);
-  return existing ?? replaceToken(userId, session, vault, row?.sealed);
+  return existing ?? replaceSealedToken(userId, session, vault, row?.sealed);
 }
 
 /** Creates a new API key. With `oldSealed`, replaces only that encrypted key, so that two concurrent sign-ins return the same one. */
-export async function replaceToken(userId: number, session: Session, vault: TokenVault, oldSealed?: Buffer): Promise<string> {
-  const token = newToken();
-  const values: unknown[] = [userId, digestOf(token), vault.seal(token)];
+export async function replaceSealedToken(userId: number, session: Session, vault: TokenVault, oldSealed?: Buffer): Promise<string> {
+  const token = generateToken();
+  const values: unknown[] = [userId, sha256(token), vault.seal(token)];
   const conflictAction =
     oldSealed === undefined ? 'NOTHING' : `UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."sealed" = $4`;
   const rows = await session.query(
@@ -144,25 +149,25 @@ export async function replaceToken(userId: number, session: Session, vault: Toke
      ON CONFLICT ("user_id") DO ${conflictAction} RETURNING "user_id"`,
     oldSealed === undefined ? values : [...values, oldSealed],
   );
-  return rows.length ? token : tokenOf(userId, session, vault);
+  return rows.length ? token : getOrCreateToken(userId, session, vault);
 }
 
 export async function findUser(username: string, session: Session): Promise<Pick<User, 'id' | 'username' | 'isActive'>> {
-  const user = await User.findOne({ where: { username }, attributes: ['id', 'username', 'isActive'], ...session.counted });
-  if (!user) throw new KnownError('NOT_FOUND', `There is no user named ${username}.`);
+  const user = await User.findOne({ where: { username }, attributes: ['id', 'username', 'isActive'], ...session.sequelizeOptions });
+  if (!user) throw new ClientError('NOT_FOUND', `There is no user named ${username}.`);
   return user;
 }
 
-export function passwordProblem(password: string): string | undefined {
-  if (password.length < MIN_PASSWORD) return `The password must have at least ${MIN_PASSWORD} characters.`;
-  if (password.length > MAX_PASSWORD) return `The password must have no more than ${MAX_PASSWORD} characters.`;
+export function passwordError(password: string): string | undefined {
+  if (password.length < MIN_PASSWORD_LENGTH) return `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`;
+  if (password.length > MAX_PASSWORD_LENGTH) return `The password must have no more than ${MAX_PASSWORD_LENGTH} characters.`;
   if (/^\d+$/.test(password)) return 'The password must not consist of digits alone.';
   return undefined;
 }
 
 export function checkPassword(password: string): void {
-  const problem = passwordProblem(password);
-  if (problem) throw new KnownError('BAD_USER_INPUT', problem);
+  const problem = passwordError(password);
+  if (problem) throw new ClientError('BAD_USER_INPUT', problem);
 }
 
 export interface NewUser {
@@ -175,10 +180,10 @@ export interface NewUser {
 /** Creates an account with its profile. */
 export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
-    throw new KnownError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
+    throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');
   checkPassword(password);
   const account = { username, password: await hashPassword(password), email, isSuperuser };
-  const options = (transaction: Transaction) => ({ transaction, ...session.counted });
+  const options = (transaction: Transaction) => ({ transaction, ...session.sequelizeOptions });
   try {
     return await session.transaction(async (transaction) => {
       const { id } = await User.create(account as User, options(transaction));
@@ -186,14 +191,14 @@ export async function createUser({ username, password, email = '', isSuperuser =
       return id;
     });
   } catch (error) {
-    if (error instanceof UniqueConstraintError) throw new KnownError('CONFLICT', `There is a user named ${username} already.`);
+    if (error instanceof UniqueConstraintError) throw new ClientError('CONFLICT', `There is a user named ${username} already.`);
     throw error;
   }
 }
 
 /** For operators, who change accounts without the password or a session of the user. */
 const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: Session): Promise<unknown> =>
-  session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.counted }));
+  session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 
 export async function setPassword(userId: number, password: string, session: Session): Promise<void> {
   checkPassword(password);

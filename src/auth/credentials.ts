@@ -1,13 +1,13 @@
 /** Management of the user's own access tokens and sessions. Each change and its audit event share one transaction. */
-import type { Credentials } from '../core/context';
-import { nameOf, type Scope } from '../core/access/scopes';
+import type { CredentialManager } from '../core/context';
+import { scopeName, type Scope } from '../core/access/scopes';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
-import type { AccessTokens, NewAccessToken, Run } from './accesstokens';
+import type { AccessTokens, NewAccessToken, RunStatement } from './accesstokens';
 import type { EventKind } from './eventkinds';
-import { note } from './securityevents';
+import { logSecurityEvent } from './securityevents';
 
-export class OwnCredentials implements Credentials {
+export class ViewerCredentials implements CredentialManager {
   constructor(
     private readonly userId: number,
     private readonly address: string,
@@ -20,7 +20,7 @@ export class OwnCredentials implements Credentials {
       const created = await this.tokens.make(this.userId, input, run);
       await this.logEvent(
         'ACCESS_TOKEN_CREATED',
-        `${input.name.trim()} (${input.scopes.map((scope) => nameOf(scope as Scope)).join(', ')})`,
+        `${input.name.trim()} (${input.scopes.map((scope) => scopeName(scope as Scope)).join(', ')})`,
         run,
       );
       return created;
@@ -43,15 +43,15 @@ export class OwnCredentials implements Credentials {
     });
   }
 
-  private logEvent(kind: EventKind, detail: string, run: Run): Promise<void> {
-    return note({ kind, userId: this.userId, address: this.address, detail }, run);
+  private logEvent(kind: EventKind, detail: string, run: RunStatement): Promise<void> {
+    return logSecurityEvent({ kind, userId: this.userId, address: this.address, detail }, run);
   }
 
-  private inTransaction<T>(work: (run: Run) => Promise<T>): Promise<T> {
+  private inTransaction<T>(work: (run: RunStatement) => Promise<T>): Promise<T> {
     const { session } = this;
     const { sequelize } = session.database;
     return session.transaction((transaction) =>
-      work(async (text, bind) => (await sequelize.query(text, { bind, transaction, ...session.counted }))[0] as Row[]),
+      work(async (text, bind) => (await sequelize.query(text, { bind, transaction, ...session.sequelizeOptions }))[0] as Row[]),
     );
   }
 }

@@ -1,9 +1,9 @@
 /** Account deletion: the account, its rows, its contributions to the catalogue and its change log. */
-import { contributors } from '../core/access/access';
-import { entities, resourceOf } from '../core/model/registry';
+import { contributorTable } from '../core/access/access';
+import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 
-export interface Deleted {
+export interface DeletionResult {
   /** Rows owned by the user. */
   rows: number;
   /** Catalogue rows, such as images, that the user contributed; rows of other users may have referred to them. */
@@ -11,21 +11,21 @@ export interface Deleted {
 }
 
 /** Deletes everything in one transaction, in which triggers also schedule the files of the rows for removal. */
-export async function deleteUser(userId: number, database: Database): Promise<Deleted> {
+export async function deleteUser(userId: number, database: Database): Promise<DeletionResult> {
   return database.unlimited(async (client) => {
     const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
     try {
       await client.query('BEGIN');
       // Locks the account, so that no rows are added meanwhile.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const deleted: Deleted = { rows: 0, contributions: 0 };
-      for (const entity of entities()) {
+      const deleted: DeletionResult = { rows: 0, contributions: 0 };
+      for (const entity of allEntities()) {
         const { table, owned, owner } = resourceOf(entity)!;
         if (owned) deleted.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
-        const contributorTable = contributors(entity);
-        if (!contributorTable) continue;
+        const contributions = contributorTable(entity);
+        if (!contributions) continue;
         const { rowCount } = await client.query(
-          `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributorTable}" WHERE "user_id" = $1)`,
+          `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,
           [userId],
         );
         deleted.contributions += rowCount ?? 0;

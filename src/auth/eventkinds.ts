@@ -1,6 +1,6 @@
 /** Kinds of events in the audit log, with their descriptions. */
 
-export const KINDS = {
+export const EVENT_KINDS = {
   SIGNED_IN: 'Somebody signed in with name and password.',
   SIGN_IN_FAILED: 'Somebody tried to sign in with a wrong password, or to an account that is locked.',
   PASSWORD_CHANGED: 'The password was changed: all tokens are new, and all other browsers are signed out.',
@@ -18,5 +18,5 @@ export const KINDS = {
   COMMAND: 'An operator ran another command that changes data.',
 } as const;
 
-export type EventKind = keyof typeof KINDS;
-export const isEventKind = (text: string): text is EventKind => Object.hasOwn(KINDS, text);
+export type EventKind = keyof typeof EVENT_KINDS;
+export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENT_KINDS, text);

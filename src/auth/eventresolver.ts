@@ -1,21 +1,21 @@
 /** GraphQL connection of the audit log of the viewer's account. */
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { demandOwner } from '../core/access/access';
-import { DEFAULT_PAGE, MAX_PAGE, PageInfo } from '../core/read/connection';
+import { requireAccountOwner } from '../core/access/access';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageInfo } from '../core/read/connection';
 import type { Context } from '../core/context';
-import { badArgument } from '../core/model/errors';
+import { invalidArgumentError } from '../core/model/errors';
 import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
-import { KINDS, type EventKind } from './eventkinds';
-import { countOfEvents, eventsOf, type SecurityEvent as StoredEvent } from './securityevents';
+import { EVENT_KINDS, type EventKind } from './eventkinds';
+import { countEventsOfUser, eventsOfUser, type SecurityEvent as StoredEvent } from './securityevents';
 
-const SecurityEventKind = Object.fromEntries(Object.keys(KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
+const SecurityEventKind = Object.fromEntries(Object.keys(EVENT_KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
 registerEnumType(SecurityEventKind, {
   name: 'SecurityEventKind',
   description: 'What happened to an account.',
-  valuesConfig: Object.fromEntries(Object.entries(KINDS).map(([kind, description]) => [kind, { description }])),
+  valuesConfig: Object.fromEntries(Object.entries(EVENT_KINDS).map(([kind, description]) => [kind, { description }])),
 });
 
 @ObjectType({ description: 'Something that happened to an account, as the audit log has it.', simpleResolvers: true })
@@ -45,12 +45,12 @@ class SecurityEventEdge {
 class EventArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `How many from the newest on, ${DEFAULT_PAGE} if neither this nor \`last\` is given, ${MAX_PAGE} at most.`,
+    description: `How many from the newest on, ${DEFAULT_PAGE_SIZE} if neither this nor \`last\` is given, ${MAX_PAGE_SIZE} at most.`,
   })
   declare first?: number | null;
   @Field(() => String, { nullable: true, description: 'Only those after the one with this cursor, which are older.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `How many from the oldest on, ${MAX_PAGE} at most.` }) declare last?: number | null;
+  @Field(() => Int, { nullable: true, description: `How many from the oldest on, ${MAX_PAGE_SIZE} at most.` }) declare last?: number | null;
   @Field(() => String, { nullable: true, description: 'Only those before the one with this cursor, which are newer.' })
   declare before?: string | null;
 }
@@ -60,13 +60,13 @@ const cursorOf = ({ id }: StoredEvent): string => Buffer.from(`event:${id}`).toS
 function parseCursor(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
   if (cursor == null) return undefined;
   const [, id] = /^event:(\d{1,15})$/.exec(cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (id === undefined) throw badArgument(argument, 'This is not a cursor of this list.');
+  if (id === undefined) throw invalidArgumentError(argument, 'This is not a cursor of this list.');
   return Number(id);
 }
 
 function checkPageSize(argument: 'first' | 'last', size: number | null | undefined): number | undefined {
   if (size == null) return undefined;
-  if (size < 0 || size > MAX_PAGE) throw badArgument(argument, `Must be from 0 to ${MAX_PAGE}.`);
+  if (size < 0 || size > MAX_PAGE_SIZE) throw invalidArgumentError(argument, `Must be from 0 to ${MAX_PAGE_SIZE}.`);
   return size;
 }
 
@@ -92,18 +92,18 @@ class SecurityEventConnection {
 
   @Field(() => Int, { description: 'How many events there are in all pages together.' })
   totalCount(@Ctx() { loaders, session }: Context): Promise<number> {
-    const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countOfEvents(id, session)));
+    const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
     return loaders.get<number>('count of security events', count).load(this.userId);
   }
 }
 
 async function loadPage(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
   const [first, last] = [checkPageSize('first', args.first), checkPageSize('last', args.last)];
-  if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
+  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Give either first or last, not both.');
   const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const backward = last !== undefined;
-  const size = first ?? last ?? DEFAULT_PAGE;
-  const events = await eventsOf(userId, { older, newer, backward, limit: size + 1 }, session);
+  const size = first ?? last ?? DEFAULT_PAGE_SIZE;
+  const events = await eventsOfUser(userId, { older, newer, backward, limit: size + 1 }, session);
   const hasMore = events.length > size;
   const nodes = hasMore ? events.slice(0, size) : events;
   if (backward) nodes.reverse();
@@ -124,7 +124,7 @@ export class EventResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<SecurityEventConnection> {
-    demandOwner(context);
+    requireAccountOwner(context);
     const loadPages = (ids: readonly unknown[]) => Promise.all((ids as number[]).map((userId) => loadPage(userId, args, context)));
     return context.loaders.get<SecurityEventConnection>(info.fieldNodes, loadPages).load(id);
   }

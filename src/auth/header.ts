@@ -1,5 +1,5 @@
 /** Parser of the Authorization header (https://www.rfc-editor.org/rfc/rfc9110#name-authorization). */
-import { forbidden } from '../core/model/errors';
+import { forbiddenError } from '../core/model/errors';
 
 /** ASCII whitespace only; bytes beyond ASCII are part of the token. */
 const WHITESPACE = /[ \t\n\v\f\r]/;
@@ -8,14 +8,14 @@ const WHITESPACE = /[ \t\n\v\f\r]/;
  * The token of `Authorization: <scheme> <token>`, for the given schemes (in lower case). Undefined for all other schemes, which count as anonymous.
  * FORBIDDEN for a malformed header.
  */
-export function tokenOfHeader(header: string | undefined, schemes: readonly string[]): string | undefined {
+export function parseAuthorization(header: string | undefined, schemes: readonly string[]): string | undefined {
   const [scheme, ...keys] = (header ?? '').split(WHITESPACE).filter(Boolean);
   if (!scheme || !schemes.includes(scheme.toLowerCase())) return undefined;
-  if (keys.length === 0) throw forbidden('Invalid token header. No credentials provided.');
-  if (keys.length > 1) throw forbidden('Invalid token header. Token string should not contain spaces.');
+  if (keys.length === 0) throw forbiddenError('Invalid token header. No credentials provided.');
+  if (keys.length > 1) throw forbiddenError('Invalid token header. Token string should not contain spaces.');
   // Node decodes headers as Latin-1, so that invalid UTF-8 must be looked for in the original bytes.
   const bytes = Buffer.from(keys[0]!, 'latin1');
   if (bytes.some((byte) => byte > 127) && bytes.toString('utf8').includes('\uFFFD'))
-    throw forbidden('Invalid token header. Token string should not contain invalid characters.');
+    throw forbiddenError('Invalid token header. Token string should not contain invalid characters.');
   return bytes.toString('utf8');
 }

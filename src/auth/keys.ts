@@ -1,7 +1,7 @@
 /** The API key (token) of a user, for display to its owner. */
 import type { Session } from '../database/session';
-import { renewToken, tokenOf } from './accounts';
-import type { By } from './securityevents';
+import { renewToken, getOrCreateToken } from './accounts';
+import type { EventSource } from './securityevents';
 import type { TokenVault } from './tokens';
 
 export interface ApiKey {
@@ -14,17 +14,17 @@ export interface ApiKey {
 
 const SELECT_KEY = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
 
-export async function keyOf(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
+export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
   const [row] = await session.query(SELECT_KEY, [userId]);
   return row && { id: row.id, created: row.created, token: vault.open(row.sealed) };
 }
 
-export async function makeKey(userId: number, session: Session, vault: TokenVault): Promise<void> {
-  await tokenOf(userId, session, vault);
+export async function ensureApiKey(userId: number, session: Session, vault: TokenVault): Promise<void> {
+  await getOrCreateToken(userId, session, vault);
 }
 
 /** Replaces only the key with this id, so that submitting a form twice does not replace the key that was just created. */
-export async function replaceKey(userId: number, id: string, session: Session, vault: TokenVault, by: By): Promise<void> {
+export async function replaceApiKey(userId: number, id: string, session: Session, vault: TokenVault, by: EventSource): Promise<void> {
   const [row] = await session.query(SELECT_KEY, [userId]);
   if (row && row.id === id) await renewToken(userId, Buffer.from(id, 'hex'), session, vault, by);
 }

@@ -6,7 +6,7 @@ import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
 import type { Rate } from '../platform/environment';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { Unavailable } from '../database/refusals';
 
@@ -21,7 +21,7 @@ export interface LoginRates {
 
 const TOTAL_KEY = 'all';
 
-export class LoginLimit {
+export class LoginRateLimiter {
   private readonly name: RateLimiterPostgres;
   private readonly address: RateLimiterPostgres;
   private readonly total: RateLimiterPostgres;
@@ -64,7 +64,7 @@ export class LoginLimit {
       await refundAll();
       this.refused += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
-      throw new KnownError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
+      throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
     const result = await signIn();
     await Promise.all([refundAll(), this.name.reward(name)]);

@@ -6,7 +6,7 @@ import { hash, verify } from '@node-rs/argon2';
 import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import { Limiter, Overloaded } from '../platform/limiter';
 
 const deriveKey = promisify(pbkdf2);
@@ -21,7 +21,7 @@ const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
 /** SQL of the largest number of iterations of all imported hashes, 0 without any; an index answers it. */
-export const MOST_ITERATIONS = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
+export const MAX_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /**
@@ -36,18 +36,22 @@ const passwordLimiter = new Limiter<string | undefined>({
 });
 const RETRY_SECONDS = 2;
 
-export interface Verdict {
+export interface PasswordVerification {
   valid: boolean;
   /** The stored hash is not argon2id and should be replaced. */
   outdated: boolean;
 }
 
 /** `iterations` is the value of MOST_ITERATIONS, `caller` the client network. OVERLOADED if too many checks are queued. */
-export const verifyPassword = (storedHash: string | undefined, password: string, iterations = 0, caller?: string): Promise<Verdict> =>
-  runLimited(() => checkHash(storedHash, password, iterations), caller);
+export const verifyPassword = (
+  storedHash: string | undefined,
+  password: string,
+  iterations = 0,
+  caller?: string,
+): Promise<PasswordVerification> => runLimited(() => checkHash(storedHash, password, iterations), caller);
 
 /** Hashes a password for a request, within the concurrency limit; OVERLOADED as in `verifyPassword`. */
-export const hashInTurn = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
+export const hashPasswordLimited = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
 
 /** Runs work within the concurrency limit; OVERLOADED, with `retryAfter` in seconds, if the queue is full. */
 async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T> {
@@ -55,11 +59,11 @@ async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T
     return await passwordLimiter.run(caller, work);
   } catch (error) {
     if (!(error instanceof Overloaded)) throw error;
-    throw new KnownError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+    throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
   }
 }
 
-async function checkHash(storedHash: string | undefined, password: string, iterations: number): Promise<Verdict> {
+async function checkHash(storedHash: string | undefined, password: string, iterations: number): Promise<PasswordVerification> {
   const isArgon2Valid = storedHash?.startsWith('$argon2') ? await verify(storedHash, password).catch(() => undefined) : undefined;
   if (isArgon2Valid === undefined) await verify(await DUMMY_HASH, password);
   const importedHash = parseImportedHash(storedHash);

@@ -1,13 +1,13 @@
 /** GraphQL mutations for sign-in, password change and API key replacement. The REST login runs the same `login` mutation. */
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
-import { InvalidInput, KnownError, refuse } from '../core/model/errors';
-import { mistakesOf, problems } from '../core/model/limits';
-import { mistake, MistakeCode, type InputMistake } from '../core/model/mistakes';
-import { answered, InputError } from '../core/schema/payload';
+import { InvalidInput, ClientError, throwIfInvalid } from '../core/model/errors';
+import { limitIssues, limitMessages } from '../core/model/limits';
+import { validationIssue, IssueCode, type InputIssue } from '../core/model/mistakes';
+import { runWrite, InputError } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/facts';
 import { trimmed } from '../platform/reading';
-import { MAX_PASSWORD, MIN_PASSWORD } from './accounts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 
@@ -15,7 +15,7 @@ const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
 class TokenPayload {
   constructor(
     readonly token: string | null,
-    readonly errors: readonly InputMistake[],
+    readonly errors: readonly InputIssue[],
   ) {}
 }
 
@@ -29,20 +29,20 @@ class LoginPayload extends TokenPayload {
   declare readonly token: string | null;
 
   @Field(() => [InputError], { description: 'All that is wrong with the values; WRONG_CREDENTIALS of both together.' })
-  declare readonly errors: readonly InputMistake[];
+  declare readonly errors: readonly InputIssue[];
 }
 
 /** Lengths count Unicode code points. */
 const CREDENTIAL_FACTS = {
   username: { kind: 'string', blank: true },
-  password: { kind: 'string', minLength: MIN_PASSWORD, blank: false },
+  password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, blank: false },
 } as const;
 
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
 const ARGUMENT_LIMITS: ArgumentLimits = {
-  username: (name) => problems(name, CREDENTIAL_FACTS.username),
-  password: (password) => problems(password, CREDENTIAL_FACTS.password),
+  username: (name) => limitMessages(name, CREDENTIAL_FACTS.username),
+  password: (password) => limitMessages(password, CREDENTIAL_FACTS.password),
 };
 
 @ObjectType({ description: 'The token of an account with a new password, or what is wrong with the values.', simpleResolvers: true })
@@ -54,7 +54,7 @@ class ChangePasswordPayload extends TokenPayload {
   declare readonly token: string | null;
 
   @Field(() => [InputError], { description: 'All that is wrong with the values; then the password was not changed.' })
-  declare readonly errors: readonly InputMistake[];
+  declare readonly errors: readonly InputIssue[];
 }
 
 @ObjectType({ description: 'A new token.', simpleResolvers: true })
@@ -64,8 +64,8 @@ class ReplaceTokenPayload {
 }
 
 function throwWrongCredentials(error: unknown): never {
-  if (error instanceof KnownError && error.extensions.code === 'UNAUTHENTICATED')
-    throw new InvalidInput([{ path: [], ...mistake(MistakeCode.WRONG_CREDENTIALS, error.message) }]);
+  if (error instanceof ClientError && error.extensions.code === 'UNAUTHENTICATED')
+    throw new InvalidInput([{ path: [], ...validationIssue(IssueCode.WRONG_CREDENTIALS, error.message) }]);
   throw error;
 }
 
@@ -79,14 +79,15 @@ export class AuthResolver {
   @Extensions({ once: true, limits: ARGUMENT_LIMITS })
   async login(
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
-    @Arg('password', () => String, { description: `At least ${MIN_PASSWORD} characters; blanks around it do not count.` }) password: string,
+    @Arg('password', () => String, { description: `At least ${MIN_PASSWORD_LENGTH} characters; blanks around it do not count.` })
+    password: string,
     @Ctx() { signIn }: Context,
   ): Promise<object> {
     const credentials = { username, password: trimmed(password) };
-    return answered<string>(LoginPayload, async () => {
-      refuse(
+    return runWrite<string>(LoginPayload, async () => {
+      throwIfInvalid(
         CREDENTIAL_FIELDS.flatMap((name) =>
-          mistakesOf(credentials[name], CREDENTIAL_FACTS[name]).map((issue) => ({ path: [name], ...issue })),
+          limitIssues(credentials[name], CREDENTIAL_FACTS[name]).map((issue) => ({ path: [name], ...issue })),
         ),
       );
       return signIn(credentials.username, credentials.password).catch(throwWrongCredentials);
@@ -102,12 +103,12 @@ export class AuthResolver {
   changePassword(
     @Arg('oldPassword', () => String, { description: 'The present one; blanks around it do not count.' }) oldPassword: string,
     @Arg('newPassword', () => String, {
-      description: `${MIN_PASSWORD} to ${MAX_PASSWORD} characters, not digits alone; blanks around it do not count.`,
+      description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters, not digits alone; blanks around it do not count.`,
     })
     newPassword: string,
     @Ctx() { changePassword }: Context,
   ): Promise<object> {
-    return answered<string>(ChangePasswordPayload, () => changePassword(trimmed(oldPassword), trimmed(newPassword)));
+    return runWrite<string>(ChangePasswordPayload, () => changePassword(trimmed(oldPassword), trimmed(newPassword)));
   }
 
   @Mutation(() => ReplaceTokenPayload, {

@@ -3,11 +3,11 @@
  * events, the number per kind and hour is limited; the last event before the limit is marked as such.
  */
 import type { Logger } from 'pino';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
-import type { Run } from './accesstokens';
+import type { RunStatement } from './accesstokens';
 import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
@@ -21,7 +21,7 @@ export interface NewEvent {
   detail?: string;
 }
 
-export type By = Pick<NewEvent, 'address' | 'operator'>;
+export type EventSource = Pick<NewEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
 /** Actions of these kinds are rejected if their event cannot be logged. */
@@ -44,11 +44,13 @@ const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::t
 const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /** Logs an event. Beyond the hourly limit, TOO_MANY_REQUESTS for mandatory kinds; events of other kinds are dropped. */
-export async function note({ kind, userId, address, operator, detail }: NewEvent, run: Run): Promise<void> {
+export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, run: RunStatement): Promise<void> {
   const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
   const insertedRows = await run(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
   if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
-    throw new KnownError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', { retryAfter: SECONDS_PER_HOUR });
+    throw new ClientError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', {
+      retryAfter: SECONDS_PER_HOUR,
+    });
 }
 
 export interface SecurityEvent {
@@ -99,12 +101,12 @@ export interface EventPage {
 }
 
 /** A page of the events of a user: newest first, or oldest first if `backward`. */
-export const eventsOf = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
+export const eventsOfUser = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
   const statement = backward ? OLDEST_OF_USER : NEWEST_OF_USER;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 
-export const countOfEvents = async (userId: number, session: Session): Promise<number> =>
+export const countEventsOfUser = async (userId: number, session: Session): Promise<number> =>
   (await session.query(COUNT_OF_USER, [userId]))[0]!.count;
 
 /** Events of all accounts, newest first. */

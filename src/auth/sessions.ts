@@ -5,9 +5,9 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Viewer } from '../core/context';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import type { Session } from '../database/session';
-import { digestOf, type TokenVault } from './tokens';
+import { sha256, type TokenVault } from './tokens';
 
 /** Request header with the CSRF token, for requests without a form. */
 export const CSRF_HEADER = 'X-CSRFToken';
@@ -17,14 +17,14 @@ const SESSION_ID = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
 /** FORBIDDEN; the class distinguishes it from other errors with this code. */
-export class CsrfError extends KnownError {
+export class CsrfError extends ClientError {
   constructor() {
     super('FORBIDDEN', 'CSRF Failed: CSRF token missing or incorrect.');
   }
 }
 
 /** Cookies with the prefix `__Host-` must be Secure, and no other host of the same domain can set them. */
-export const cookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
+export const sessionCookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
 const SELECT_VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
@@ -40,12 +40,12 @@ export class Sessions {
   /** Creates a session and returns its id, which only the browser keeps. */
   async start(userId: number, session: Session): Promise<string> {
     const id = randomBytes(32).toString('base64url');
-    await session.query(INSERT_SESSION, [digestOf(id), userId, LIFETIME_SECONDS]);
+    await session.query(INSERT_SESSION, [sha256(id), userId, LIFETIME_SECONDS]);
     return id;
   }
 
   async viewerOf(id: string, session: Session): Promise<Viewer | undefined> {
-    const digest = digestOf(id);
+    const digest = sha256(id);
     const [row] = await session.identify(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
     // Accurate to ten minutes, so that most requests cost no write.
@@ -54,19 +54,19 @@ export class Sessions {
   }
 
   async end(id: string, session: Session): Promise<void> {
-    await session.query('DELETE FROM "session" WHERE "digest" = $1', [digestOf(id)]);
+    await session.query('DELETE FROM "session" WHERE "digest" = $1', [sha256(id)]);
   }
 
   /** The session id in a Cookie header; undefined if missing or malformed. */
   idOf(header: string | undefined, secure: boolean): string | undefined {
-    const id = header === undefined ? undefined : parseCookie(header)[cookieName(secure)];
+    const id = header === undefined ? undefined : parseCookie(header)[sessionCookieName(secure)];
     return id !== undefined && SESSION_ID.test(id) ? id : undefined;
   }
 
   /** Set-Cookie header that stores a session id, or deletes the cookie if `id` is undefined. */
   cookie(id: string | undefined, secure: boolean): string {
     const age = id === undefined ? 0 : LIFETIME_SECONDS;
-    return stringifySetCookie(cookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
+    return stringifySetCookie(sessionCookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
   }
 
   /** New for every page, so that the size of compressed pages does not reveal it (https://www.breachattack.com). Valid as long as the session. */

@@ -1,16 +1,16 @@
 /** GraphQL fields and mutations for access tokens and sessions. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Int, Mutation, ObjectType, Resolver, Root } from 'type-graphql';
-import { demandOwner } from '../core/access/access';
+import { requireAccountOwner } from '../core/access/access';
 import type { Context } from '../core/context';
-import { InvalidInput, noSuch } from '../core/model/errors';
-import { parseId } from '../core/model/ids';
-import type { InputMistake } from '../core/model/mistakes';
-import { answered, InputError } from '../core/schema/payload';
+import { InvalidInput, rowNotFoundIssue } from '../core/model/errors';
+import { parseRowId } from '../core/model/ids';
+import type { InputIssue } from '../core/model/mistakes';
+import { runWrite, InputError } from '../core/schema/payload';
 import { Needs } from '../core/read/plan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
-import { listOf, MAX_NAME, type AccessToken as StoredToken } from './accesstokens';
+import { listAccessTokens, MAX_TOKEN_NAME_LENGTH, type AccessToken as StoredToken } from './accesstokens';
 
 const ASSUMED_TOKENS_PER_USER = 50;
 
@@ -27,7 +27,7 @@ export class AccessToken {
 }
 
 /** A new access token with its secret, which is stored nowhere else. */
-export interface Made {
+export interface CreatedAccessToken {
   token: string;
   accessToken: StoredToken;
 }
@@ -44,9 +44,9 @@ class CreateAccessTokenPayload {
   readonly accessToken: StoredToken | null;
 
   @Field(() => [InputError], { description: 'All that is wrong with the values; then no token was made.' })
-  readonly errors: readonly InputMistake[];
+  readonly errors: readonly InputIssue[];
 
-  constructor(created: Made | null, errors: readonly InputMistake[]) {
+  constructor(created: CreatedAccessToken | null, errors: readonly InputIssue[]) {
     this.token = created?.token ?? null;
     this.accessToken = created?.accessToken ?? null;
     this.errors = errors;
@@ -59,9 +59,9 @@ class RevokeAccessTokenPayload {
   readonly revokedId: number | null;
 
   @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
-  readonly errors: readonly InputMistake[];
+  readonly errors: readonly InputIssue[];
 
-  constructor(revokedId: number | null, errors: readonly InputMistake[]) {
+  constructor(revokedId: number | null, errors: readonly InputIssue[]) {
     this.revokedId = revokedId;
     this.errors = errors;
   }
@@ -85,8 +85,8 @@ export class AccessTokenResolver {
   @Extensions({ listSize: { assumedSize: ASSUMED_TOKENS_PER_USER } })
   @Needs(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
-    demandOwner(context);
-    return context.loaders.get('access tokens', (ids) => listOf(ids as number[], context.session)).load(id);
+    requireAccountOwner(context);
+    return context.loaders.get('access tokens', (ids) => listAccessTokens(ids as number[], context.session)).load(id);
   }
 
   @Mutation(() => CreateAccessTokenPayload, {
@@ -95,16 +95,18 @@ export class AccessTokenResolver {
   })
   @Extensions({ once: true })
   createAccessToken(
-    @Arg('name', () => String, { description: `What to call it: up to ${MAX_NAME} characters, and not as another one is called.` })
+    @Arg('name', () => String, {
+      description: `What to call it: up to ${MAX_TOKEN_NAME_LENGTH} characters, and not as another one is called.`,
+    })
     name: string,
     @Arg('scopes', () => [TokenScope.type], { description: 'What it is for, one at least. Writing includes reading.' }) scopes: string[],
     @Arg('expiresAt', () => DateTimeScalar, { nullable: true, description: 'When it ends; never, if absent.' })
     expiresAt: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
-    return answered<Made>(CreateAccessTokenPayload, async () => {
+    return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
       const { id, token } = await context.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
-      const [tokens] = await listOf([demandOwner(context).id], context.session);
+      const [tokens] = await listAccessTokens([requireAccountOwner(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
   }
@@ -114,11 +116,11 @@ export class AccessTokenResolver {
     description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY_NOTE}`,
   })
   revokeAccessToken(@Arg('id', () => ID, { description: 'As the list has it.' }) id: string, @Ctx() context: Context): Promise<object> {
-    return answered<number>(RevokeAccessTokenPayload, async () => {
-      const tokenId = parseId(id);
+    return runWrite<number>(RevokeAccessTokenPayload, async () => {
+      const tokenId = parseRowId(id);
       const credentials = context.credentials();
       if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
-        throw new InvalidInput([{ path: ['id'], ...noSuch(AccessToken.name, id) }]);
+        throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       return tokenId;
     });
   }

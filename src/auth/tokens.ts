@@ -8,8 +8,8 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-export const newToken = (): string => randomBytes(20).toString('hex');
-export const digestOf = (token: string): Buffer => createHash('sha256').update(token).digest();
+export const generateToken = (): string => randomBytes(20).toString('hex');
+export const sha256 = (token: string): Buffer => createHash('sha256').update(token).digest();
 
 export class TokenVault {
   private readonly encryptionKey: Buffer;

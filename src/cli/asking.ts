@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { checkPassword } from '../auth/accounts';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 
 const discardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
@@ -13,7 +13,7 @@ function ask(question: string, { hidden = false } = {}): Promise<string> {
     const lines = createInterface({ input: process.stdin, output: hidden ? discardingStream() : process.stderr, terminal });
     lines.once('close', () => {
       if (terminal && hidden) process.stderr.write('\n');
-      reject(new KnownError('BAD_USER_INPUT', 'There was no answer: nothing was changed.'));
+      reject(new ClientError('BAD_USER_INPUT', 'There was no answer: nothing was changed.'));
     });
     // Printed after the interface has disabled the terminal's echo.
     if (terminal && hidden) process.stderr.write(question);
@@ -34,6 +34,6 @@ export async function newPassword(): Promise<string> {
   const password = await ask('Password: ', { hidden: true });
   checkPassword(password);
   if (process.stdin.isTTY && (await ask('The same again: ', { hidden: true })) !== password)
-    throw new KnownError('BAD_USER_INPUT', 'These were two different passwords: nothing was changed.');
+    throw new ClientError('BAD_USER_INPUT', 'These were two different passwords: nothing was changed.');
   return password;
 }

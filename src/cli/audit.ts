@@ -1,5 +1,5 @@
 /** `fitgraph audit`: prints the audit log. */
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
 import { operate, say } from './operator';
@@ -30,7 +30,7 @@ interface Options {
 
 export const audit = ({ user, kind: kinds, address, since, until, limit, json }: Options): Promise<void> =>
   operate(async ({ session }) => {
-    if (user?.includes('\0')) throw new KnownError('BAD_USER_INPUT', 'No user has such a name.');
+    if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has such a name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
     for (let remaining = limit; remaining > 0;) {
       const events = await findEvents(filter, Math.min(remaining, PAGE_SIZE), session);

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
 import { counted, noteOf, operate, say, stages } from './operator';
@@ -13,7 +13,7 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
   operate(
     async ({ config, database, session, secretKey }) => {
       if (!replace && existsSync(file))
-        throw new KnownError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
+        throw new ClientError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
       // Continues if the audit log is not writable, for example on a standby.
       await noteOf({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);

@@ -1,7 +1,7 @@
 /** Command definitions with arguments and options (commander). Implementations are imported when a command runs, which keeps `--help` fast. */
 import { Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
-import { isEventKind, KINDS, type EventKind } from '../auth/eventkinds';
+import { isEventKind, EVENT_KINDS, type EventKind } from '../auth/eventkinds';
 
 const lazyAction =
   <A extends unknown[]>(load: () => Promise<(...args: A) => unknown>) =>
@@ -14,7 +14,7 @@ const AGE_UNITS: Readonly<Record<string, string>> = { m: 'minutes', h: 'hours', 
 
 function parseKind(text: string, previous: EventKind[] = []): EventKind[] {
   const name = text.toUpperCase().replaceAll('-', '_');
-  if (!isEventKind(name)) throw new InvalidArgumentError(`It is one of ${Object.keys(KINDS).join(', ')}.`);
+  if (!isEventKind(name)) throw new InvalidArgumentError(`It is one of ${Object.keys(EVENT_KINDS).join(', ')}.`);
   return [...previous, name];
 }
 

@@ -8,10 +8,10 @@ import { clusterMajor } from '../database/embedded/cluster';
 import { migrated, refuseNewer } from '../database/migrate';
 import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
-import { standingOf } from '../database/viewerrole';
+import { rowSecurityStatus } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
 import { fieldsOf } from '../core/model/fields';
-import { entities, resourceOf } from '../core/model/registry';
+import { allEntities, resourceOf } from '../core/model/registry';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { freePort } from '../server/supervisor/port';
@@ -197,7 +197,7 @@ async function findMissing({ pool }: Database): Promise<string[]> {
      WHERE "table_schema" = current_schema() GROUP BY 1`,
   );
   const existingColumns = new Map(rows.map(({ table, columns }) => [table as string, columns as string[]]));
-  return entities().flatMap((entity) => {
+  return allEntities().flatMap((entity) => {
     const { table } = resourceOf(entity)!;
     const columns = existingColumns.get(table);
     const stored = fieldsOf(entity).filter(({ stored: isStored }) => isStored);
@@ -224,9 +224,9 @@ async function examineReplica(database: Database, note: Note): Promise<void> {
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
   const about = 'Row security';
   if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: the program alone decides whose rows a request reads' });
-  const rowSecurityStatus = (await migrated(database)) && (await standingOf(database.pool));
-  if (!rowSecurityStatus) return;
-  const { role, lacking, advice, isBound } = rowSecurityStatus;
+  const status = (await migrated(database)) && (await rowSecurityStatus(database.pool));
+  if (!status) return;
+  const { role, lacking, advice, isBound } = status;
   if (lacking === undefined)
     return note({ state: 'ok', about, said: `requests ask in the name of ${role}, which sees their viewer's rows alone` });
   note({
@@ -252,7 +252,7 @@ async function examineFiles(config: Config, { pool }: Database, note: Note): Pro
   const media = Media.of(config);
   if (config.bucket) await media.files.check();
   let [total, missing, lastId] = [0, 0, 0];
-  for (const entity of entities())
+  for (const entity of allEntities())
     for (const { kind, column } of fieldsOf(entity)) {
       if (kind !== 'image') continue;
       for (let hasMore = true; hasMore;) {

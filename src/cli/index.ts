@@ -31,7 +31,7 @@ run().catch(async (error: unknown) => {
   // Commander has already printed the usage error.
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
-  const isExpected = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).KnownError;
+  const isExpected = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).ClientError;
   process.stderr.write(`fitgraph: ${isExpected || !wantsStacks() ? message : stack}\n`);
   process.exit(1);
 });

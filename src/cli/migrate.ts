@@ -1,5 +1,5 @@
 /** `fitgraph migrate`: applies pending migrations or reverts the last one. */
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
 import { confirm } from './asking';
@@ -22,9 +22,9 @@ async function revert({ database, session }: OperatorContext, yes = false): Prom
   if (name === undefined) return say('Nothing to do.');
   const { servers } = (await database.ask(COUNT_SERVERS))[0]!;
   if (servers)
-    throw new KnownError('CONFLICT', 'A server runs on this database, and would fail without what is taken back: stop it first.');
+    throw new ClientError('CONFLICT', 'A server runs on this database, and would fail without what is taken back: stop it first.');
   const question = `${name} will be taken back, with all data that only it has a place for. Type its name to go on: `;
-  if (!yes && !(await confirm(question, name))) throw new KnownError('BAD_USER_INPUT', 'That is another name: nothing was changed.');
+  if (!yes && !(await confirm(question, name))) throw new ClientError('BAD_USER_INPUT', 'That is another name: nothing was changed.');
   const names = await migrateDown(database);
   // Fails if the reverted migration is that of the audit log.
   await noteOf({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);

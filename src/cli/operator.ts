@@ -1,6 +1,6 @@
 /** Shared setup and output of commands: opens and closes the database, writes the audit log, shows progress. */
 import { userInfo } from 'node:os';
-import { note, type NewEvent } from '../auth/securityevents';
+import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { readConfig, type Config } from '../platform/config';
 import type { Database } from '../database/connection';
@@ -28,7 +28,7 @@ function operatorName(): string {
 
 /** Records an operator's action in the audit log. */
 export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
-  note({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
+  logSecurityEvent({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
 export async function operate<T>(
   work: (context: OperatorContext) => Promise<T>,

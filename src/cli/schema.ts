@@ -1,4 +1,4 @@
 /** `fitgraph schema`: prints the GraphQL schema. */
-import { buildGraphQLSchema, printed } from '../graphql/schema';
+import { buildGraphQLSchema, printSchemaSorted } from '../graphql/schema';
 
-export const schema = (): void => void process.stdout.write(printed(buildGraphQLSchema()));
+export const schema = (): void => void process.stdout.write(printSchemaSorted(buildGraphQLSchema()));

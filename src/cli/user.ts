@@ -1,10 +1,10 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPassword, createUser, findUser, replaceToken, setActive, setPassword, tokenOf } from '../auth/accounts';
+import { checkPassword, createUser, findUser, replaceSealedToken, setActive, setPassword, getOrCreateToken } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
-import { KnownError } from '../core/model/errors';
-import { Listener } from '../core/changes/listener';
+import { ClientError } from '../core/model/errors';
+import { NotificationListener } from '../core/changes/listener';
 import type { Database } from '../database/connection';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
@@ -28,10 +28,10 @@ export async function create(username: string, options: { password?: string; ema
   await operate(async ({ session, vault }) => {
     // An account refers to a language.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
-      throw new KnownError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
+      throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
     await noteOf({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    say(`User ${username} was made. Token: ${await tokenOf(id, session, vault)}`);
+    say(`User ${username} was made. Token: ${await getOrCreateToken(id, session, vault)}`);
   });
 }
 
@@ -42,7 +42,9 @@ export async function changePassword(username: string, options: { password?: str
     checkPassword(password);
     await noteOf({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
-    say(`The password of ${username} was changed, and all browsers are signed out. New token: ${await tokenOf(id, session, vault)}`);
+    say(
+      `The password of ${username} was changed, and all browsers are signed out. New token: ${await getOrCreateToken(id, session, vault)}`,
+    );
     if (options.new) say(`New password: ${password}`);
   });
 }
@@ -52,7 +54,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     const { id } = await findUser(username, session);
     await noteOf({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    say(await (options.new ? replaceToken : tokenOf)(id, session, vault));
+    say(await (options.new ? replaceSealedToken : getOrCreateToken)(id, session, vault));
   });
 
 export const deactivate = (username: string, options: { undo?: boolean }): Promise<void> =>
@@ -65,7 +67,7 @@ export const deactivate = (username: string, options: { undo?: boolean }): Promi
 
 export async function remove(username: string, options: { yes?: boolean }): Promise<void> {
   if (!options.yes && !(await confirm(`Everything of ${username} will be deleted. Type the name again: `, username)))
-    throw new KnownError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
+    throw new ClientError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
   await operate(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
     await noteOf({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
@@ -93,5 +95,5 @@ export const list = (options: { json?: boolean }): Promise<void> =>
 /** Deletes the files now. A running server would do so too; without one they would stay until the next start. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
-  await new FileRemoval(database, Media.of(config), new Listener(database, log), log).run();
+  await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).run();
 }

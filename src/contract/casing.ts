@@ -1,12 +1,12 @@
 /** Conversion of names between camelCase (code, GraphQL), snake_case (database, REST) and CONSTANT_CASE (enums). */
 
 /** `createdOn` → `created_on`. */
-export const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+export const toSnakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** `createdOn` → `CREATED_ON`. */
-export const constant = (name: string) => snake(name).toUpperCase();
+export const toConstantCase = (name: string) => toSnakeCase(name).toUpperCase();
 
 /** Converts an argument's name to its REST query parameter, without a trailing `_id`: `exerciseId` → `exercise`. */
-export const parameter = (argument: string) => snake(argument).replace(/_id$/, '');
+export const toQueryParameter = (argument: string) => toSnakeCase(argument).replace(/_id$/, '');
 
-export const camel = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());
+export const toCamelCase = (name: string) => name.replace(/_[a-z]/g, (letter) => letter[1]!.toUpperCase());

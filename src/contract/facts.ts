@@ -1,6 +1,6 @@
 /** Types of the GraphQL schema's `extensions`: metadata of types and fields, from which REST, forms and API docs are derived. */
 
-export type Kind =
+export type FieldKind =
   | 'integer'
   | 'string'
   | 'boolean'
@@ -21,7 +21,7 @@ export interface Choice {
 }
 
 /** `extensions.only`: restricts a field to one interface. All other fields are in both. */
-export type Only = 'rest' | 'graphql';
+export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: field metadata for both interfaces. */
 export interface FieldFact {
@@ -29,7 +29,7 @@ export interface FieldFact {
   readonly name: string;
   /** Key in REST. */
   readonly rest: string;
-  readonly kind: Kind;
+  readonly kind: FieldKind;
   readonly label: string;
   /** Help text in REST's OPTIONS. */
   readonly help?: string;
@@ -43,7 +43,7 @@ export interface FieldFact {
   readonly default?: unknown;
   /** Hidden from REST; GraphQL shows and accepts the field. */
   readonly hidden: boolean;
-  readonly only?: Only;
+  readonly only?: InterfaceName;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
   /** REST ignores the value on creation and stores the default. */
@@ -79,7 +79,7 @@ export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldFact
   !optional && !hasDefault && !blank;
 
 /** Scope groups of access tokens. */
-export type Group = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
+export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
 /** A REST query parameter that filters a list in a way that the field's kind does not determine. */
 export interface FilterFact {
@@ -116,9 +116,9 @@ export interface ViewFact {
 /** `extensions.resource` of an object type: metadata of a resource for both interfaces. */
 export interface ResourceFact {
   readonly owned: boolean;
-  readonly only?: Only;
+  readonly only?: InterfaceName;
   /** Access-token scope group; only for resources that users own or contribute to. */
-  readonly group?: Group;
+  readonly group?: ScopeGroup;
   /** Names of the query and mutation fields. */
   readonly one: string;
   readonly many: string;
@@ -179,7 +179,7 @@ declare module 'graphql' {
     action?: ActionFact;
     endpoint?: EndpointFact;
     limits?: ArgumentLimits;
-    only?: Only;
+    only?: InterfaceName;
     /** Cost of a value in addition to its objects (`@cost` of https://ibm.github.io/graphql-specs/cost-spec.html). */
     cost?: { readonly weight: number };
     /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
@@ -195,7 +195,7 @@ declare module 'graphql' {
   }
   interface GraphQLInputFieldExtensions {
     field?: FieldFact;
-    only?: Only;
+    only?: InterfaceName;
   }
   interface GraphQLInputObjectTypeExtensions {
     /** Exactly one of the input object's fields must be set. */

@@ -4,7 +4,7 @@
 const [MIN_EXPONENT, MAX_EXPONENT] = [-4, 16];
 
 /** Formats a float like `repr(value)` in Python: `372.0`, `1e-05`. */
-export function floatText(value: number): string {
+export function formatPythonFloat(value: number): string {
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
   if (Object.is(value, -0)) return '-0.0';
   const [mantissa = '', power = '0'] = value.toExponential().split('e');
@@ -22,20 +22,20 @@ const FLOAT_MARK = '\udfff';
 const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
 /** Encodes a float as a marked string, which `asReference` writes as a JSON number. */
-export const floatMark = (value: number): string => FLOAT_MARK + floatText(value);
+export const markFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
 
 /** Converts the marked floats of a body to numbers, for HTML pages. */
-export function plainFloats(body: unknown): unknown {
+export function unmarkFloats(body: unknown): unknown {
   if (typeof body === 'string') return body.startsWith(FLOAT_MARK) ? Number(body.slice(FLOAT_MARK.length)) : body;
-  if (Array.isArray(body)) return body.map(plainFloats);
+  if (Array.isArray(body)) return body.map(unmarkFloats);
   if (body === null || typeof body !== 'object') return body;
-  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, plainFloats(value)]));
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, unmarkFloats(value)]));
 }
 
 const SEPARATORS = /[\u2028\u2029]/g;
 
 /** Finishes JSON as Django REST framework writes it: marked floats as numbers, and U+2028 and U+2029 escaped. */
-export function asReference(json: string): string {
+export function toDjangoJson(json: string): string {
   const text = json.includes('"\\udfff') ? json.replace(MARKED_FLOAT, '$1') : json;
   return !text.includes('\u2028') && !text.includes('\u2029')
     ? text

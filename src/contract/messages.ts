@@ -9,7 +9,8 @@ export const NOT_A_NUMBER = 'A valid number is required.';
 export const NOT_A_STRING = 'Not a valid string.';
 export const NOT_A_DATE = 'Date has wrong format. Use one of these formats instead: YYYY-MM-DD.';
 export const NOT_A_TIME = 'Time has wrong format. Use one of these formats instead: hh:mm[:ss[.uuuuuu]].';
-export const NOT_A_MOMENT = 'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
+export const NOT_A_DATETIME =
+  'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 export const NO_NULLS = 'Null characters are not allowed.';
 
 export const NOT_A_CHOICE = 'Select a valid choice. That choice is not one of the available choices.';
@@ -22,5 +23,5 @@ export const atMost = (max: number | string): string => `Ensure this value is le
 export const atMostCharacters = (max: number): string => `Ensure this field has no more than ${max} characters.`;
 export const atMostElements = (max: number): string => `Ensure this list has no more than ${max} elements.`;
 
-export const answerTooLong = (limit: number): string =>
+export const responseTooLong = (limit: number): string =>
   `The response would be longer than ${limit} bytes. Ask for fewer rows at a time, or for fewer fields.`;

@@ -1,5 +1,5 @@
 /** HTTP status codes by GraphQL error code. */
-export const STATUSES: Readonly<Record<string, number>> = {
+export const HTTP_STATUS_BY_ERROR_CODE: Readonly<Record<string, number>> = {
   BAD_REQUEST: 400,
   BAD_USER_INPUT: 400,
   COST_LIMIT: 400,
@@ -19,4 +19,4 @@ export const STATUSES: Readonly<Record<string, number>> = {
 };
 
 /** Codes of temporary server errors, after which a retry can succeed. */
-export const PASSING: readonly string[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];
+export const TEMPORARY_ERROR_CODES: readonly string[] = ['OVERLOADED', 'SERVICE_UNAVAILABLE', 'TIMEOUT'];

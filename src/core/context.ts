@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
 import type { Session } from '../database/session';
-import type { AnswerSize } from './operation/answersize';
-import type { Atomic } from './operation/atomic';
-import type { Cost } from './operation/cost';
+import type { ResponseSize } from './operation/answersize';
+import type { AtomicState } from './operation/atomic';
+import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
 import type { ChangeLog } from './changes/changes';
-import type { Memory } from './cache/memory';
-import type { NamesInMemory } from './cache/namesinmemory';
-import type { ReferenceTables } from './cache/reference';
+import type { DerivedValueCache } from './cache/memory';
+import type { NameIndexes } from './cache/namesinmemory';
+import type { CatalogueCache } from './cache/reference';
 import type { Scope } from './access/scopes';
 
 export interface Viewer {
@@ -23,9 +23,9 @@ export interface Viewer {
 }
 
 /** File storage for uploads, which rows refer to by path. */
-export interface Media {
+export interface MediaStorage {
   /** Maximum total size of one user's files in bytes. */
-  readonly quota: number;
+  readonly quotaBytes: number;
   /** Stores a file and returns its path, which has at most `max` characters. */
   store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
@@ -36,7 +36,7 @@ export interface Media {
 }
 
 /** Management of the viewer's access tokens and browser sessions. */
-export interface Credentials {
+export interface CredentialManager {
   /** Creates a token and returns it; it cannot be shown again. Throws InvalidInput, for example for a duplicate name. */
   createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
   /** Revokes one access token, or all without an id. Returns the number of revoked tokens. */
@@ -46,28 +46,28 @@ export interface Credentials {
 }
 
 /** Rate limit of the sender of a request, by the cost of operations (leaky bucket). */
-export interface Spending {
+export interface RateBudget {
   /** Reserves the cost of an operation before it runs. Throws RATE_LIMITED, with `retryAfter` in seconds, if it exceeds the remaining budget. */
-  reserve(cost: Cost): void;
+  reserve(cost: OperationCost): void;
   /** Refunds the unused part of a reserved cost after the operation has run. */
-  settle(cost: Cost): void;
+  settle(cost: OperationCost): void;
   /** Charges bytes of the response. */
-  sent(bytes: number): void;
+  chargeResponseBytes(bytes: number): void;
   /** Throws RATE_LIMITED if the budget is exhausted. */
-  demand(): void;
+  requireBudget(): void;
   /** Charges milliseconds in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
-  worked(ms: number): void;
+  chargeMilliseconds(ms: number): void;
   /** The state of the budget; undefined until something has been charged or reserved. */
-  readonly standing: Standing | undefined;
+  readonly state: BudgetState | undefined;
 }
 
-export interface Standing {
+export interface BudgetState {
   /** Cost of this request so far. */
   cost: number;
   limit: number;
   remaining: number;
   /** Seconds until the rate limit is fully replenished. */
-  seconds: number;
+  resetSeconds: number;
 }
 
 export interface Context {
@@ -75,19 +75,19 @@ export interface Context {
   /** OpenTelemetry trace of the request; absent if tracing is off. */
   trace?: Trace;
   /** Counts an error code in the metrics; absent if metrics are off. */
-  told?: (code: string) => void;
+  countErrorCode?: (code: string) => void;
   viewer: Viewer | null;
   /** Interface of the request. REST keeps wger's behaviour where GraphQL is stricter. */
   api: 'graphql' | 'rest';
   session: Session;
   /** Start of the request, by `performance.now()`. */
-  began: number;
+  startedAt: number;
   loaders: Loaders;
-  reference: ReferenceTables;
-  memory: Memory;
-  names: NamesInMemory;
-  changes: ChangeLog;
-  media: Media;
+  catalogue: CatalogueCache;
+  derivedValues: DerivedValueCache;
+  nameIndexes: NameIndexes;
+  changeLog: ChangeLog;
+  media: MediaStorage;
   /** Time zone of the server, which determines the current date. */
   timeZone: string;
   /** Scheme and host of links in the response. */
@@ -101,16 +101,16 @@ export interface Context {
   /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
   /** Throws for anonymous clients and for requests with an access token. */
-  credentials(): Credentials;
+  credentials(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
-  confirm(): Promise<void>;
+  confirmCredentials(): Promise<void>;
   /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
-  written?: number;
+  exportOffset?: number;
   /** Set while an `@atomic` operation runs. */
-  atomic?: Atomic;
+  atomic?: AtomicState;
   /** Size limit of the response to the running operation. */
-  size?: AnswerSize;
+  responseSize?: ResponseSize;
   /** Absent if no rate limit applies. */
-  spending?: Spending;
+  budget?: RateBudget;
   log: Logger;
 }

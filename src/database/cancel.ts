@@ -1,7 +1,7 @@
 /** Cancels a running statement by a CancelRequest on a separate connection, which needs no authentication and no connection slot. */
 import net from 'node:net';
 import type { PoolClient } from 'pg';
-import { wired } from './pginternals';
+import { wireClient } from './pginternals';
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html (CancelRequest) */
 const CANCEL_REQUEST = 80_877_102;
@@ -14,7 +14,7 @@ const TIMEOUT_MS = 1_000;
  * it could be cancelled instead.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
-  const { host, port, processID, secretKey, connection } = wired(client);
+  const { host, port, processID, secretKey, connection } = wireClient(client);
   const message = Buffer.alloc(LENGTH);
   [LENGTH, CANCEL_REQUEST, processID ?? 0, secretKey].forEach((value, index) => message.writeInt32BE(value, index * 4));
   return new Promise((resolve) => {

@@ -4,19 +4,19 @@ import { DatabaseError, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
 import { Limiter } from '../platform/limiter';
 import { LockedTables } from './locked';
-import { NamedQuery, type Before } from './namedquery';
+import { NamedQuery, type PrecedingStatement } from './namedquery';
 import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
-import { Prepared } from './prepared';
-import { Pulse } from './pulse';
+import { PreparedStatements } from './prepared';
+import { CircuitBreaker } from './pulse';
 import { Unavailable } from './refusals';
 import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { Session } from './session';
-import { settingOf, takenAlong, TIMEOUTS } from './settings';
+import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settings';
 import type { Reads } from './statement';
-import { Viewers } from './viewers';
+import { SessionUsers } from './viewers';
 
 /** Concurrent statements of the server itself. */
 const OWN = 2;
@@ -28,49 +28,49 @@ const WRITES_WAIT_LONGER = 4;
 const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous, signed in, subscriptions, the server itself. */
-export type LaneName = 'strangers' | 'users' | 'live' | 'own';
+export type ClientKind = 'strangers' | 'users' | 'live' | 'own';
 
 /** Time for running statements to finish at shutdown. */
 const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
-  readonly lanes: Readonly<Record<LaneName, Reads>>;
+  readonly reads: Readonly<Record<ClientKind, Reads>>;
   /** Limits concurrent transactions. */
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
-  readonly pulse: Pulse;
+  readonly breaker: CircuitBreaker;
   readonly lockedTables = new LockedTables();
-  readonly viewers: Viewers;
-  readonly prepared = new Prepared();
+  readonly sessionUsers: SessionUsers;
+  readonly prepared = new PreparedStatements();
   readonly replica?: Replica;
   private readonly pools: Pools;
 
   constructor(readonly options: ConnectionOptions) {
     const { connection, direct, pooling, poolSize, queue, replica } = options;
     const { writes, live } = poolSizes(poolSize);
-    this.pulse = new Pulse(connection, pooling && direct);
-    this.viewers = new Viewers(pooling === 'transaction');
-    this.pools = new Pools(options, this.pulse, this.viewers);
+    this.breaker = new CircuitBreaker(connection, pooling && direct);
+    this.sessionUsers = new SessionUsers(pooling === 'transaction');
+    this.pools = new Pools(options, this.breaker, this.sessionUsers);
     if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
-    this.lanes = this.lanesOf(live);
+    this.reads = this.lanesOf(live);
     this.writes = new Limiter({ ...shareOf(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITES_WAIT_LONGER });
-    this.sequelize = openSequelize(options, this.pools.writes, this.viewers);
+    this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
-  private lanesOf(live: number): Record<LaneName, Reads> {
-    const { options, pools, prepared, pulse, viewers } = this;
+  private lanesOf(live: number): Record<ClientKind, Reads> {
+    const { options, pools, prepared, breaker, sessionUsers } = this;
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    const before = (timeout: number) => (pooling === 'transaction' ? takenAlong(options, timeout) : undefined);
-    const shared = { prepared, pulse, before: before(statementTimeout) };
-    const ofUsers = { ...shared, pool: pools.users, viewers };
+    const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);
+    const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
+    const ofUsers = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
-    const ofStrangers = { ...shared, pool: pools.strangers, replica, viewers, before: before(anonymousTimeout) };
+    const ofStrangers = { ...shared, pool: pools.strangers, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      strangers: { ...ofStrangers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      users: { ...ofUsers, lane: new Limiter({ ...shareOf(poolSize), ...queue }) },
+      strangers: { ...ofStrangers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
+      users: { ...ofUsers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
       // Events of subscriptions may wait; their number is bounded by the number of subscriptions.
-      live: { ...ofUsers, lane: new Limiter(shareOf(live)) },
-      own: { ...shared, pool: pools.own, lane: new Limiter(shareOf(OWN)) },
+      live: { ...ofUsers, limiter: new Limiter(shareOf(live)) },
+      own: { ...shared, pool: pools.own, limiter: new Limiter(shareOf(OWN)) },
     };
   }
 
@@ -107,15 +107,15 @@ export class Database {
 
   /** Runs a statement of the server itself. */
   async ask(text: string, values?: unknown[]): Promise<Row[]> {
-    if (this.pulse.away) throw this.pulse.away;
-    const { before } = this.lanes.own;
+    if (this.breaker.unavailable) throw this.breaker.unavailable;
+    const { preceding: before } = this.reads.own;
     const asked = before ? this.askWith(before, text, values) : this.pool.query(text, values).then(({ rows }) => rows as Row[]);
     return asked.catch((error) => {
       throw error instanceof DatabaseError ? error : new Unavailable(error);
     });
   }
 
-  private async askWith(before: Before, text: string, values: unknown[] = []): Promise<Row[]> {
+  private async askWith(before: PrecedingStatement, text: string, values: unknown[] = []): Promise<Row[]> {
     const client = await this.pool.connect();
     try {
       return await new Promise<Row[]>((resolve, reject) => {
@@ -132,14 +132,16 @@ export class Database {
     const client = await this.pools.sessions.connect();
     let failure: Error | undefined;
     try {
-      await client.query(TIMEOUTS.map((name) => `SET ${name} = 0`).join(';'));
-      this.pulse.allow(client, 0);
+      await client.query(TIMEOUT_SETTINGS.map((name) => `SET ${name} = 0`).join(';'));
+      this.breaker.setStatementTimeout(client, 0);
       return await work(client);
     } finally {
       const { options } = this;
-      const again = options.pooling ? settingOf(options, options.statementTimeout ?? 0) : TIMEOUTS.map((name) => `RESET ${name}`).join(';');
+      const again = options.pooling
+        ? setStatements(options, options.statementTimeout ?? 0)
+        : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
       await client.query(again).catch((error: Error) => (failure = error));
-      this.pulse.allow(client, options.statementTimeout ?? 0);
+      this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
       // A connection that may have kept the settings is not used again.
       client.release(failure);
     }
@@ -150,6 +152,6 @@ export class Database {
     this.replica?.stop();
     const closed = Promise.all([this.pools.end(), this.replica?.pool.end()]);
     await Promise.race([closed, sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
-    this.pulse.stop();
+    this.breaker.stop();
   }
 }

@@ -8,7 +8,7 @@ import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { LOCKS } from './locks';
-import { prepareRole, refuseBound } from './viewerrole';
+import { prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
@@ -120,8 +120,8 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     async (client) => {
       const present = new Set(await new Applied(client).executed());
       const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client)).up();
-      await refuseBound(client);
-      if (database.options.rowSecurity !== 'off') await prepareRole(client);
+      await rejectIfRowsAreHidden(client);
+      if (database.options.rowSecurity !== 'off') await prepareViewerRole(client);
       return applied.map(({ name }) => name);
     },
     tell,

@@ -14,7 +14,7 @@ interface Columns {
 }
 
 /** State of a prepared statement on one connection. */
-export interface Known {
+export interface StatementState {
   /** Length of the SQL text, in characters. */
   readonly length: number;
   /** Present after the first description; absent for a statement without rows. */
@@ -22,7 +22,7 @@ export interface Known {
 }
 
 /** A statement that is sent in the same packet as the query before it, and so in its transaction. Its result is ignored. */
-export interface Before {
+export interface PrecedingStatement {
   readonly text: string;
   readonly values: readonly string[];
 }
@@ -47,10 +47,10 @@ export class NamedQuery implements Submittable {
     readonly name: string,
     readonly text: string,
     values: readonly unknown[],
-    private readonly known: Known,
+    private readonly known: StatementState,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
-    private readonly before?: Before,
+    private readonly before?: PrecedingStatement,
     /** Receives the size of each row in bytes; returns false to discard it. */
     private readonly wanted?: (bytes: number) => boolean,
   ) {
@@ -77,7 +77,7 @@ export class NamedQuery implements Submittable {
   }
 
   /** pg attributes the first ParseComplete to this query, so its records are corrected if the query fails. */
-  private goBefore(wire: Wire, { text, values }: Before): void {
+  private goBefore(wire: Wire, { text, values }: PrecedingStatement): void {
     this.wire = wire;
     if (!(BEFORE in wire.parsedStatements)) {
       wire.close({ type: 'S', name: BEFORE });

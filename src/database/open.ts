@@ -6,11 +6,11 @@ import { Database } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded } from './embedded';
 import type { Pooling } from './options';
-import { poolingOf, refusedByPooler } from './pooler';
+import { detectPooling, poolerError } from './pooler';
 import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './pulse';
 import type { ReplicaOptions } from './replica';
-import { settingsOf } from './settings';
+import { startupOptions } from './settings';
 import { secretKeyOf } from './secretkey';
 
 const MIN_VERSION = 140_000;
@@ -80,13 +80,13 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
       ...to,
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: settingsOf(config, config.statementTimeout),
+      options: startupOptions(config, config.statementTimeout),
     });
     client.on('error', () => undefined);
     clients.push(client);
     await client.connect().catch((error: Error) => {
       throw (
-        refusedByPooler(error) ??
+        poolerError(error) ??
         new ConfigError(`${name}: the database cannot be reached: ${error.message || (error as NodeJS.ErrnoException).code}`)
       );
     });
@@ -95,7 +95,7 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
     return client;
   };
   try {
-    const pooling = await poolingOf(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+    const pooling = await detectPooling(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
     const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
     return { pooling, available };
   } finally {

@@ -3,7 +3,7 @@ import type { PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import type { LimiterOptions } from '../platform/limiter';
 import type { ReplicaOptions } from './replica';
-import type { Limits } from './settings';
+import type { ConnectionLimits } from './settings';
 
 /** Pooling mode of a pooler before PostgreSQL: one session per connection (without its startup parameters), or a different one for each transaction. */
 export type Pooling = 'session' | 'transaction';
@@ -11,7 +11,7 @@ export type Pooling = 'session' | 'transaction';
 /** Client of the limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
 export type Caller = string | number;
 
-export interface ConnectionOptions extends Limits {
+export interface ConnectionOptions extends ConnectionLimits {
   /** Options of pg: a connection string, or host, port, user and database. */
   connection: PoolConfig;
   /** The same without a pooler, for what needs a session, such as LISTEN. Default: `connection`. */

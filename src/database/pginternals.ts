@@ -29,7 +29,7 @@ export interface WiredClient {
   once(event: 'end', listener: () => void): unknown;
 }
 
-export const wired = (client: ClientBase): WiredClient => client as unknown as WiredClient;
+export const wireClient = (client: ClientBase): WiredClient => client as unknown as WiredClient;
 
 /** Closes the connection immediately, without waiting for pending queries. */
-export const hangUp = (client: ClientBase): void => void wired(client).connection.stream.destroy();
+export const destroyConnection = (client: ClientBase): void => void wireClient(client).connection.stream.destroy();

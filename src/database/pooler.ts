@@ -7,12 +7,12 @@ import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
-import { wired } from './pginternals';
+import { wireClient } from './pginternals';
 
 /** Process id of the backend that serves the connection. A pooler reports a different one to its clients. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-const told = (client: Client) => wired(client).processID;
+const told = (client: Client) => wireClient(client).processID;
 
 /** Attempts to observe that two connections share backends. */
 const TRIES = 3;
@@ -35,7 +35,7 @@ const ELSEWHERE = 'DATABASE_LISTEN_URL leads to another database than DATABASE_U
 const PROTOCOL_VIOLATION = '08P01';
 
 /** Explains a connection error caused by a pooler; undefined for other errors. */
-export const refusedByPooler = (error: Error): ConfigError | undefined =>
+export const poolerError = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
         `DATABASE_URL leads through a pooler that refuses what a connection asks for: ${error.message}. ` +
@@ -46,7 +46,7 @@ export const refusedByPooler = (error: Error): ConfigError | undefined =>
 type Reach = () => Promise<Client>;
 
 /** The pooling mode, or undefined without a pooler. Throws a ConfigError for unsupported combinations. */
-export async function poolingOf(reach: Reach, reachDirectly?: Reach): Promise<Pooling | undefined> {
+export async function detectPooling(reach: Reach, reachDirectly?: Reach): Promise<Pooling | undefined> {
   const one = await reach();
   const pooling = await modeOf(one, reach);
   if (pooling === 'transaction') {

@@ -1,11 +1,11 @@
 /** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
-import { KEEP_ALIVE, type Pulse } from './pulse';
+import { KEEP_ALIVE, type CircuitBreaker } from './pulse';
 import type { ReplicaOptions } from './replica';
-import { keptByPoolers, settingOf, settingsOf, type Limits } from './settings';
+import { poolerSafeSettings, setStatements, startupOptions, type ConnectionLimits } from './settings';
 import { getTypeParser } from './types';
-import type { Viewers } from './viewers';
+import type { SessionUsers } from './viewers';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
@@ -25,13 +25,13 @@ export function connectionsOf(poolSize: number): number {
 }
 
 /** SET statements for a connection behind a pooler, which drops startup parameters. */
-export function toldBehind(pooling: Pooling | undefined, limits: Limits, timeout: number): string | undefined {
+export function settingsBehindPooler(pooling: Pooling | undefined, limits: ConnectionLimits, timeout: number): string | undefined {
   if (pooling === undefined) return undefined;
-  return pooling === 'session' ? settingOf(limits, timeout) : keptByPoolers(limits);
+  return pooling === 'session' ? setStatements(limits, timeout) : poolerSafeSettings(limits);
 }
 
 /** Runs the first statements of a new connection. */
-export async function first(client: PoolClient, told: readonly (string | undefined)[]): Promise<void> {
+export async function runFirstStatements(client: PoolClient, told: readonly (string | undefined)[]): Promise<void> {
   const text = told.filter(Boolean).join('; ');
   if (text) await client.query(text);
 }
@@ -48,8 +48,8 @@ export class Pools {
 
   constructor(
     private readonly options: ConnectionOptions,
-    private readonly pulse: Pulse,
-    viewers: Viewers,
+    private readonly pulse: CircuitBreaker,
+    viewers: SessionUsers,
   ) {
     const { writes, live } = poolSizes(options.poolSize);
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
@@ -57,18 +57,18 @@ export class Pools {
     this.users = this.pool(poolSize + live, statementTimeout, viewers);
     this.strangers = this.pool(poolSize, anonymousTimeout, viewers);
     this.writes = this.pool(writes, statementTimeout, viewers);
-    this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [settingOf(options, statementTimeout)]) : this.own;
+    this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [setStatements(options, statementTimeout)]) : this.own;
   }
 
   /** For the read replica; one connection more for monitoring its lag. */
-  ofReplica({ connection }: ReplicaOptions, pulse: Pulse, viewers: Viewers): Pool {
+  ofReplica({ connection }: ReplicaOptions, pulse: CircuitBreaker, viewers: SessionUsers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
     return this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
   }
 
-  private pool(max: number, timeout: number, viewers?: Viewers): Pool {
+  private pool(max: number, timeout: number, viewers?: SessionUsers): Pool {
     const { options } = this;
-    const told = toldBehind(options.pooling, options, timeout);
+    const told = settingsBehindPooler(options.pooling, options, timeout);
     return this.make(options.connection, max, timeout, () => [told, viewers?.first]);
   }
 
@@ -78,10 +78,10 @@ export class Pools {
       ...KEEP_ALIVE,
       max,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
-      options: settingsOf(this.options, timeout),
+      options: startupOptions(this.options, timeout),
       types: { getTypeParser },
       application_name: 'fitgraph',
-      verify: (client: PoolClient, over: (error?: Error) => void) => void first(client, told()).then(() => over(), over),
+      verify: (client: PoolClient, over: (error?: Error) => void) => void runFirstStatements(client, told()).then(() => over(), over),
     } as PoolConfig);
     // The pool replaces lost idle connections; a request that cannot get one reports the failure.
     made.on('error', () => undefined);

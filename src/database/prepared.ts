@@ -5,8 +5,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
-import type { Known } from './namedquery';
-import { wired } from './pginternals';
+import type { StatementState } from './namedquery';
+import { wireClient } from './pginternals';
 
 /** Executions before a statement is prepared, so that one-off filters do not fill the cache. */
 const USES_BEFORE_NAMED = 2;
@@ -15,17 +15,17 @@ const MAX_TEXT = 16_000;
 /** Bounds of the caches of statement texts: entries, and characters in total. */
 const KNOWN = { max: 5_000, maxSize: 5_000_000 };
 /** Prepared statements per connection, including the one that sets the session user. */
-export const MAX_KEPT = 200;
+export const MAX_PREPARED_STATEMENTS = 200;
 const MAX_KEPT_TEXT = 250_000;
 
 interface ClientStatements {
   /** By name, most recently used last. */
-  statements: Map<string, Known>;
+  statements: Map<string, StatementState>;
   /** Total length of the texts. */
   total: number;
 }
 
-export class Prepared {
+export class PreparedStatements {
   private readonly uses = new LRUCache<string, number>({ ...KNOWN, sizeCalculation: (_uses, text) => text.length });
   private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
   private readonly kept = new WeakMap<ClientBase, ClientStatements>();
@@ -50,7 +50,7 @@ export class Prepared {
   }
 
   /** Call this right before executing the named statement. Closes evicted statements in the same packet, without a round trip. */
-  known(client: ClientBase, name: string, text: string): Known {
+  known(client: ClientBase, name: string, text: string): StatementState {
     let kept = this.kept.get(client);
     if (!kept) this.kept.set(client, (kept = { statements: new Map(), total: 0 }));
     const { statements } = kept;
@@ -61,14 +61,14 @@ export class Prepared {
       kept.total += known.length;
     }
     statements.set(name, known);
-    if (statements.size >= MAX_KEPT || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
+    if (statements.size >= MAX_PREPARED_STATEMENTS || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
     return known;
   }
 
   private letGo(client: ClientBase, kept: ClientStatements): void {
-    const { connection } = wired(client);
+    const { connection } = wireClient(client);
     for (const [oldest, { length }] of kept.statements) {
-      if (kept.statements.size < MAX_KEPT && kept.total <= MAX_KEPT_TEXT) return;
+      if (kept.statements.size < MAX_PREPARED_STATEMENTS && kept.total <= MAX_KEPT_TEXT) return;
       // Its pending ParseComplete would make pg believe that it still exists.
       if (oldest in connection.submittedNamedStatements) continue;
       kept.statements.delete(oldest);

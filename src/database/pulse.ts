@@ -11,7 +11,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type ClientBase, type PoolConfig } from 'pg';
 import { Unavailable } from './refusals';
-import { hangUp, wired, type WiredClient } from './pginternals';
+import { destroyConnection, wireClient, type WiredClient } from './pginternals';
 
 const LOOK_EVERY_MS = 250;
 /** Ticks without data after which PostgreSQL is asked. */
@@ -47,9 +47,9 @@ type Answer = { kind: 'answered'; dead: ReadonlySet<number> } | { kind: 'none' }
 const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1) o
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
-export class Pulse {
+export class CircuitBreaker {
   /** Why the database is unavailable; absent while it is available, as far as known. */
-  away?: Unavailable;
+  unavailable?: Unavailable;
   private readonly watched = new Map<WiredClient, Watched>();
   private readonly looking: NodeJS.Timeout;
   private asking = false;
@@ -69,14 +69,14 @@ export class Pulse {
 
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: ClientBase, timeout = 0): void {
-    const watched = wired(client);
+    const watched = wireClient(client);
     this.watched.set(watched, { client: watched, timeout, query: null, bytes: 0, silent: 0, patience: SUSPICIOUS });
     watched.once('end', () => this.watched.delete(watched));
   }
 
   /** Changes the statement timeout of a watched connection. */
-  allow(client: ClientBase, timeout: number): void {
-    const one = this.watched.get(wired(client));
+  setStatementTimeout(client: ClientBase, timeout: number): void {
+    const one = this.watched.get(wireClient(client));
     if (one) one.timeout = timeout;
   }
 
@@ -99,7 +99,7 @@ export class Pulse {
       if (one.timeout > 0 && one.silent > one.timeout / LOOK_EVERY_MS + GRACE) this.end(one, 'a statement was not answered in time');
       else if (one.silent >= one.patience) suspects.push(one);
     }
-    if (!this.asking && (suspects.length || this.away)) void this.judge(suspects);
+    if (!this.asking && (suspects.length || this.unavailable)) void this.judge(suspects);
   }
 
   /** Connections with a statement that has been waiting for more than one tick. */
@@ -145,8 +145,8 @@ export class Pulse {
   }
 
   private turn(away: Unavailable | undefined): void {
-    const before = this.away;
-    this.away = away;
+    const before = this.unavailable;
+    this.unavailable = away;
     if (!before !== !away) this.changed(away);
   }
 
@@ -163,7 +163,7 @@ export class Pulse {
     const asked = async (): Promise<Answer> => {
       await Promise.all([client, ...between].map((one) => one.connect()));
       const { rows } = await client.query(ASK, [pids]);
-      const { processID } = wired(client);
+      const { processID } = wireClient(client);
       for (const one of [client, ...between]) void one.end().catch(() => undefined);
       // Behind a pooler backend ids are not those of our connections.
       if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
@@ -179,7 +179,7 @@ export class Pulse {
       }),
       gone,
     ]);
-    if (answer.kind !== 'answered') for (const one of [client, ...between]) hangUp(one);
+    if (answer.kind !== 'answered') for (const one of [client, ...between]) destroyConnection(one);
     return answer;
   }
 }

@@ -9,7 +9,7 @@ export class ClientGone extends Error {
 }
 
 /** The rows read for one response exceed its size limit. */
-export class TooMuchRead extends Error {
+export class ReadLimitExceeded extends Error {
   constructor(readonly limit: number) {
     super(`the rows that were asked for are longer than ${limit} bytes`);
   }
@@ -23,7 +23,7 @@ export class Unavailable extends Error {
 }
 
 /** The connection was lost during COMMIT: the transaction may or may not have been committed. */
-export class Uncertain extends Unavailable {}
+export class CommitUncertain extends Unavailable {}
 
 /**
  * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, idle
@@ -50,24 +50,24 @@ function originalOf(error: unknown): unknown {
   return original ?? error;
 }
 
-export const codeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
+export const errorCodeOf = (error: unknown): string => String((originalOf(error) as { code?: unknown } | undefined)?.code);
 
-export const isTimeout = (error: unknown): boolean => codeOf(error) === TIMEOUT;
+export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIMEOUT;
 
 /** Whether the lock timeout expired. */
-export const isLocked = (error: unknown): boolean => error instanceof Locked || codeOf(error) === LOCKED;
+export const isLocked = (error: unknown): boolean => error instanceof Locked || errorCodeOf(error) === LOCKED;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
-export function isLost(error: unknown): boolean {
-  if (error instanceof Unavailable || UNREACHABLE.test(codeOf(error))) return true;
+export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof Unavailable || UNREACHABLE.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
   // An error sent by PostgreSQL arrived over a working connection.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
-export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(codeOf(error)) || isLost(error);
+export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(errorCodeOf(error)) || isConnectionLost(error);
 
 /** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
-export const isUnable = (error: unknown): boolean => UNABLE.test(codeOf(error));
+export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));
 
-export const isDamage = (error: unknown): boolean => DAMAGE.test(codeOf(error));
+export const isCorruption = (error: unknown): boolean => DAMAGE.test(errorCodeOf(error));

@@ -7,10 +7,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Pool, PoolConfig } from 'pg';
 import { MIN_REPLICA_LAG_MS } from '../platform/settings';
-import { Pulse } from './pulse';
+import { CircuitBreaker } from './pulse';
 import type { Row } from './rows';
-import { Viewers } from './viewers';
-import { wired } from './pginternals';
+import { SessionUsers } from './viewers';
+import { wireClient } from './pginternals';
 
 export interface ReplicaOptions {
   /** Connection options of pg, leading to PostgreSQL without a pooler. */
@@ -47,8 +47,8 @@ type Ask = (text: string) => Promise<Row[]>;
 export class Replica {
   readonly pool: Pool;
   /** Session users of its connections, which lead around any pooler. */
-  readonly viewers = new Viewers(false);
-  private readonly pulse: Pulse;
+  readonly viewers = new SessionUsers(false);
+  private readonly pulse: CircuitBreaker;
   /** Why the standby is not used; absent while it is. */
   private why: string | undefined = 'it has not been looked at';
   private lookedAt = -Infinity;
@@ -70,16 +70,16 @@ export class Replica {
 
   constructor(
     private readonly options: ReplicaOptions,
-    make: (pulse: Pulse, viewers: Viewers) => Pool,
+    make: (pulse: CircuitBreaker, viewers: SessionUsers) => Pool,
   ) {
-    this.pulse = new Pulse(options.connection);
+    this.pulse = new CircuitBreaker(options.connection);
     this.pool = make(this.pulse, this.viewers);
   }
 
   get isUsed(): boolean {
     return (
       this.why === undefined &&
-      this.pulse.away === undefined &&
+      this.pulse.unavailable === undefined &&
       this.reachedAt > this.heardAt &&
       performance.now() - this.lookedAt < GOOD_FOR_MS
     );
@@ -141,7 +141,7 @@ export class Replica {
   private async verdict(): Promise<string | undefined> {
     const began = performance.now();
     this.lag = undefined;
-    if (this.pulse.away) return 'it does not answer';
+    if (this.pulse.unavailable) return 'it does not answer';
     const [database] = await this.ask!(DATABASE);
     const client = await this.pool.connect();
     let standby: Row;
@@ -153,7 +153,7 @@ export class Replica {
     }
     client.release();
     this.lookedAt = began;
-    const { processID } = wired(client);
+    const { processID } = wireClient(client);
     if (standby.pid !== processID) return 'DATABASE_REPLICA_URL leads through a pooler: let it lead to PostgreSQL itself';
     if (!standby.follows) return 'it follows no other server';
     if (standby.log !== database!.log) return 'it follows another database, or has not caught up with a restore';

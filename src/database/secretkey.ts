@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
-import { UUID } from '../contract/bounds';
+import { UUID_SOURCE } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
 import { makeFolder } from '../platform/folders';
 import { MIN_SECRET_KEY } from '../platform/settings';
@@ -28,7 +28,7 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
 }
 
 const stagedName = (id: string): string => `secret-key.restored-${id}`;
-const STAGED = new RegExp(`^secret-key\\.restored-(${UUID})$`);
+const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
 /** Stores the key of a backup, to be published after its rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {

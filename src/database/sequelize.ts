@@ -3,10 +3,10 @@ import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import type { ConnectionOptions } from './options';
 import { Unavailable } from './refusals';
-import { BEGINNING, beginningWith } from './settings';
-import type { Viewers } from './viewers';
+import { BEGIN, beginWithTimeouts } from './settings';
+import type { SessionUsers } from './viewers';
 
-export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, viewers: Viewers): Sequelize {
+export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, viewers: SessionUsers): Sequelize {
   const sequelize = new Sequelize({
     dialect: 'postgres',
     models,
@@ -23,12 +23,12 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
     destroyConnection: async (client: PoolClient) => client.release(true),
   } satisfies Partial<typeof sequelize.connectionManager>);
   const { statementTimeout = 0 } = options;
-  tellEachTransaction(sequelize, pooling === 'transaction' ? beginningWith(options, statementTimeout) : BEGINNING, viewers);
+  tellEachTransaction(sequelize, pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN, viewers);
   return sequelize;
 }
 
 /** Extends BEGIN by the timeouts and the session user of the transaction. */
-function tellEachTransaction(sequelize: Sequelize, beginning: string, viewers: Viewers): void {
+function tellEachTransaction(sequelize: Sequelize, beginning: string, viewers: SessionUsers): void {
   type Begun = { parent?: unknown; options: { viewer?: string } };
   const generator = sequelize.getQueryInterface().queryGenerator as { startTransactionQuery(of: Begun): string };
   const begin = generator.startTransactionQuery.bind(generator);

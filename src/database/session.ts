@@ -3,12 +3,12 @@ import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { Overloaded, type Limiter } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
-import type { Database, LaneName } from './connection';
+import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isLost, isTimeout, isUnavailable, TooMuchRead, Uncertain, Unavailable } from './refusals';
+import { ClientGone, isConnectionLost, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './refusals';
 import type { Parameters, Row } from './rows';
-import { rowsIn, Statement, type Asking } from './statement';
-import { NOBODY } from './viewers';
+import { queryInTransaction, Statement, type StatementContext } from './statement';
+import { ANONYMOUS } from './viewers';
 
 /** A transaction that spans several writes (`@atomic`). */
 interface Open {
@@ -21,7 +21,7 @@ interface Open {
 
 class RolledBack extends Error {}
 
-export class Session implements Asking {
+export class Session implements StatementContext {
   statements = 0;
   milliseconds = 0;
   /** Number of rows read. */
@@ -36,21 +36,21 @@ export class Session implements Asking {
   private lasting = false;
   /** Whether the primary has been used, after which the replica must not be: the request sees its own writes and consistent rows. */
   private isCurrent = false;
-  private lane: LaneName = 'own';
+  private lane: ClientKind = 'own';
   private open?: Open;
   caller: Caller = 'own';
-  begun = false;
+  hasStarted = false;
   /** Session user for row-level security: the id of the viewer, or NOBODY. */
-  private viewer = NOBODY;
+  private viewer = ANONYMOUS;
 
   constructor(readonly database: Database) {}
 
   /** Sets the client after authentication, which gives no priority to its next statement. Subscriptions stay subscriptions. */
-  asks(lane: LaneName, caller: Caller): void {
+  setClient(lane: ClientKind, caller: Caller): void {
     if (this.lane !== 'live') this.lane = lane;
     this.caller = caller;
-    this.viewer = typeof caller === 'number' ? String(caller) : NOBODY;
-    this.begun = false;
+    this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS;
+    this.hasStarted = false;
   }
 
   async query(text: string, values: Parameters = []): Promise<Row[]> {
@@ -79,15 +79,15 @@ export class Session implements Asking {
   }
 
   /** Records the outcome of the request, even after the session has ended. */
-  async note(text: string, values: Parameters): Promise<void> {
-    this.begun = true;
+  async record(text: string, values: Parameters): Promise<void> {
+    this.hasStarted = true;
     await this.send(text, values, this.viewer);
   }
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
     if (this.open) return this.sendIn(this.open, text, values);
     const began = performance.now();
-    const statement = new Statement(this.database.lanes[this.lane], this, text, values, viewer, mayBeOld);
+    const statement = new Statement(this.database.reads[this.lane], this, text, values, viewer, mayBeOld);
     this.running.add(statement);
     this.statements += 1;
     const over = this.trace?.statement(text);
@@ -111,7 +111,7 @@ export class Session implements Asking {
     const { connection } = open.transaction as Transaction & { connection: PoolClient };
     const over = this.trace?.statement(text);
     this.statements += 1;
-    const asked = open.before.then(() => rowsIn(connection, text, values, this));
+    const asked = open.before.then(() => queryInTransaction(connection, text, values, this));
     open.before = asked.catch(() => undefined);
     let read: number | undefined;
     try {
@@ -126,13 +126,13 @@ export class Session implements Asking {
   }
 
   /** Sets the limit of bytes to read. */
-  mayRead(bytes: number): void {
+  limitBytes(bytes: number): void {
     this.left = this.limit = bytes;
   }
 
-  took(bytes: number): void {
+  countBytes(bytes: number): void {
     this.left -= bytes;
-    if (this.left < 0) throw new TooMuchRead(this.limit);
+    if (this.left < 0) throw new ReadLimitExceeded(this.limit);
   }
 
   private end(why: Error): void {
@@ -141,24 +141,24 @@ export class Session implements Asking {
   }
 
   /** Call this when the client has disconnected: cancels reads. A write that has begun is completed. */
-  abandon(): void {
+  cancelReads(): void {
     if (!this.lasting) this.end(new ClientGone());
   }
 
   /** Makes the request continue to its end even if the client disconnects. */
-  last(): void {
+  completeRegardless(): void {
     if (this.over) throw this.over;
     this.lasting = true;
   }
 
   /** Starts a new event of a subscription, which is independent of the outcome of the last one. */
-  renew(): void {
+  beginEvent(): void {
     this.lane = 'live';
     if (!(this.over instanceof ClientGone)) this.over = undefined;
   }
 
   /** Sequelize options that count and trace its statements. */
-  readonly counted = {
+  readonly sequelizeOptions = {
     benchmark: true,
     logging: (text: string, milliseconds = 0) => {
       this.statements += 1;
@@ -193,15 +193,15 @@ export class Session implements Asking {
   }
 
   /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */
-  undoing(undo: () => Promise<void>): void {
+  onRollback(undo: () => Promise<void>): void {
     this.open?.undone.push(undo);
   }
 
   private async savepoint<T>(parent: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     try {
-      return await this.database.sequelize.transaction({ ...this.counted, transaction: parent }, work);
+      return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, work);
     } catch (error) {
-      throw isLost(error) ? new Unavailable(error) : error;
+      throw isConnectionLost(error) ? new Unavailable(error) : error;
     }
   }
 
@@ -213,7 +213,7 @@ export class Session implements Asking {
     await this.turn(writes, caller);
     this.isCurrent = true;
     try {
-      this.last();
+      this.completeRegardless();
       return await lockedTables.writing(table, () => this.atOnce(work));
     } finally {
       writes.leave(caller);
@@ -221,9 +221,9 @@ export class Session implements Asking {
   }
 
   private async atOnce<T>(work: (transaction: Transaction) => Promise<T>, again = true): Promise<T> {
-    const { pulse, sequelize } = this.database;
-    if (pulse.away) throw pulse.away;
-    const options = { ...this.counted, viewer: this.lane === 'own' ? undefined : this.viewer };
+    const { breaker: pulse, sequelize } = this.database;
+    if (pulse.unavailable) throw pulse.unavailable;
+    const options = { ...this.sequelizeOptions, viewer: this.lane === 'own' ? undefined : this.viewer };
     const progress = { begun: false, done: false };
     try {
       return await sequelize.transaction(options, async (transaction) => {
@@ -234,10 +234,10 @@ export class Session implements Asking {
         return result;
       });
     } catch (error) {
-      if (!isLost(error)) throw error;
+      if (!isConnectionLost(error)) throw error;
       // The connection was dead before the transaction began.
-      if (again && !progress.begun && !this.database.pulse.away) return this.atOnce(work, false);
-      throw progress.done ? new Uncertain(error) : new Unavailable(error);
+      if (again && !progress.begun && !this.database.breaker.unavailable) return this.atOnce(work, false);
+      throw progress.done ? new CommitUncertain(error) : new Unavailable(error);
     }
   }
 

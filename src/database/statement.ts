@@ -2,48 +2,53 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
-import { NamedQuery, type Before } from './namedquery';
+import { NamedQuery, type PrecedingStatement } from './namedquery';
 import type { Limiter, Queued } from '../platform/limiter';
 import type { Caller } from './options';
-import type { Prepared } from './prepared';
-import type { Pulse } from './pulse';
+import type { PreparedStatements } from './prepared';
+import type { CircuitBreaker } from './pulse';
 import { isTimeout, isUnavailable, Unavailable } from './refusals';
 import type { Replica } from './replica';
-import type { Viewers } from './viewers';
+import type { SessionUsers } from './viewers';
 
 /** The pool, limiter and prepared statements of one kind of client. */
 export interface Reads {
   pool: Pool;
   /** Serves reads that may be stale, while it is usable. */
   replica?: Replica;
-  lane: Limiter<Caller>;
-  prepared: Prepared;
-  pulse: Pulse;
+  limiter: Limiter<Caller>;
+  prepared: PreparedStatements;
+  breaker: CircuitBreaker;
   /** Sent with each statement behind a transaction pooler, where no session keeps settings. */
-  before?: Before;
+  preceding?: PrecedingStatement;
   /** Absent: no session user is set. */
-  viewers?: Viewers;
+  sessionUsers?: SessionUsers;
 }
 
 /** Matches statements that can be retried because they only read. A false negative is harmless. */
 const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** The request that a statement belongs to. */
-export interface Asking {
+export interface StatementContext {
   caller: Caller;
   /** Whether a statement of the request has run already, which gives the next one priority. */
-  begun: boolean;
+  hasStarted: boolean;
   /** Counts bytes read for the request. Throws TooMuchRead above its limit. */
-  took(bytes: number): void;
+  countBytes(bytes: number): void;
 }
 
 /** Runs a statement of a transaction on its connection. */
-export function rowsIn(client: PoolClient, text: string, values: Parameters, request: Pick<Asking, 'took'>): Promise<Row[]> {
+export function queryInTransaction(
+  client: PoolClient,
+  text: string,
+  values: Parameters,
+  request: Pick<StatementContext, 'countBytes'>,
+): Promise<Row[]> {
   return new Promise((done, failed) => {
     let why: unknown;
     const wanted = (bytes: number): boolean => {
       try {
-        if (why === undefined) request.took(bytes);
+        if (why === undefined) request.countBytes(bytes);
       } catch (error) {
         why = error;
       }
@@ -72,7 +77,7 @@ export class Statement {
 
   constructor(
     private readonly reads: Reads,
-    private readonly request: Asking,
+    private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: Parameters,
     /** Session user for row-level security; absent: any. */
@@ -89,14 +94,14 @@ export class Statement {
       this.done = done;
       this.failed = failed;
       const { caller, request } = this;
-      this.waiting = this.reads.lane.enter(caller, request.begun, () => this.begin(), failed);
+      this.waiting = this.reads.limiter.enter(caller, request.hasStarted, () => this.begin(), failed);
       if (!this.waiting) this.begin();
     });
   }
 
   private begin(): void {
     this.waiting = undefined;
-    this.request.begun = true;
+    this.request.hasStarted = true;
     if (this.mayBeOld && this.reads.replica?.isUsed) this.connectTo(this.reads.replica);
     else this.connect();
   }
@@ -111,8 +116,8 @@ export class Statement {
   }
 
   private connect(): void {
-    const { pool, pulse } = this.reads;
-    if (pulse.away) return this.end(pulse.away);
+    const { pool, breaker: pulse } = this.reads;
+    if (pulse.unavailable) return this.end(pulse.unavailable);
     pool.connect((error, client) => {
       if (error || !client) this.end(new Unavailable(error));
       else if (this.why) this.end(this.why, [], client);
@@ -120,8 +125,8 @@ export class Statement {
     });
   }
 
-  private get viewers(): Viewers | undefined {
-    return this.replica ? this.replica.viewers : this.reads.viewers;
+  private get viewers(): SessionUsers | undefined {
+    return this.replica ? this.replica.viewers : this.reads.sessionUsers;
   }
 
   private send(client: PoolClient): void {
@@ -130,7 +135,7 @@ export class Statement {
     try {
       const { prepared } = this.reads;
       // There is no pooler before the replica.
-      const along = this.replica ? undefined : this.reads.before;
+      const along = this.replica ? undefined : this.reads.preceding;
       const before = this.viewers ? this.viewers.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const known = name === undefined ? { length: text.length } : prepared.known(client, name, text);
@@ -144,7 +149,7 @@ export class Statement {
   private readonly wanted = (bytes: number): boolean => {
     if (this.why) return false;
     try {
-      this.request.took(bytes);
+      this.request.countBytes(bytes);
       return true;
     } catch (error) {
       this.stop(error as Error);
@@ -187,7 +192,7 @@ export class Statement {
     client?.release(broken);
     if (error) this.failed(error);
     else this.done(rows);
-    this.reads.lane.leave(this.caller);
+    this.reads.limiter.leave(this.caller);
   }
 
   /** Makes `rows` reject with `why`: immediately if the statement is queued, after cancelling it if it is running. */
@@ -195,6 +200,6 @@ export class Statement {
     if (this.why) return;
     this.why = why;
     if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.lane.abandon(this.waiting, why);
+    else if (this.waiting) this.reads.limiter.abandon(this.waiting, why);
   }
 }

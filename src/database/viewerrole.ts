@@ -21,7 +21,7 @@ const ATTEMPTS = 20;
 const AGAIN_MS = 25;
 
 /** Whether row-level security applies to requests, and what is missing. */
-export interface Standing {
+export interface RowSecurityStatus {
   role: string;
   /** Why the role cannot be used; absent if it can. */
   lacking?: string;
@@ -36,7 +36,7 @@ interface Owner {
   self: string;
 }
 
-export function roleOf(owner: string): string {
+export function viewerRoleOf(owner: string): string {
   const name = owner + SUFFIX;
   return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
 }
@@ -94,10 +94,10 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
  * Creates the role and grants its privileges as far as the server's user is permitted to; `standingOf` reports what is missing. Other databases of the same
  * owner may do this concurrently.
  */
-export async function prepareRole(client: ClientBase): Promise<void> {
+export async function prepareViewerRole(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
   if (!found) return;
-  const role = roleOf(found.owner);
+  const role = viewerRoleOf(found.owner);
   const name = escapeIdentifier(role);
   try {
     await again(async () => {
@@ -132,7 +132,7 @@ async function grant(role: string, owner: string, client: ClientBase): Promise<v
 }
 
 /** Determines by trial whether row-level security applies to requests. Undefined before the tables exist. */
-export async function standingOf(pool: Pool): Promise<Standing | undefined> {
+export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus | undefined> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
@@ -150,8 +150,8 @@ export async function standingOf(pool: Pool): Promise<Standing | undefined> {
 const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standing> {
-  const role = roleOf(owner);
+async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSecurityStatus> {
+  const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(self);
   const isBound = (await client.query(BOUND)).rows[0].some as boolean;
@@ -187,10 +187,10 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<Standi
  * Makes the requests of this process use the role. Call it before the first request. If the role cannot be used, `tell` receives a warning, or a
  * ConfigError is thrown with ROW_SECURITY=required.
  */
-export async function takeRole({ options, pool, viewers }: Database, tell: (message: string) => void): Promise<void> {
+export async function useViewerRole({ options, pool, sessionUsers: viewers }: Database, tell: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
-  const standing = await standingOf(pool);
+  const standing = await rowSecurityStatus(pool);
   if (!standing) return;
   const { role, lacking, advice } = standing;
   if (lacking === undefined) viewers.role = role;
@@ -202,7 +202,7 @@ export async function takeRole({ options, pool, viewers }: Database, tell: (mess
 }
 
 /** Throws a ConfigError if row-level security hides all rows from the server's own user. */
-export async function refuseBound(client: ClientBase): Promise<void> {
+export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
   if (!found || !(await client.query(BOUND)).rows[0].some) return;
   const { owner, self } = found;

@@ -4,14 +4,14 @@
  * not kept, every statement and transaction sends it.
  */
 import { escapeIdentifier, type ClientBase } from 'pg';
-import type { Before } from './namedquery';
+import type { PrecedingStatement } from './namedquery';
 
 /** The session user of anonymous clients: matches no owned row. */
-export const NOBODY = '';
+export const ANONYMOUS = '';
 
 const TELL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
-export class Viewers {
+export class SessionUsers {
   /** Role of request connections. Absent: the server's own role, to which row-level security does not apply. Set it before connections are opened. */
   role?: string;
   private readonly told = new WeakMap<ClientBase, string>();
@@ -27,7 +27,7 @@ export class Viewers {
   }
 
   /** Statement to send before one of this viewer, or `along` (sent with every statement) alone. Without a viewer any session user is fine. */
-  before(client: ClientBase, viewer: string | undefined, along: Before | undefined): Before | undefined {
+  before(client: ClientBase, viewer: string | undefined, along: PrecedingStatement | undefined): PrecedingStatement | undefined {
     if (this.role === undefined) return along;
     if (this.perTransaction) return this.with(along!, viewer);
     if (viewer === undefined || this.told.get(client) === viewer) return undefined;
@@ -35,7 +35,7 @@ export class Viewers {
     return { text: TELL, values: [viewer] };
   }
 
-  private with({ text, values }: Before, viewer = NOBODY): Before {
+  private with({ text, values }: PrecedingStatement, viewer = ANONYMOUS): PrecedingStatement {
     const next = values.length + 1;
     return {
       text: `${text}, set_config('role', $${next}, true), set_config('fitgraph.viewer', $${next + 1}, true)`,

@@ -1,22 +1,22 @@
 /** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
 import type { IncomingMessage } from 'node:http';
-import { listOf, type AccessToken } from '../auth/accesstokens';
-import { checkCredentials, hashOfPassword, passwordProblem, renewToken, replacePassword, signIn } from '../auth/accounts';
-import { OwnCredentials } from '../auth/credentials';
-import { keyOf, makeKey, replaceKey, type ApiKey } from '../auth/keys';
-import { KINDS } from '../auth/eventkinds';
-import { eventsOf, note, type By } from '../auth/securityevents';
-import { digestOf } from '../auth/tokens';
-import { demandOwner } from '../core/access/access';
+import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
+import { checkCredentials, verifiedPasswordHash, passwordError, renewToken, replacePassword, signIn } from '../auth/accounts';
+import { ViewerCredentials } from '../auth/credentials';
+import { findApiKey, ensureApiKey, replaceApiKey, type ApiKey } from '../auth/keys';
+import { EVENT_KINDS } from '../auth/eventkinds';
+import { eventsOfUser, logSecurityEvent, type EventSource } from '../auth/securityevents';
+import { sha256 } from '../auth/tokens';
+import { requireAccountOwner } from '../core/access/access';
 import type { Context } from '../core/context';
-import { InvalidInput, KnownError, notSignedIn, refuse } from '../core/model/errors';
-import { invalidValue, mistake, MistakeCode } from '../core/model/mistakes';
+import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
+import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/mistakes';
 import type { Dependencies } from './exchange';
 import { shownAddress } from './observation';
 
 const MAX_LISTED_EVENTS = 10;
 
-const WRONG_PASSWORD = mistake(MistakeCode.WRONG_CREDENTIALS, 'This is not your password.');
+const WRONG_PASSWORD = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not your password.');
 
 interface AccountOptions {
   request: IncomingMessage;
@@ -61,7 +61,7 @@ export class Account {
 
   /** Logs a failed login, so that password guessing is noticed. Omits the submitted user name, because users type passwords in its place. */
   private logFailure(error: unknown): void {
-    const code = error instanceof KnownError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
+    const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { viewer } = this.context;
     const fields = { id: this.options.id, address: shownAddress(this.options.address), user: viewer?.id };
@@ -71,19 +71,21 @@ export class Account {
   /** Changes the password, ends all other sessions and returns a new token. The session of this request stays valid. */
   async changePassword(oldPassword: string, newPassword: string): Promise<string> {
     const { session } = this.context;
-    const viewer = demandOwner(this.context);
-    const problem = passwordProblem(newPassword);
-    const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValue(problem) }] : [];
+    const viewer = requireAccountOwner(this.context);
+    const problem = passwordError(newPassword);
+    const weaknesses = problem ? [{ path: ['newPassword'], ...invalidValueIssue(problem) }] : [];
     const wrongPassword = () => new InvalidInput([{ path: ['oldPassword'], ...WRONG_PASSWORD }, ...weaknesses]);
     const storedHash = await this.attempt(viewer.username, async () => {
-      const hash = await hashOfPassword(viewer.id, oldPassword, session, this.eventSource);
+      const hash = await verifiedPasswordHash(viewer.id, oldPassword, session, this.eventSource);
       if (hash === undefined) {
-        await note({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, (text, values) => session.query(text, values));
+        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, (text, values) =>
+          session.query(text, values),
+        );
         throw wrongPassword();
       }
       return hash;
     });
-    refuse(weaknesses);
+    throwIfInvalid(weaknesses);
     const token = await replacePassword(
       viewer.id,
       storedHash,
@@ -99,46 +101,51 @@ export class Account {
 
   async replaceToken(): Promise<string> {
     const { session } = this.context;
-    const viewer = demandOwner(this.context);
+    const viewer = requireAccountOwner(this.context);
     const oldToken = this.options.token();
     const token = await renewToken(
       viewer.id,
-      oldToken === undefined ? undefined : digestOf(oldToken),
+      oldToken === undefined ? undefined : sha256(oldToken),
       session,
       this.options.services.vault,
       this.eventSource,
     );
     // A concurrent request has already replaced the same token.
-    if (token === undefined) throw notSignedIn('Invalid token.');
+    if (token === undefined) throw unauthenticatedError('Invalid token.');
     return token;
   }
 
   key(): Promise<ApiKey | undefined> {
-    return keyOf(demandOwner(this.context).id, this.context.session, this.options.services.vault);
+    return findApiKey(requireAccountOwner(this.context).id, this.context.session, this.options.services.vault);
   }
 
   async accessTokens(): Promise<AccessToken[]> {
-    return (await listOf([demandOwner(this.context).id], this.context.session))[0]!;
+    return (await listAccessTokens([requireAccountOwner(this.context).id], this.context.session))[0]!;
   }
 
   async events(): Promise<{ at: string; what: string; address: string | null; detail: string | null }[]> {
-    const events = await eventsOf(demandOwner(this.context).id, { limit: MAX_LISTED_EVENTS }, this.context.session);
-    return events.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: KINDS[kind], address, detail }));
+    const events = await eventsOfUser(requireAccountOwner(this.context).id, { limit: MAX_LISTED_EVENTS }, this.context.session);
+    return events.map(({ occurredAt: at, kind, address, detail }) => ({ at, what: EVENT_KINDS[kind], address, detail }));
   }
 
-  credentials(): OwnCredentials {
-    return new OwnCredentials(demandOwner(this.context).id, this.options.network, this.context.session, this.options.services.accessTokens);
+  credentials(): ViewerCredentials {
+    return new ViewerCredentials(
+      requireAccountOwner(this.context).id,
+      this.options.network,
+      this.context.session,
+      this.options.services.accessTokens,
+    );
   }
 
   /** Creates an API key, or replaces the one with this id. */
   async renewKey(keyId?: string): Promise<void> {
     const { session } = this.context;
-    const { id } = demandOwner(this.context);
-    if (keyId === undefined) await makeKey(id, session, this.options.services.vault);
-    else await replaceKey(id, keyId, session, this.options.services.vault, this.eventSource);
+    const { id } = requireAccountOwner(this.context);
+    if (keyId === undefined) await ensureApiKey(id, session, this.options.services.vault);
+    else await replaceApiKey(id, keyId, session, this.options.services.vault, this.eventSource);
   }
 
-  private get eventSource(): By {
+  private get eventSource(): EventSource {
     return { address: this.options.network };
   }
 }

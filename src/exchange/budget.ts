@@ -5,10 +5,10 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Context, Spending, Standing } from '../core/context';
-import { BYTES_PER_UNIT } from '../core/operation/argumentcost';
-import type { Cost } from '../core/operation/cost';
-import { KnownError } from '../core/model/errors';
+import type { Context, RateBudget, BudgetState } from '../core/context';
+import { BYTES_PER_COST_UNIT } from '../core/operation/argumentcost';
+import type { OperationCost } from '../core/operation/cost';
+import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 
@@ -63,7 +63,7 @@ class Bucket {
     const excess = this.spent() + reserved - this.capacity;
     if (excess > 0) {
       const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
-      throw new KnownError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
+      throw new ClientError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
         retryAfter,
       });
     }
@@ -88,7 +88,7 @@ class Bucket {
 }
 
 /** Spending of one request. Its bucket is chosen at the first charge, when the viewer is known. */
-class RequestSpending implements Spending {
+class RequestSpending implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
   private fixed = 0;
@@ -102,14 +102,14 @@ class RequestSpending implements Spending {
     private readonly session: Session,
   ) {}
 
-  reserve({ total, fixed = 0 }: Cost): void {
-    this.demand(total);
+  reserve({ total, fixed = 0 }: OperationCost): void {
+    this.requireBudget(total);
     this.cost += total;
     this.fixed = fixed;
     ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
   }
 
-  settle({ total }: Cost): void {
+  settle({ total }: OperationCost): void {
     const statements = this.session.statements - this.statements;
     const rows = this.session.rows - this.rows;
     const slowMs = Math.max(0, this.session.milliseconds - this.milliseconds - statements * FREE_MS_PER_STATEMENT);
@@ -119,11 +119,11 @@ class RequestSpending implements Spending {
     this.cost += used - total;
   }
 
-  sent(bytes: number): void {
-    this.spend(bytes / BYTES_PER_UNIT);
+  chargeResponseBytes(bytes: number): void {
+    this.spend(bytes / BYTES_PER_COST_UNIT);
   }
 
-  worked(ms: number): void {
+  chargeMilliseconds(ms: number): void {
     this.bucket ??= this.findBucket();
     this.spend((ms / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
   }
@@ -134,7 +134,7 @@ class RequestSpending implements Spending {
     this.cost += cost;
   }
 
-  demand(cost = 0): void {
+  requireBudget(cost = 0): void {
     this.bucket ??= this.findBucket();
     try {
       this.bucket.reserve(cost, this.cost);
@@ -144,7 +144,7 @@ class RequestSpending implements Spending {
     }
   }
 
-  get standing(): Standing | undefined {
+  get state(): BudgetState | undefined {
     if (!this.bucket) return undefined;
     const { capacity, rate } = this.bucket;
     const spent = this.bucket.spent();
@@ -152,16 +152,16 @@ class RequestSpending implements Spending {
       cost: Math.ceil(this.cost),
       limit: capacity,
       remaining: Math.max(0, Math.floor(capacity - spent)),
-      seconds: Math.ceil(spent / rate),
+      resetSeconds: Math.ceil(spent / rate),
     };
   }
 }
 
 /** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
-export function rateLimitHeaders(spending: Spending | undefined): Record<string, string> {
-  const standing = spending?.standing;
+export function rateLimitHeaders(spending: RateBudget | undefined): Record<string, string> {
+  const standing = spending?.state;
   if (!standing) return {};
-  const { cost, limit, remaining, seconds } = standing;
+  const { cost, limit, remaining, resetSeconds: seconds } = standing;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }
@@ -202,7 +202,7 @@ export class Budgets {
     return this.buckets.size;
   }
 
-  of(context: Context, address: () => string): Spending | undefined {
+  of(context: Context, address: () => string): RateBudget | undefined {
     const { rates } = this;
     if (!rates) return undefined;
     return new RequestSpending(

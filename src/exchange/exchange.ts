@@ -1,14 +1,14 @@
 /** Request context of one HTTP request: client address, authentication, database session, resolver context, idempotency and observability. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { viewerOf } from '../auth/accounts';
+import { viewerOfApiKey } from '../auth/accounts';
 import { isAccessToken, type AccessTokens } from '../auth/accesstokens';
-import { tokenOfHeader } from '../auth/header';
+import { parseAuthorization } from '../auth/header';
 import { CSRF_HEADER, CsrfError, type Sessions } from '../auth/sessions';
-import { lacking } from '../core/access/access';
+import { missingScopeError } from '../core/access/access';
 import type { Context, Viewer } from '../core/context';
 import type { Access } from '../core/access/scopes';
-import type { Group } from '../contract/facts';
-import { notSignedIn, ofDatabase, type KnownError } from '../core/model/errors';
+import type { ScopeGroup } from '../contract/facts';
+import { unauthenticatedError, toClientError, type ClientError } from '../core/model/errors';
 import { Account } from './account';
 import { rateLimitHeaders } from './budget';
 import type { Attempt, Idempotency, KeptAnswer } from './idempotency';
@@ -66,20 +66,20 @@ export class HttpExchange {
     this.id = request.headers[REQUEST_ID] as string;
     this.address = origin.address(request);
     this.network = origin.network(request, this.address);
-    session.asks('strangers', this.network);
+    session.setClient('strangers', this.network);
     const log = services.log;
     this.resolverContext = {
       requestId: this.id,
-      told: services.metrics && ((code) => services.metrics!.told(api, code)),
+      countErrorCode: services.metrics && ((code) => services.metrics!.told(api, code)),
       viewer: null,
       api,
       session,
-      began: this.startedAt,
+      startedAt: this.startedAt,
       loaders: new Loaders(),
-      reference,
-      memory,
-      names,
-      changes,
+      catalogue: reference,
+      derivedValues: memory,
+      nameIndexes: names,
+      changeLog: changes,
       media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),
@@ -89,11 +89,11 @@ export class HttpExchange {
       credentials: () => this.account.credentials(),
       changePassword: (oldPassword, newPassword) => this.account.changePassword(oldPassword, newPassword),
       replaceToken: () => this.account.replaceToken(),
-      confirm: async () => {
-        if (!(await this.authenticate())) throw notSignedIn();
+      confirmCredentials: async () => {
+        if (!(await this.authenticate())) throw unauthenticatedError();
       },
     };
-    this.resolverContext.spending = services.budgets.of(this.resolverContext, () => this.network);
+    this.resolverContext.budget = services.budgets.of(this.resolverContext, () => this.network);
   }
 
   get context(): Context {
@@ -102,7 +102,7 @@ export class HttpExchange {
 
   get account(): Account {
     const { request, services, resolverContext, id, address, network } = this;
-    const token = () => tokenOfHeader(request.headers.authorization, this.schemes);
+    const token = () => parseAuthorization(request.headers.authorization, this.schemes);
     return (this.ownAccount ??= new Account({
       request,
       services,
@@ -135,11 +135,11 @@ export class HttpExchange {
   async authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean> {
     try {
       const viewer = await this.viewer(formToken);
-      if (viewer) this.resolverContext.session.asks('users', viewer.id);
+      if (viewer) this.resolverContext.session.setClient('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      this.resolverContext.session.asks('strangers', this.network);
-      throw ofDatabase(error, this.services.log, this.id) ?? error;
+      this.resolverContext.session.setClient('strangers', this.network);
+      throw toClientError(error, this.services.log, this.id) ?? error;
     }
   }
 
@@ -147,21 +147,21 @@ export class HttpExchange {
     const { sessions, exposure } = this.services;
     const { session } = this.resolverContext;
     const { authorization, cookie } = this.request.headers;
-    const token = tokenOfHeader(authorization, this.schemes);
+    const token = parseAuthorization(authorization, this.schemes);
     if (token !== undefined) {
       exposure.check(this.request);
       // A request with a token does not queue behind anonymous clients while the token is verified.
-      session.asks('users', this.network);
-      const viewer = await (isAccessToken(token) ? this.services.accessTokens.viewerOf(token, session) : viewerOf(token, session));
+      session.setClient('users', this.network);
+      const viewer = await (isAccessToken(token) ? this.services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
       this.sender = viewer.id;
       return (this.resolverContext.viewer = viewer);
     }
     const sessionId = sessions.idOf(cookie, this.secure);
     if (!sessionId) return undefined;
-    session.asks('users', this.network);
+    session.setClient('users', this.network);
     const viewer = await sessions.viewerOf(sessionId, session);
     if (!viewer) {
-      session.asks('strangers', this.network);
+      session.setClient('strangers', this.network);
       return undefined;
     }
     this.browserSession = { sessionId, username: viewer.username };
@@ -197,11 +197,11 @@ export class HttpExchange {
     // Scopes are part of the fingerprint, so that a token with fewer of them cannot read a stored response.
     const { id, scopes } = this.resolverContext.viewer;
     // Runs to its end even if the client disconnects: the client repeats the request to learn the result.
-    this.resolverContext.session.last();
+    this.resolverContext.session.completeRegardless();
     return this.services.idempotency
       .attempt(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.resolverContext.session)
       .catch((error: unknown) => {
-        throw ofDatabase(error, this.services.log, this.id) ?? error;
+        throw toClientError(error, this.services.log, this.id) ?? error;
       });
   }
 
@@ -237,16 +237,16 @@ export class HttpExchange {
   }
 
   /** Returns the error for a sender without access to the resources of this group; undefined if access is granted. */
-  lacking(group: Group, access: Access): KnownError | undefined {
-    return lacking(group, access, this.resolverContext);
+  lacking(group: ScopeGroup, access: Access): ClientError | undefined {
+    return missingScopeError(group, access, this.resolverContext);
   }
 
   sent(bytes: number): void {
-    this.resolverContext.spending?.sent(bytes);
+    this.resolverContext.budget?.chargeResponseBytes(bytes);
   }
 
   headers(): Record<string, string> {
-    return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.resolverContext.spending) };
+    return { ...(this.services.config.serverTiming && this.timing()), ...rateLimitHeaders(this.resolverContext.budget) };
   }
 
   private timing(): Record<string, string> {
@@ -257,7 +257,7 @@ export class HttpExchange {
   /** Cancels the database work of the request when the client disconnects before the response is sent. */
   watch(response: ServerResponse): void {
     response.once('close', () => {
-      if (!response.writableFinished) this.resolverContext.session.abandon();
+      if (!response.writableFinished) this.resolverContext.session.cancelReads();
     });
   }
 

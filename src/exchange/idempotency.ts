@@ -12,8 +12,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
 import type { TokenVault } from '../auth/tokens';
-import { KnownError } from '../core/model/errors';
-import { INSTANCES } from '../core/changes/listener';
+import { ClientError } from '../core/model/errors';
+import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { isUnavailable } from '../database/refusals';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
@@ -40,7 +40,7 @@ const MAX_RESPONSE_BYTES = 512 * 1024;
 const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
 /** SQL condition of claims that may be taken over: older than any request can run, or of an instance that no longer holds its advisory lock. */
 const ABANDONED = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
-    SELECT FROM ${INSTANCES} AND l."objid"::bigint = k."instance"))`;
+    SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
 
 /** Counts unexpired keys up to the limit. Expired ones may still be stored, because they are deleted periodically. */
 const COUNT_KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
@@ -69,17 +69,17 @@ const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_O
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
 
 const conflict = (message: string, retryAfter?: number) =>
-  new KnownError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
+  new ClientError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
 const inProgress = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
 const tooManyKeys = (maxKeys: number) =>
-  new KnownError(
+  new ClientError(
     'TOO_MANY_REQUESTS',
     `You have used ${maxKeys} Idempotency-Keys in ${KEPT_HOURS} hours, and more are not kept. Send this without one, or later.`,
     {
       retryAfter: FULL_RETRY_SECONDS,
     },
   );
-const badRequest = (message: string) => new KnownError('BAD_REQUEST', message);
+const badRequest = (message: string) => new ClientError('BAD_REQUEST', message);
 
 /** Converts a request to toPlainJson JSON for its fingerprint. Files are represented by name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
@@ -110,7 +110,7 @@ export class Claim {
   }
 
   private async markWritten(transaction: Transaction): Promise<void> {
-    const options = { bind: this.identity, transaction, ...this.session.counted };
+    const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
     const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN, options);
     if (!rows.length) throw inProgress();
   }
@@ -123,11 +123,11 @@ export class Claim {
     if (sealed && sealed.length > MAX_RESPONSE_BYTES) return this.release();
     const values = [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
     // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
-    await this.session.note(STORE_RESPONSE, values).catch(() => this.releaseLater(this.identity));
+    await this.session.record(STORE_RESPONSE, values).catch(() => this.releaseLater(this.identity));
   }
 
   async release(): Promise<void> {
-    await this.session.note(RELEASE, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.record(RELEASE, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
@@ -156,7 +156,7 @@ export class Idempotency {
 
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
-      if (this.database.pulse.away) return;
+      if (this.database.breaker.unavailable) return;
       const rows = await this.database.ask(RELEASE, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);

@@ -1,20 +1,20 @@
 /** Long-lived services of a server process, started and stopped together. */
 import type { Logger } from 'pino';
-import { LoginLimit } from '../auth/limit';
+import { LoginRateLimiter } from '../auth/limit';
 import { EventRetention } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { Budgets } from './budget';
 import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changes';
-import { Listener } from '../core/changes/listener';
-import { Memory } from '../core/cache/memory';
-import { Widths } from '../core/read/widths';
-import { NamesInMemory } from '../core/cache/namesinmemory';
-import { ReferenceTables } from '../core/cache/reference';
-import { entities } from '../core/model/registry';
+import { NotificationListener } from '../core/changes/listener';
+import { DerivedValueCache } from '../core/cache/memory';
+import { AverageWidths } from '../core/read/widths';
+import { NameIndexes } from '../core/cache/namesinmemory';
+import { CatalogueCache } from '../core/cache/reference';
+import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
-import { takeRole } from '../database/viewerrole';
-import { imageProcesses } from '../files/imageprocesses';
+import { useViewerRole } from '../database/viewerrole';
+import { imageWorkerPool } from '../files/imageprocesses';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
@@ -25,15 +25,15 @@ import type { Origin } from './origin';
 export interface Services {
   config: Config;
   database: Database;
-  listener: Listener;
-  reference: ReferenceTables;
-  memory: Memory;
-  names: NamesInMemory;
+  listener: NotificationListener;
+  reference: CatalogueCache;
+  memory: DerivedValueCache;
+  names: NameIndexes;
   changes: ChangeLog;
   vault: TokenVault;
-  limit: LoginLimit;
+  limit: LoginRateLimiter;
   budgets: Budgets;
-  widths: Widths;
+  widths: AverageWidths;
   media: Media;
   origin: Origin;
   /** Identifies this process among those that share the database. */
@@ -49,12 +49,12 @@ export async function startServices(
   origin: Origin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
-  await takeRole(database, (message) => log.warn(message));
-  const listener = new Listener(database, log);
-  const reference = new ReferenceTables(database, entities(), listener, log);
-  const names = new NamesInMemory(database, entities(), listener, log);
+  await useViewerRole(database, (message) => log.warn(message));
+  const listener = new NotificationListener(database, log);
+  const reference = new CatalogueCache(database, allEntities(), listener, log);
+  const names = new NameIndexes(database, allEntities(), listener, log);
   const changes = new ChangeLog(database, listener, log);
-  imageProcesses.timeout = config.imageTimeout;
+  imageWorkerPool.timeout = config.imageTimeout;
   const media = Media.of(config);
   if (config.bucket || config.ownMediaDir) await media.files.check();
   const removal = new FileRemoval(database, media, listener, log);
@@ -67,12 +67,12 @@ export async function startServices(
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
   await finishRestores(database, media);
   await removal.run();
-  const limit = new LoginLimit(database, config);
+  const limit = new LoginRateLimiter(database, config);
   const budgets = new Budgets(database, config.budget, log);
   budgets.start();
-  const widths = new Widths();
+  const widths = new AverageWidths();
   await widths.follow(database, log);
-  database.replica?.follow((text) => database.ask(text), database.viewers.role, log);
+  database.replica?.follow((text) => database.ask(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
   return {
@@ -81,7 +81,7 @@ export async function startServices(
       database,
       listener,
       reference,
-      memory: new Memory(),
+      memory: new DerivedValueCache(),
       names,
       changes,
       vault,
@@ -101,7 +101,7 @@ export async function startServices(
       names.stop();
       await listener.stop();
       await removal.settled();
-      imageProcesses.end();
+      imageWorkerPool.end();
     },
   };
 }

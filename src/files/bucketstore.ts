@@ -14,7 +14,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Bucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
 import { FilesUnavailable } from '../platform/filesunavailable';
-import { KEPT_SECONDS, PRIVATE_FILE, type FileFacts, type FileStore } from './filestore';
+import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
 
 type S3Module = typeof import('@aws-sdk/client-s3');
 
@@ -109,7 +109,7 @@ export class BucketStore implements FileStore {
     });
   }
 
-  async facts(path: string): Promise<FileFacts | undefined> {
+  async facts(path: string): Promise<FileVersion | undefined> {
     const object = await this.head(path);
     return object && { size: object.ContentLength ?? 0, version: object.ETag ?? '' };
   }
@@ -128,7 +128,7 @@ export class BucketStore implements FileStore {
     const object = await this.get(path);
     if (!object) return undefined;
     return this.withTemporaryFile(async (localPath) => {
-      await pipeline(object.Body as Readable, createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE }));
+      await pipeline(object.Body as Readable, createWriteStream(localPath, { flags: 'wx', mode: PRIVATE_FILE_MODE }));
       return work(localPath);
     });
   }
@@ -209,7 +209,7 @@ export class BucketStore implements FileStore {
       // Some servers send the length only with the content.
       const size = object.ContentLength;
       describe(response, path);
-      response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${KEPT_SECONDS}, immutable` });
+      response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });
       if (object.ETag) response.set('ETag', object.ETag);
       if (object.LastModified) response.set('Last-Modified', object.LastModified.toUTCString());
       if (request.fresh) return void response.status(304).end();

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import type { RequestHandler, Response } from 'express';
 
 /** Size and version of a file. Another file at the same path has another version. */
-export interface FileFacts {
+export interface FileVersion {
   size: number;
   version: string;
 }
@@ -16,7 +16,7 @@ export interface FileStore {
   /** Throws a ConfigError unless the store exists and is writable. */
   check(): Promise<void>;
   /** Undefined if there is no file, or only a symbolic link to one outside of the store. */
-  facts(path: string): Promise<FileFacts | undefined>;
+  facts(path: string): Promise<FileVersion | undefined>;
   read(path: string): Promise<Buffer | undefined>;
   /** The caller must read the stream to its end. */
   stream(path: string): Promise<{ size: number; content: Readable } | undefined>;
@@ -40,8 +40,8 @@ export interface FileStore {
 }
 
 /** Cache lifetime. The content of a path never changes, because paths are not reused even after their file was deleted. */
-export const KEPT_SECONDS = 365 * 24 * 60 * 60;
+export const CACHE_MAX_AGE_SECONDS = 365 * 24 * 60 * 60;
 
 /** Permissions that exclude other users of the machine, also from temporary copies of uploads. */
-export const PRIVATE_FOLDER = { recursive: true, mode: 0o700 } as const;
-export const PRIVATE_FILE = 0o600;
+export const PRIVATE_FOLDER_OPTIONS = { recursive: true, mode: 0o700 } as const;
+export const PRIVATE_FILE_MODE = 0o600;

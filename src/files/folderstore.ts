@@ -4,7 +4,7 @@ import { chmod, mkdir, open, readdir, readFile, realpath, rename, rm, stat } fro
 import { dirname, join, relative, sep } from 'node:path';
 import express, { type RequestHandler, type Response } from 'express';
 import { ConfigError } from '../platform/config';
-import { KEPT_SECONDS, PRIVATE_FILE, PRIVATE_FOLDER, type FileFacts, type FileStore } from './filestore';
+import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type FileVersion, type FileStore } from './filestore';
 
 const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
@@ -27,7 +27,7 @@ export class FolderStore implements FileStore {
     if (!folder.isDirectory()) throw configError('is none');
     const probe = join(this.root, `.${randomBytes(8).toString('hex')}`);
     await (
-      await open(probe, 'wx', PRIVATE_FILE).catch(({ code }: NodeJS.ErrnoException) => {
+      await open(probe, 'wx', PRIVATE_FILE_MODE).catch(({ code }: NodeJS.ErrnoException) => {
         throw configError(`cannot be written to (${code})`);
       })
     ).close();
@@ -36,7 +36,7 @@ export class FolderStore implements FileStore {
 
   /** Removes the permissions of other users from a folder that an older version created. A folder of another owner stays as it is. */
   async close(): Promise<void> {
-    await chmod(this.root, PRIVATE_FOLDER.mode).catch((error) => {
+    await chmod(this.root, PRIVATE_FOLDER_OPTIONS.mode).catch((error) => {
       if (!hasErrorCode(error, 'ENOENT', 'EPERM', 'EROFS')) throw error;
     });
   }
@@ -48,7 +48,7 @@ export class FolderStore implements FileStore {
   }
 
   /** Symbolic links must not lead out of the folder, which may itself be a link. */
-  async facts(path: string): Promise<FileFacts | undefined> {
+  async facts(path: string): Promise<FileVersion | undefined> {
     const filePath = this.resolve(path);
     const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);
     if (!realPath.startsWith(root + sep)) return undefined;
@@ -79,9 +79,9 @@ export class FolderStore implements FileStore {
   /** Creates an empty file exclusively, so that only one caller succeeds. */
   async reserve(path: string): Promise<boolean> {
     const filePath = this.resolve(path);
-    await mkdir(dirname(filePath), PRIVATE_FOLDER);
+    await mkdir(dirname(filePath), PRIVATE_FOLDER_OPTIONS);
     try {
-      await (await open(filePath, 'wx', PRIVATE_FILE)).close();
+      await (await open(filePath, 'wx', PRIVATE_FILE_MODE)).close();
       return true;
     } catch (error) {
       if (hasErrorCode(error, 'EEXIST')) return false;
@@ -91,7 +91,7 @@ export class FolderStore implements FileStore {
 
   async write(path: string, createFile: (filePath: string) => Promise<void>): Promise<void> {
     const filePath = this.resolve(path);
-    await mkdir(dirname(filePath), PRIVATE_FOLDER);
+    await mkdir(dirname(filePath), PRIVATE_FOLDER_OPTIONS);
     const temporary = join(dirname(filePath), `.${randomBytes(8).toString('hex')}`);
     try {
       await createFile(temporary);
@@ -103,7 +103,7 @@ export class FolderStore implements FileStore {
   }
 
   async move(from: string, to: string): Promise<void> {
-    await mkdir(dirname(this.resolve(to)), PRIVATE_FOLDER);
+    await mkdir(dirname(this.resolve(to)), PRIVATE_FOLDER_OPTIONS);
     await rename(this.resolve(from), this.resolve(to));
   }
 
@@ -126,6 +126,12 @@ export class FolderStore implements FileStore {
   }
 
   serve(describe: (response: Response, path: string) => void): RequestHandler {
-    return express.static(this.root, { index: false, redirect: false, immutable: true, maxAge: KEPT_SECONDS * 1000, setHeaders: describe });
+    return express.static(this.root, {
+      index: false,
+      redirect: false,
+      immutable: true,
+      maxAge: CACHE_MAX_AGE_SECONDS * 1000,
+      setHeaders: describe,
+    });
   }
 }

@@ -17,7 +17,7 @@ interface Format {
 
 const latin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
 
-export const FORMATS: Readonly<Record<FormatName, Format>> = {
+export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
   jpeg: {
     type: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
@@ -38,12 +38,12 @@ export const FORMATS: Readonly<Record<FormatName, Format>> = {
   },
 };
 
-const FORMAT_NAMES = Object.keys(FORMATS) as FormatName[];
+const FORMAT_NAMES = Object.keys(IMAGE_FORMATS) as FormatName[];
 
-export const EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => FORMATS[name].extensions);
+export const IMAGE_EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => IMAGE_FORMATS[name].extensions);
 
-export const formatOfContent = (bytes: Buffer): FormatName | undefined => FORMAT_NAMES.find((name) => FORMATS[name].begins(bytes));
+export const formatOfContent = (bytes: Buffer): FormatName | undefined => FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].begins(bytes));
 export const formatOfExtension = (extension: string): FormatName | undefined =>
-  FORMAT_NAMES.find((name) => FORMATS[name].extensions.includes(extension));
+  FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].extensions.includes(extension));
 
-export const storedFormat = (format: FormatName): StoredFormat => (format === 'avif' ? 'webp' : format);
+export const storedFormatFor = (format: FormatName): StoredFormat => (format === 'avif' ? 'webp' : format);

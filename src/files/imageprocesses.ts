@@ -5,16 +5,16 @@ import { extname, join } from 'node:path';
 import { Limiter, Overloaded } from '../platform/limiter';
 import type { StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
-import type { Finding } from './picture';
+import type { ReencodeResult } from './picture';
 
-export type Task =
+export type ImageTask =
   | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
 /** A task with its CPU time limit. */
-export type Order = Task & { cpuMs: number };
+export type LimitedImageTask = ImageTask & { cpuMs: number };
 
-export type Reply = { result: unknown } | { error: string } | { slow: true };
+export type WorkerReply = { result: unknown } | { error: string } | { slow: true };
 
 /** The file made the worker process exceed its CPU time (`slow`) or crash (`broken`). */
 export class ImageFailure extends Error {
@@ -41,12 +41,12 @@ class Worker {
   private child?: ChildProcess;
   private idleTimer?: NodeJS.Timeout;
 
-  async run(task: Task, cpuMs: number): Promise<unknown> {
+  async run(task: ImageTask, cpuMs: number): Promise<unknown> {
     clearTimeout(this.idleTimer);
     const child = (this.child ??= this.start());
     let removeListeners = () => undefined as void;
     try {
-      const reply = await new Promise<Reply>((resolve, reject) => {
+      const reply = await new Promise<WorkerReply>((resolve, reject) => {
         const rejectBroken = () => reject(new ImageFailure('broken'));
         const timer = setTimeout(() => reject(new Overloaded()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
         child.on('message', resolve).on('exit', rejectBroken).on('error', rejectBroken);
@@ -54,7 +54,7 @@ class Worker {
           clearTimeout(timer);
           child.off('message', resolve).off('exit', rejectBroken).off('error', rejectBroken);
         };
-        child.send({ ...task, cpuMs } satisfies Order, (error) => error && rejectBroken());
+        child.send({ ...task, cpuMs } satisfies LimitedImageTask, (error) => error && rejectBroken());
       });
       if ('slow' in reply) throw new ImageFailure('slow');
       if ('error' in reply) throw new Error(reply.error);
@@ -96,7 +96,7 @@ class Worker {
   }
 }
 
-export class ImageProcesses {
+export class ImageWorkerPool {
   /** CPU time limit of a task in milliseconds; 0 for none. */
   timeout = DEFAULT_CPU_TIMEOUT_MS;
   private readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
@@ -113,8 +113,8 @@ export class ImageProcesses {
   }
 
   /** One worker per caller at a time. Throws ImageFailure because of the file, Overloaded if the queue is full or the worker gets no CPU time. */
-  reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<Finding> {
-    return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<Finding>;
+  reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {
+    return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }
 
   async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
@@ -125,7 +125,7 @@ export class ImageProcesses {
     for (const worker of this.workers) worker.end();
   }
 
-  private run(caller: string, task: Task): Promise<unknown> {
+  private run(caller: string, task: ImageTask): Promise<unknown> {
     return this.limiter.run(caller, async () => {
       const worker = this.freeWorkers.pop()!;
       try {
@@ -137,4 +137,4 @@ export class ImageProcesses {
   }
 }
 
-export const imageProcesses = new ImageProcesses();
+export const imageWorkerPool = new ImageWorkerPool();

@@ -1,33 +1,33 @@
 /** Worker process that decodes and encodes images, so that a hang or crash does not affect the server. */
 import sharp from 'sharp';
-import type { Order, Reply, Task } from './imageprocesses';
-import { reencode, shrink } from './picture';
+import type { LimitedImageTask, WorkerReply, ImageTask } from './imageprocesses';
+import { reencodeImage, writeThumbnail } from './picture';
 
 /** One thread per image leaves the other cores to requests. */
 sharp.concurrency(1);
 
-const runTask = (task: Task): Promise<unknown> =>
-  task.kind === 'reencode' ? reencode(task.path, task.targetFormat) : shrink(task.from, task.to, task.thumbnail, task.png);
+const runTask = (task: ImageTask): Promise<unknown> =>
+  task.kind === 'reencode' ? reencodeImage(task.path, task.targetFormat) : writeThumbnail(task.from, task.to, task.thumbnail, task.png);
 
 const CPU_CHECK_INTERVAL_MS = 50;
 
-const sendReply = (reply: Reply) => process.send!(reply);
+const sendReply = (reply: WorkerReply) => process.send!(reply);
 const cpuMsSince = (since: NodeJS.CpuUsage) => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1_000;
 };
 
 /** Decoding runs on other threads, so that the timer fires meanwhile. It cannot be cancelled: on `slow`, the server kills this process. */
-process.on('message', (order: Order) => {
+process.on('message', (order: LimitedImageTask) => {
   const startUsage = process.cpuUsage();
   const isSlow = () => cpuMsSince(startUsage) >= order.cpuMs;
   const cpuTimer = setInterval(() => isSlow() && finish({ slow: true }), CPU_CHECK_INTERVAL_MS);
-  const finish = (reply: Reply) => {
+  const finish = (reply: WorkerReply) => {
     clearInterval(cpuTimer);
     sendReply(reply);
   };
   // On a busy machine the task may be done before the timer fires.
-  const replyWithinLimit = (reply: Reply) => finish(isSlow() ? { slow: true } : reply);
+  const replyWithinLimit = (reply: WorkerReply) => finish(isSlow() ? { slow: true } : reply);
   runTask(order).then(
     (result) => replyWithinLimit({ result }),
     (error: Error) => replyWithinLimit({ error: error.message }),

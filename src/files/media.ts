@@ -8,11 +8,11 @@ import { BucketStore } from './bucketstore';
 import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
-import { extensionOf, filesOf, fittedPath, isPath, looksLikeThumbnail, thumbnailName, THUMBNAILS } from './paths';
+import { extensionOf, imageAndThumbnailPaths, fitPath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
 import { Overloaded } from '../platform/limiter';
-import { imageProcesses } from './imageprocesses';
+import { imageWorkerPool } from './imageprocesses';
 import { hasTransparency } from './picture';
-import { examine, storedName } from './upload';
+import { validateImage, storedName } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const SUFFIX_LENGTH = 7;
@@ -36,7 +36,7 @@ export class Media {
 
   constructor(
     readonly files: FileStore,
-    readonly quota = Infinity,
+    readonly quotaBytes = Infinity,
   ) {}
 
   static of({ bucket, mediaDir, uploadQuota }: Pick<Config, 'bucket' | 'mediaDir' | 'uploadQuota'>): Media {
@@ -44,7 +44,7 @@ export class Media {
   }
 
   async holds(path: string): Promise<boolean> {
-    return isPath(path) && (await this.files.facts(path)) !== undefined;
+    return isMediaPath(path) && (await this.files.facts(path)) !== undefined;
   }
 
   /**
@@ -52,14 +52,14 @@ export class Media {
    * before (`isPathTaken`) gets a random suffix: paths are never reused, so that browsers can cache them.
    */
   async store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
-    const problems = await examine(file);
+    const problems = await validateImage(file);
     if (problems.length) throw new Error(problems.join(' '));
     const name = storedName(file.filename);
-    const plainPath = fittedPath(folder, name, '', max);
+    const plainPath = fitPath(folder, name, '', max);
     // A truncated name gets a suffix too, so that it cannot be mistaken for another name.
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-      const path = fittedPath(folder, name, suffix, max);
+      const path = fitPath(folder, name, suffix, max);
       // Checked again after reserving, because another file at this path may have been deleted meanwhile.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
         let stored = false;
@@ -81,8 +81,8 @@ export class Media {
   /** Deletes files with their thumbnails; missing files are ignored. */
   async remove(paths: readonly string[]): Promise<void> {
     for (const path of paths) {
-      if (!isPath(path)) continue;
-      const [image, ...thumbnailPaths] = filesOf(path);
+      if (!isMediaPath(path)) continue;
+      const [image, ...thumbnailPaths] = imageAndThumbnailPaths(path);
       await this.files.remove(image!, thumbnailPaths);
     }
   }
@@ -96,7 +96,7 @@ export class Media {
 
   /** Whether the thumbnails of an image are PNG, cached by path and version of the file. */
   async hasPngThumbnails(path: string): Promise<boolean> {
-    const facts = isPath(path) ? await this.files.facts(path) : undefined;
+    const facts = isMediaPath(path) ? await this.files.facts(path) : undefined;
     if (!facts) return false;
     const key = `${path} ${facts.version}`;
     const cachedResult = this.pngThumbnails.get(key);
@@ -109,7 +109,7 @@ export class Media {
 
   /** Creates a thumbnail unless it exists; concurrent calls share one creation. False if the image is missing or unreadable. Throws Overloaded. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
-    const path = thumbnailName(image, alias, png);
+    const path = thumbnailPath(image, alias, png);
     let pending = this.pendingThumbnails.get(path);
     if (!pending) {
       pending = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
@@ -122,7 +122,7 @@ export class Media {
   }
 
   private async createIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
-    if (!isPath(path)) return false;
+    if (!isMediaPath(path)) return false;
     if (this.files.isFar && this.existingThumbnails.has(path)) return true;
     if ((await this.holds(path)) || (await this.shrink(image, alias, png, path))) {
       this.existingThumbnails.set(path, true);
@@ -134,7 +134,7 @@ export class Media {
   private async shrink(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (png && !(await this.hasPngThumbnails(image))) return false;
     const write = (from: string) =>
-      this.files.write(path, (localPath) => imageProcesses.shrink(image, from, localPath, THUMBNAILS.get(alias)!, png)).then(() => true);
+      this.files.write(path, (localPath) => imageWorkerPool.shrink(image, from, localPath, THUMBNAILS.get(alias)!, png)).then(() => true);
     if (!(await this.files.lend(image, write))) return false;
     // The image may have been deleted meanwhile, with all thumbnails but this one.
     if (await this.holds(image)) return true;

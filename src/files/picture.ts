@@ -31,13 +31,13 @@ const ENCODERS: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
 /** Throws unless the whole image can be decoded. Shrinking on load would skip lines; resizing keeps only some lines at a time in memory. */
 const decodeFully = (bytes: Buffer) => sharp(bytes, DECODE_OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
-export type Finding = 'image' | 'no image' | { megapixels: number };
+export type ReencodeResult = 'image' | 'no image' | { megapixels: number };
 
 /**
  * Decodes the image at this path and overwrites it, encoded in `targetFormat`. This strips metadata: only pixels remain, upright and in sRGB, without
  * EXIF, XMP, ICC profile, comments or trailing bytes. Without a target format, decodes the image and leaves the file unchanged.
  */
-export async function reencode(path: string, targetFormat: StoredFormat | undefined): Promise<Finding> {
+export async function reencodeImage(path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {
   const bytes = await readFile(path);
   const format = formatOfContent(bytes);
   if (!format) return 'no image';
@@ -66,7 +66,7 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
 }
 
 /** Writes a thumbnail, never larger than the image: a side too short for the crop stays as short. */
-export async function shrink(from: string, to: string, { size, cropped, quality }: Thumbnail, png: boolean): Promise<void> {
+export async function writeThumbnail(from: string, to: string, { size, cropped, quality }: Thumbnail, png: boolean): Promise<void> {
   const image = sharp(await readFile(from), { ...DECODE_OPTIONS, failOn: 'none' }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;
   if (cropped) image.resize({ width: Math.min(size, width), height: Math.min(size, height), position: sharp.strategy.attention });

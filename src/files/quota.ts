@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { InvalidInput } from '../core/model/errors';
-import { invalidValue, type Path } from '../core/model/mistakes';
+import { invalidValueIssue, type InputPath } from '../core/model/mistakes';
 import { LOCK_CLASSES } from '../database/locks';
 import type { UploadedFile } from '../platform/multipart';
 
@@ -11,21 +11,21 @@ const MB = 1024 * 1024;
 const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
 /** Size of an examined file as it will be stored. */
-export const keptBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
+export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
-export interface Sent {
+export interface NewFile {
   /** Input path of the image field. */
-  path: Path;
+  path: InputPath;
   file: UploadedFile;
   /** Id of the row whose present file it replaces. */
   id?: number;
 }
 
 /** Throws InvalidInput for files that exceed the quota together with the user's files in `table`. */
-export async function demandRoom(
+export async function checkQuota(
   table: string,
   userId: number,
-  uploads: readonly Sent[],
+  uploads: readonly NewFile[],
   quota: number,
   sequelize: Sequelize,
   options: QueryOptions,
@@ -36,17 +36,17 @@ export async function demandRoom(
   const [[total]] = (await sequelize.query(sumBytes, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
   let usedBytes = total.taken;
   for (const { path, file } of uploads) {
-    const bytes = await keptBytes(file);
+    const bytes = await storedFileBytes(file);
     const freeBytes = Math.max(0, quota - usedBytes);
     if (bytes > freeBytes) {
       const message = `Your images may take ${formatBytes(quota)} together: ${formatBytes(freeBytes)} are left, and this one takes ${formatBytes(bytes)}. Delete some first.`;
-      throw new InvalidInput([{ path, ...invalidValue(message) }]);
+      throw new InvalidInput([{ path, ...invalidValueIssue(message) }]);
     }
     usedBytes += bytes;
   }
 }
 
-export async function noteBytes(
+export async function recordFileBytes(
   table: string,
   storedFiles: readonly { id: number; bytes: number }[],
   sequelize: Sequelize,

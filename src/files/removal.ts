@@ -2,8 +2,8 @@
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { fieldsOf } from '../core/model/fields';
-import type { Listener } from '../core/changes/listener';
-import { entities, resourceOf } from '../core/model/registry';
+import type { NotificationListener } from '../core/changes/listener';
+import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { LOCK_CLASSES, LOCKS } from '../database/locks';
 import type { Media } from './media';
@@ -13,7 +13,7 @@ const BATCH_SIZE = 1000;
 
 /** SQL conditions that a row still refers to the path, or does so again; such a file is kept. */
 const usageConditions = (): string[] =>
-  entities().flatMap((entity) =>
+  allEntities().flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'image')
       .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
@@ -22,7 +22,7 @@ const usageConditions = (): string[] =>
 const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
 /** Whether a deleted row had a file at this path, or another transaction is about to use it. Locks the path until the transaction ends. */
-export const hadFile =
+export const pathUsageCheck =
   (sequelize: Sequelize, options: QueryOptions) =>
   async (path: string): Promise<boolean> => {
     const [rows] = await sequelize.query(SELECT_IF_TAKEN, { ...options, bind: [path] });
@@ -36,7 +36,7 @@ export class FileRemoval {
   constructor(
     private readonly database: Database,
     private readonly media: Media,
-    listener: Listener,
+    listener: NotificationListener,
     private readonly log: Logger,
   ) {
     this.settleBatch = `
@@ -44,7 +44,7 @@ export class FileRemoval {
       WHERE pg_try_advisory_xact_lock_shared(${LOCKS.files})
         AND r."path" IN (SELECT "path" FROM "removed_file" WHERE NOT "settled" LIMIT ${BATCH_SIZE} FOR UPDATE SKIP LOCKED)
       RETURNING r."path", (${usageConditions().join(' OR ')}) AS "used"`;
-    listener.on(CHANNEL, { notified: () => void this.run(), missed: () => this.run() });
+    listener.on(CHANNEL, { onNotification: () => void this.run(), onMissedNotifications: () => this.run() });
   }
 
   /** Runs are sequential. A failed run is retried at the next notification or start. */

@@ -1,9 +1,9 @@
 /** HTTP handler of `/media/…`: images and their thumbnails, which are created on first request. */
 import { Router, type ErrorRequestHandler, type Response } from 'express';
-import { FORMATS, formatOfExtension } from './formats';
+import { IMAGE_FORMATS, formatOfExtension } from './formats';
 import type { Media } from './media';
 import { decoded } from '../platform/reading';
-import { extensionOf, isPath, thumbnailOf } from './paths';
+import { extensionOf, isMediaPath, parseThumbnailPath } from './paths';
 
 const ALLOWED_METHODS = ['GET', 'HEAD'];
 
@@ -20,8 +20,8 @@ export function serveMedia(media: Media): Router {
   });
   router.use(async (request, response, next) => {
     const path = decoded(request.path).slice(1);
-    if (!isPath(path)) return notFound(response);
-    const thumbnail = thumbnailOf(path);
+    if (!isMediaPath(path)) return notFound(response);
+    const thumbnail = parseThumbnailPath(path);
     if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
     // The static file handler follows symbolic links, so that links out of the folder are rejected here.
     if (media.files.isFar || (await media.holds(path))) next();
@@ -30,7 +30,7 @@ export function serveMedia(media: Media): Router {
   router.use(
     media.files.serve((response, path) => {
       const format = formatOfExtension(extensionOf(path));
-      response.setHeader('Content-Type', format ? FORMATS[format].type : 'application/octet-stream');
+      response.setHeader('Content-Type', format ? IMAGE_FORMATS[format].type : 'application/octet-stream');
       // Prevents a file that is opened directly from running scripts.
       response.setHeader('Content-Security-Policy', "default-src 'none'; sandbox");
     }),

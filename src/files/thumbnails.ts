@@ -1,27 +1,27 @@
 /** Thumbnail types of the APIs: GraphQL returns the URL of one size, REST all thumbnails of an image. */
 import { ArgsType, Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { croppedAlias, mediaUrl, SIZES, THUMBNAILS, thumbnailName, USUAL_QUALITY } from './paths';
+import { croppedAlias, mediaUrl, THUMBNAIL_SIZES, THUMBNAILS, thumbnailPath, DEFAULT_QUALITY } from './paths';
 
-const IMAGE_SIZES = Object.fromEntries(Object.keys(SIZES).map((alias) => [alias.toUpperCase(), alias]));
+const IMAGE_SIZES = Object.fromEntries(Object.keys(THUMBNAIL_SIZES).map((alias) => [alias.toUpperCase(), alias]));
 registerEnumType(IMAGE_SIZES, {
   name: 'ImageSize',
   description: 'The square that a smaller version of an image fits into; none is larger than the image.',
   valuesConfig: Object.fromEntries(
-    Object.entries(SIZES).map(([alias, size]) => [alias.toUpperCase(), { description: `${size} x ${size} pixels.` }]),
+    Object.entries(THUMBNAIL_SIZES).map(([alias, size]) => [alias.toUpperCase(), { description: `${size} x ${size} pixels.` }]),
   ),
 });
 
 @ArgsType()
 export class ThumbnailArgs {
   @Field(() => IMAGE_SIZES, { defaultValue: 'medium', description: 'How large it is.' })
-  declare size: keyof typeof SIZES;
+  declare size: keyof typeof THUMBNAIL_SIZES;
   @Field(() => Boolean, { defaultValue: false, description: 'Whether it fills the square, cropped to what draws attention.' })
   declare crop: boolean;
 }
 
 /** URL of a thumbnail without scheme and host. `png` is for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
-  mediaUrl(thumbnailName(path, crop ? croppedAlias(size) : size, png));
+  mediaUrl(thumbnailPath(path, crop ? croppedAlias(size) : size, png));
 
 @ObjectType({ description: 'How a thumbnail was made.' })
 class ThumbnailSettings {
@@ -58,9 +58,9 @@ for (const [alias, { size, cropped }] of THUMBNAILS)
   );
 
 /** Selection set of the REST representation, which omits settings with default values. */
-export const SELECTION = [
+export const THUMBNAILS_SELECTION = [
   ...[...THUMBNAILS].map(([alias, { cropped, quality }]) => {
-    const settings = ['size', cropped && 'crop', quality !== USUAL_QUALITY && 'quality'].filter(Boolean).join(' ');
+    const settings = ['size', cropped && 'crop', quality !== DEFAULT_QUALITY && 'quality'].filter(Boolean).join(' ');
     return `${alias}: ${fieldName(alias)} { url settings { ${settings} } }`;
   }),
   'original',
@@ -70,7 +70,7 @@ export const SELECTION = [
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
   const entries = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
     fieldName(alias),
-    { url: mediaUrl(thumbnailName(path, alias, png)), settings: { size: [size, size], crop: cropped ? 'smart' : null, quality } },
+    { url: mediaUrl(thumbnailPath(path, alias, png)), settings: { size: [size, size], crop: cropped ? 'smart' : null, quality } },
   ]);
   return { ...Object.fromEntries(entries), original: mediaUrl(path) };
 }

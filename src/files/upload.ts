@@ -2,37 +2,37 @@
 import { existsSync } from 'node:fs';
 import { ClientGone } from '../database/refusals';
 import { UploadedFile } from '../platform/multipart';
-import { EXTENSIONS, formatOfExtension, storedFormat } from './formats';
-import { ImageFailure, imageProcesses } from './imageprocesses';
-import { cleanName, extensionOf, lastPart } from './paths';
-import { MAX_MEGAPIXELS, type Finding } from './picture';
+import { IMAGE_EXTENSIONS, formatOfExtension, storedFormatFor } from './formats';
+import { ImageFailure, imageWorkerPool } from './imageprocesses';
+import { sanitizeFileName, extensionOf, clientFileName } from './paths';
+import { MAX_MEGAPIXELS, type ReencodeResult } from './picture';
 
 /** Memoizes the validation, which both the check of a write and the storing of its file need. */
 const validations = new WeakMap<UploadedFile, Promise<string[]>>();
 
 /** Returns validation messages. The content of a valid file is replaced by its new encoding. */
-export function examine(file: UploadedFile): Promise<string[]> {
+export function validateImage(file: UploadedFile): Promise<string[]> {
   let pending = validations.get(file);
   if (!pending) validations.set(file, (pending = validate(file)));
   return pending;
 }
 
 /** Options of an image field whose file names have at most `max` characters. */
-export const uploadedImage = (max: number) => ({
+export const imageFieldOptions = (max: number) => ({
   max,
   check: (value: unknown) => checkFile(value, max),
-  inspect: (value: unknown) => examine(value as UploadedFile),
+  inspect: (value: unknown) => validateImage(value as UploadedFile),
 });
 
 /** The sanitised name under which an examined image is stored. `a.avif` becomes `a.webp`, like its content. */
-export function storedName(filename: string): ReturnType<typeof cleanName> {
-  const name = cleanName(filename);
-  return formatOfExtension(extensionOf(lastPart(filename))) === 'avif' ? { ...name, ending: '.webp' } : name;
+export function storedName(filename: string): ReturnType<typeof sanitizeFileName> {
+  const name = sanitizeFileName(filename);
+  return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, ending: '.webp' } : name;
 }
 
 function checkFile(file: unknown, max: number): string[] {
   if (!(file instanceof UploadedFile)) return ['The submitted data was not a file. Check the encoding type on the form.'];
-  const name = lastPart(file.filename);
+  const name = clientFileName(file.filename);
   // For an empty file input, browsers send a part without a file name.
   if (name === '') return ['No file was submitted.'];
   if (file.size === 0) return ['The submitted file is empty.'];
@@ -44,11 +44,11 @@ const INVALID_IMAGE_MESSAGE = 'Upload a valid image. The file you uploaded was e
 const SLOW_IMAGE_MESSAGE = 'This image takes too long to read. Save it anew, smaller or in another format.';
 
 async function validate({ filename, path, sender }: UploadedFile): Promise<string[]> {
-  const extension = extensionOf(lastPart(filename));
+  const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
-  let finding: Finding;
+  let finding: ReencodeResult;
   try {
-    finding = await imageProcesses.reencode(`of ${sender}`, path, format && storedFormat(format));
+    finding = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
   } catch (error) {
     // The temporary file is deleted when the client disconnects.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
@@ -56,5 +56,5 @@ async function validate({ filename, path, sender }: UploadedFile): Promise<strin
   }
   if (finding === 'no image') return [INVALID_IMAGE_MESSAGE];
   if (finding !== 'image') return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(finding.megapixels)}).`];
-  return format ? [] : [`File extension “${extension}” is not allowed. Allowed extensions are: ${EXTENSIONS.join(', ')}.`];
+  return format ? [] : [`File extension “${extension}” is not allowed. Allowed extensions are: ${IMAGE_EXTENSIONS.join(', ')}.`];
 }

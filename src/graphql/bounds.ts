@@ -37,7 +37,7 @@ const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKi
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
 /** Checks the bracket depth with the lexer alone, before the recursive parser runs. */
-export function nestedTooDeep(text: string): GraphQLError | undefined {
+export function bracketDepthError(text: string): GraphQLError | undefined {
   let brackets = 0;
   for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1) if (OPENING.has(text[index]!)) brackets += 1;
   if (brackets <= MAX_BRACKET_DEPTH) return undefined;
@@ -183,7 +183,7 @@ function findExcess(document: DocumentNode, context: ValidationContext): GraphQL
 }
 
 /** Validation rule for all limits. Returning null removes an oversized document from the walk, so that other rules skip its contents. */
-export const bounds: ValidationRule = (context): ASTVisitor => ({
+export const documentLimitsRule: ValidationRule = (context): ASTVisitor => ({
   Document(document) {
     const excess = findExcess(document, context);
     if (!excess) return undefined;

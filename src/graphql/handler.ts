@@ -20,17 +20,17 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import Negotiator from 'negotiator';
 import type { Logger } from 'pino';
 import { CsrfError } from '../auth/sessions';
-import { PASSING, STATUSES } from '../contract/statuses';
-import { bounds, MAX_TOKENS } from './bounds';
+import { TEMPORARY_ERROR_CODES, HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
+import { documentLimitsRule, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
 import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
-import type { Context, Spending } from '../core/context';
-import { KnownError, MAX_ERRORS, tooLong } from '../core/model/errors';
+import type { Context, RateBudget } from '../core/context';
+import { ClientError, MAX_ERRORS_PER_RESPONSE, resultTooLargeError } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
-import { cachedJson } from '../core/operation/introspectioncache';
+import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
 import type { HttpExchange } from '../exchange/exchange';
 import type { Attempt } from '../exchange/idempotency';
-import { shownErrors } from './shownerrors';
+import { limitFormattedErrors } from './shownerrors';
 
 export interface GraphQLContext {
   exchange: HttpExchange;
@@ -38,22 +38,22 @@ export interface GraphQLContext {
 }
 
 /** graphql-js appends one more error that says that validation was aborted. */
-const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS - 1 };
+const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 
 /** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `spending`. */
-export function readDocument(schema: GraphQLSchema, text: string, spending?: Spending): DocumentNode | readonly GraphQLError[] {
+export function readDocument(schema: GraphQLSchema, text: string, spending?: RateBudget): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
-    spending?.demand();
+    spending?.requireBudget();
     const document = parse(text, { maxTokens: MAX_TOKENS });
-    const errors = validate(schema, document, [...specifiedRules, bounds], VALIDATION_OPTIONS);
+    const errors = validate(schema, document, [...specifiedRules, documentLimitsRule], VALIDATION_OPTIONS);
     return errors.length ? errors : document;
   } catch (error) {
-    if (error instanceof KnownError) return [error];
+    if (error instanceof ClientError) return [error];
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   } finally {
-    spending?.worked(performance.now() - startedAt);
+    spending?.chargeMilliseconds(performance.now() - startedAt);
   }
 }
 
@@ -75,7 +75,7 @@ function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
   };
 }
 
-const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) => PASSING.includes(String(extensions?.code));
+const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) => TEMPORARY_ERROR_CODES.includes(String(extensions?.code));
 const responseHeaders = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
   const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
   return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
@@ -96,12 +96,15 @@ const overloadStatus: ApolloServerPlugin<GraphQLContext> = {
 };
 
 /** Adds the HTTP status to an authentication error for GraphQL: 401, 403 for CSRF, or the status of overload and rate limits. */
-export function refusal(error: unknown, headers: Record<string, string> = {}): unknown {
+export function withHttpStatus(error: unknown, headers: Record<string, string> = {}): unknown {
   if (!(error instanceof GraphQLError)) return error;
   if (isTransient(error) || error.extensions.code === 'RATE_LIMITED') {
     const { code, retryAfter } = error.extensions;
     return new GraphQLError(error.message, {
-      extensions: { ...error.extensions, http: { status: STATUSES[String(code)], headers: responseHeaders(retryAfter, headers) } },
+      extensions: {
+        ...error.extensions,
+        http: { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter, headers) },
+      },
     });
   }
   const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
@@ -118,7 +121,7 @@ const mediaTypeOf = (accept: string | undefined): string =>
 const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
 
 /** Sends a GraphQL error response without involving Apollo. */
-export function refuse(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+export function sendGraphQLError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
   response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
   response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
 }
@@ -138,7 +141,7 @@ const statusByMediaType: ApolloServerPlugin<GraphQLContext> = {
 };
 
 /** Errors that are not stored under an Idempotency-Key, because a retry may succeed. */
-const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...PASSING];
+const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...TEMPORARY_ERROR_CODES];
 
 /** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
 const limitStatus: ApolloServerPlugin<GraphQLContext> = {
@@ -157,7 +160,7 @@ const limitErrors: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ contextValue }) => ({
     willSendResponse: async ({ response: { body } }) => {
       if (body.kind !== 'single' || !body.singleResult.errors?.length) return;
-      body.singleResult.errors = shownErrors(body.singleResult.errors, contextValue.full.viewer !== null);
+      body.singleResult.errors = limitFormattedErrors(body.singleResult.errors, contextValue.full.viewer !== null);
     },
   }),
 };
@@ -177,17 +180,17 @@ const serializeResponse = (maxResponse: number): ApolloServerPlugin<GraphQLConte
       if (body.kind !== 'single') return;
       const { errors, data, extensions } = body.singleResult;
       const result = { errors, data, extensions };
-      const introspectionJson = errors || extensions ? undefined : cachedJson(data);
+      const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
       let text = introspectionJson
         ? `{"data":${introspectionJson}}`
-        : full.size?.isLong
+        : full.responseSize?.isLong
           ? await jsonInPieces(result, maxResponse).catch(whenTooLong)
           : JSON.stringify(result);
       if (text === undefined || Buffer.byteLength(text) > maxResponse) {
         http.status = 400;
-        text = JSON.stringify({ errors: [tooLong(maxResponse)] });
+        text = JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
       }
-      full.spending?.sent(Buffer.byteLength(text));
+      full.budget?.chargeResponseBytes(Buffer.byteLength(text));
       for (const [name, value] of Object.entries(exchange.headers())) http.headers.set(name.toLowerCase(), value);
       body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
     },
@@ -203,7 +206,7 @@ const chargeParsing: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async ({ contextValue: { full } }) => {
     const chargeDuration = async () => {
       const startedAt = performance.now();
-      return async () => full.spending?.worked(performance.now() - startedAt);
+      return async () => full.budget?.chargeMilliseconds(performance.now() - startedAt);
     };
     return { parsingDidStart: chargeDuration, validationDidStart: chargeDuration };
   },
@@ -226,9 +229,9 @@ const replayByIdempotencyKey: ApolloServerPlugin<GraphQLContext> = {
         try {
           attempt = await contextValue.exchange.attempt([source, request.operationName ?? null, request.variables ?? {}]);
         } catch (error) {
-          if (!(error instanceof KnownError)) throw error;
+          if (!(error instanceof ClientError)) throw error;
           const { code, retryAfter } = error.extensions;
-          const http = { status: STATUSES[String(code)], headers: responseHeaders(retryAfter) };
+          const http = { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter) };
           throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
         }
       },
@@ -246,7 +249,7 @@ const replayByIdempotencyKey: ApolloServerPlugin<GraphQLContext> = {
   },
 };
 
-export async function apolloServer(
+export async function createApolloServer(
   executor: Executor,
   { graphqlCsrf, maxResponse }: Config,
   log: Logger,
@@ -268,7 +271,7 @@ export async function apolloServer(
       return { message: `Internal server error (id ${id}).`, extensions: { code: 'INTERNAL_SERVER_ERROR', id } };
     },
     parseOptions: { maxTokens: MAX_TOKENS },
-    validationRules: [bounds],
+    validationRules: [documentLimitsRule],
     validationOptions: VALIDATION_OPTIONS,
     plugins: [
       ApolloServerPluginCacheControlDisabled(),

@@ -24,18 +24,18 @@ import {
   type GraphQLObjectType,
   type GraphQLOutputType,
 } from 'graphql';
-import { floatMark } from '../contract/floats';
-import { isChoices, isOfIds } from '../core/model/choices';
+import { markFloat } from '../contract/floats';
+import { isRegisteredEnum, isIdEnum } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
-import { countObjects } from '../core/operation/answersize';
+import { limitResponseSize } from '../core/operation/answersize';
 import type { Context } from '../core/context';
-import { asPart, ATOMIC } from '../core/operation/atomic';
-import type { Only } from '../contract/facts';
+import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
+import type { InterfaceName } from '../contract/facts';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
 const isExclusiveTo =
-  (only: Only) =>
+  (only: InterfaceName) =>
   ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
     (extensions?.only ?? extensions?.field?.only) === only;
 const isRestOnly = isExclusiveTo('rest');
@@ -101,7 +101,7 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
       isRestOnly(config)
         ? null
         : type === fullSchema.getMutationType()!.name
-          ? asPart(config)
+          ? withAtomicSupport(config)
           : semanticNonNull(
               asPlainList(withoutUnnamedValues(config) ?? config),
               isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
@@ -109,12 +109,12 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
-  return countObjects(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC] }));
+  return limitResponseSize(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE] }));
 }
 
 /** REST uses stored choice values instead of enum names, so the enum becomes a scalar. The REST layer validates choices itself. */
 const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
-  isChoices(name) ? new GraphQLScalarType({ name, description }) : undefined;
+  isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
 /** Restores the stored default value, which the full schema has as an enum name. */
 const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
@@ -127,11 +127,11 @@ const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: N
 /** Marks floats for serialization like Python; a bigint stays an integer. */
 const FLOAT_IN_REST = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
-  serialize: (value) => (typeof value === 'bigint' ? Number(value) : floatMark(Number(value))),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : markFloat(Number(value))),
 });
 
 function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
-  if (type === GraphQLID || isOfIds(String(type))) return ID_IN_REST;
+  if (type === GraphQLID || isIdEnum(String(type))) return ID_IN_REST;
   return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
 }
 

@@ -2,14 +2,14 @@
 import { isInputObjectType, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
-import { nameRowTypes } from '../core/changes/live';
+import { registerRowTypes } from '../core/changes/live';
 import { groupingResolvers } from '../core/grouping/types';
-import { associate } from '../core/model/associations';
-import { index } from '../core/model/indexes';
+import { declareAssociations } from '../core/model/associations';
+import { declareIndexes } from '../core/model/indexes';
 import { isLinkable } from '../core/schema/crud';
 
 /** The exports of a resource module: models, and a resolver as the default export. */
-export type Declared = Readonly<Record<string, unknown>>;
+export type ResourceModule = Readonly<Record<string, unknown>>;
 
 export type Resolvers = readonly (new () => object)[];
 
@@ -29,7 +29,7 @@ export class Registry {
   ) {}
 
   /** `otherResolvers` belong to no resource. */
-  static collect(resourceModules: readonly Declared[], otherResolvers: Resolvers): Registry {
+  static collect(resourceModules: readonly ResourceModule[], otherResolvers: Resolvers): Registry {
     const models = resourceModules.flatMap((moduleExports) => Object.values(moduleExports)).filter(isModel);
     const resolvers = resourceModules.map((moduleExports) => moduleExports.default).filter(isResolver);
     return new Registry(models, [...resolvers, ...otherResolvers]);
@@ -38,8 +38,8 @@ export class Registry {
   /** Creates indexes and associations between models. Returns all models, including those of link tables. */
   link(): ModelCtor[] {
     if (!this.linkedModels) {
-      index(this.models);
-      this.linkedModels = [...this.models, ...associate(this.models)];
+      declareIndexes(this.models);
+      this.linkedModels = [...this.models, ...declareAssociations(this.models)];
     }
     return this.linkedModels;
   }
@@ -48,7 +48,7 @@ export class Registry {
   build(): GraphQLSchema {
     this.link();
     for (const resolver of this.resolvers) if (isLinkable(resolver)) resolver.link();
-    nameRowTypes();
+    registerRowTypes();
     const resolvers = [...this.resolvers, ...groupingResolvers()] as NonEmptyArray<new () => object>;
     return completeSchema(buildSchemaSync({ resolvers, validate: false, pubSub: EMPTY_PUBSUB }));
   }

@@ -19,11 +19,11 @@ import { TrainingWeekResolver } from '../analysis/weeks';
 import { EventResolver } from '../auth/eventresolver';
 import { AuthResolver } from '../auth/resolver';
 import { AccessTokenResolver } from '../auth/tokenresolver';
-import { LiveResolver } from '../core/changes/live';
+import { ChangeResolver } from '../core/changes/live';
 import { RateLimitResolver } from '../core/operation/ratelimit';
-import { RootResolver } from '../core/schema/root';
+import { NodeResolver } from '../core/schema/root';
 import { publicSchema, restSchema } from './interfaces';
-import { Registry, type Declared } from './registry';
+import { Registry, type ResourceModule } from './registry';
 
 const resourcesFolder = join(__dirname, '../resources');
 const resourceNames = readdirSync(resourcesFolder)
@@ -33,11 +33,11 @@ const resourceNames = readdirSync(resourcesFolder)
 
 // Modules may load in any order, because resources refer to each other only inside thunks.
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
-const modules = [...new Set(resourceNames)].map((file) => require(join(resourcesFolder, file)) as Declared);
+const modules = [...new Set(resourceNames)].map((file) => require(join(resourcesFolder, file)) as ResourceModule);
 
 export const registry = Registry.collect(modules, [
-  RootResolver,
-  LiveResolver,
+  NodeResolver,
+  ChangeResolver,
   AuthResolver,
   AccessTokenResolver,
   EventResolver,
@@ -77,4 +77,4 @@ export const buildGraphQLSchema = memoize(() => publicSchema(buildFullSchema()))
 export const buildRestSchema = memoize(() => restSchema(buildFullSchema()));
 
 /** Prints the schema as committed in schema.graphql. */
-export const printed = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;
+export const printSchemaSorted = (schema: GraphQLSchema): string => `${printSchemaWithDirectives(lexicographicSortSchema(schema))}\n`;

@@ -1,6 +1,6 @@
 /** Limits the errors in a GraphQL response: their number, their length, and for anonymous clients no "Did you mean" suggestions. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
-import { MAX_ERRORS } from '../core/model/errors';
+import { MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
 
 const MAX_MESSAGE_CHARACTERS = 1000;
 
@@ -22,7 +22,8 @@ function visibleErrors<E extends GraphQLFormattedError>(
   // Exceeded document limits hide all other errors.
   const limitErrors = errors.filter(({ extensions }) => extensions?.limit !== undefined);
   const relevantErrors = limitErrors.length ? limitErrors : errors;
-  const keptErrors = relevantErrors.length > MAX_ERRORS ? relevantErrors.slice(0, MAX_ERRORS - 1) : relevantErrors;
+  const keptErrors =
+    relevantErrors.length > MAX_ERRORS_PER_RESPONSE ? relevantErrors.slice(0, MAX_ERRORS_PER_RESPONSE - 1) : relevantErrors;
   const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, signedIn), error));
   const omittedCount = relevantErrors.length - keptErrors.length;
   return omittedCount ? [...copies, copyError(`There are ${omittedCount} more errors.`)] : copies;
@@ -30,11 +31,11 @@ function visibleErrors<E extends GraphQLFormattedError>(
 
 const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
-export const shownErrors = (errors: readonly GraphQLFormattedError[], signedIn: boolean): GraphQLFormattedError[] =>
+export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], signedIn: boolean): GraphQLFormattedError[] =>
   visibleErrors(errors, signedIn, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
 
 /** Limits the errors of an execution result, which are not formatted yet. */
-export function shownResult(result: ExecutionResult, signedIn: boolean): ExecutionResult {
+export function limitResultErrors(result: ExecutionResult, signedIn: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { ConfigError, type Config } from '../platform/config';
-import { shortened } from '../core/model/errors';
-import { nestedTooDeep } from './bounds';
-import { readDocument, refuse } from './handler';
+import { truncateInput } from '../core/model/errors';
+import { bracketDepthError } from './bounds';
+import { readDocument, sendGraphQLError } from './handler';
 
 type Parameters = Record<string, unknown>;
 type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
@@ -54,12 +54,12 @@ export class TrustedDocuments {
       const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }
-    const tooDeep = typeof query === 'string' ? nestedTooDeep(query) : undefined;
+    const tooDeep = typeof query === 'string' ? bracketDepthError(query) : undefined;
     if (tooDeep) throw tooDeep;
     if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
-      throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(shortened(String(id)))}.`);
+      throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
     return parameters;
   }
 }
@@ -102,7 +102,7 @@ function problemOf(text: string, schema: GraphQLSchema): string | undefined {
 }
 
 /** Express middleware that resolves operation ids after body parsing and before Apollo. */
-export function trustedDocuments(trusted: TrustedDocuments): RequestHandler {
+export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHandler {
   return (request, response, next) => {
     try {
       if (request.method === 'GET') {
@@ -121,7 +121,7 @@ export function trustedDocuments(trusted: TrustedDocuments): RequestHandler {
         request.body = trusted.resolve(request.body);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
-      return refuse(request, response, 400, String(error.extensions.code), error.message);
+      return sendGraphQLError(request, response, 400, String(error.extensions.code), error.message);
     }
     next();
   };

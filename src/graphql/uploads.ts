@@ -7,7 +7,7 @@ import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
 import { largeBodiesInTurn } from '../platform/bodylimit';
 import { excessOf } from '../platform/jsonlimits';
-import { refuse } from './handler';
+import { sendGraphQLError } from './handler';
 import type { HttpExchange } from '../exchange/exchange';
 import {
   limitsOfStrangers,
@@ -24,7 +24,7 @@ const PREFLIGHT_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'
 
 class InvalidUploadRequest extends Error {}
 
-export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMessage) => HttpExchange): RequestHandler {
+export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingMessage) => HttpExchange): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
@@ -36,12 +36,12 @@ export function graphqlUploads(config: Config, exchangeOf: (request: IncomingMes
       const exchange = exchangeOf(request);
       const limits = (await exchange.isKnown()) ? { ...config, sender: exchange.sender } : limitsOfStrangers(config);
       await largeBodiesInTurn(request, response, limits.sender);
-      request.body = operationsOf(await readMultipart(request, response, limits));
+      request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {
-      if (error instanceof InvalidUploadRequest) return refuse(request, response, 400, 'BAD_REQUEST', error.message);
+      if (error instanceof InvalidUploadRequest) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
       if (!(error instanceof MultipartError)) throw error;
       const status = error.reason === 'body too large' || error.reason === 'too many parts' ? 413 : 400;
-      return refuse(request, response, status, 'BAD_REQUEST', multipartMessage(error, config));
+      return sendGraphQLError(request, response, status, 'BAD_REQUEST', multipartMessage(error, config));
     }
     next();
   };
@@ -55,7 +55,7 @@ function multipartMessage({ reason, subject }: MultipartError, { maxUpload }: Mu
   return 'The multipart form is too large.';
 }
 
-export function operationsOf(parts: Parts): Record<string, unknown> {
+export function assembleOperations(parts: Parts): Record<string, unknown> {
   const operations = parseObjectPart(parts, 'operations');
   for (const [name, paths] of Object.entries(parseObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);

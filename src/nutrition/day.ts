@@ -1,13 +1,16 @@
 /** Parses a date that a query string gives as year, month and day. */
 import { DateTime } from 'luxon';
-import { integerIn } from './form';
+import { parseInteger } from './form';
 
 const MAX_YEAR = 9999;
 
 /** Missing and empty parts default to those of today. Undefined unless the result is a valid date of the years 1 to 9999. */
-export function dayOf(parts: { year?: string | null; month?: string | null; day?: string | null }, today: string): string | undefined {
+export function parseDateParts(
+  parts: { year?: string | null; month?: string | null; day?: string | null },
+  today: string,
+): string | undefined {
   const { year, month, day } = DateTime.fromISO(today);
-  const date = { year: integerIn(parts.year) ?? year, month: integerIn(parts.month) ?? month, day: integerIn(parts.day) ?? day };
+  const date = { year: parseInteger(parts.year) ?? year, month: parseInteger(parts.month) ?? month, day: parseInteger(parts.day) ?? day };
   // Luxon throws on NaN and accepts the year 0 (1 BC).
   if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
   return DateTime.fromObject(date).toISODate() ?? undefined;

@@ -3,7 +3,7 @@
  * unit system of the owner.
  */
 import { Extensions, Field, ObjectType } from 'type-graphql';
-import { snake } from '../contract/casing';
+import { toSnakeCase } from '../contract/casing';
 import { upperFirst } from '../core/model/inflection';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { KILOJOULE, MACROS, NUTRIENTS } from './values';
@@ -69,9 +69,9 @@ export class DiaryDay {
   declare date: string;
 }
 
-const restSelection = (names: readonly string[]) => names.map((name) => `${snake(name)}: ${name}`).join(' ');
+const restSelection = (names: readonly string[]) => names.map((name) => `${toSnakeCase(name)}: ${name}`).join(' ');
 
 /** Selection sets of the REST representations. */
-export const VALUES = restSelection(ALL_VALUES);
-export const PLAN_VALUES = `total { ${VALUES} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
-export const DAY_VALUES = restSelection(NUTRIENTS);
+export const VALUES_SELECTION = restSelection(ALL_VALUES);
+export const PLAN_VALUES_SELECTION = `total { ${VALUES_SELECTION} } percent { ${restSelection(MACROS)} } per_kg: perKg { ${restSelection(MACROS)} }`;
+export const DAY_VALUES_SELECTION = restSelection(NUTRIENTS);

@@ -14,8 +14,8 @@ export const MACROS = ['protein', 'carbohydrates', 'fat'] as const;
 
 type Nutrient = (typeof NUTRIENTS)[number];
 /** Nutrients in 100 g of an ingredient, as the database returns them; null counts as 0. */
-export type Composition = Readonly<Record<Nutrient, string | number | null>>;
-export type Values = Readonly<Record<Nutrient | typeof KILOJOULE, Decimal>>;
+export type NutrientContent = Readonly<Record<Nutrient, string | number | null>>;
+export type ExactValues = Readonly<Record<Nutrient | typeof KILOJOULE, Decimal>>;
 export type Macros = Readonly<Record<(typeof MACROS)[number], Decimal>>;
 
 /** A household unit of an ingredient: `amount` units weigh `gram` grams. */
@@ -57,19 +57,19 @@ function gramsToOunces(grams: Decimal): Decimal {
 }
 
 /** Rounds all values and adds the energy in kJ, which is computed from unrounded kcal. */
-const withKilojoules = (value: (name: Nutrient) => Decimal): Values => ({
+const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
   ...recordOf(NUTRIENTS, (name) => roundValue(value(name))),
   [KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
 
 /** Grams of an amount. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
-export function gramsOf(amount: string, measure: HouseholdMeasure | null): Decimal {
+export function gramsOfAmount(amount: string, measure: HouseholdMeasure | null): Decimal {
   const quantity = new Decimal(trimmed(amount));
   return measure ? quantity.times(measure.amount).times(measure.gram) : quantity;
 }
 
 /** Nutritional values of a portion, with masses in `unit`. */
-export const portion = (composition: Composition, grams: Decimal, unit: MassUnit = 'g'): Values =>
+export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, unit: MassUnit = 'g'): ExactValues =>
   withKilojoules((name) => {
     const content = composition[name];
     const value = new Decimal(content ?? 0).times(grams).dividedBy(100);
@@ -79,19 +79,19 @@ export const portion = (composition: Composition, grams: Decimal, unit: MassUnit
   });
 
 /** Sum of rounded values; the energy in kJ is computed from the summed kcal. */
-export const sum = (list: readonly Values[]): Values =>
+export const sumValues = (list: readonly ExactValues[]): ExactValues =>
   withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
 
 /** Percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
-export const energyShares = (total: Values, unit: MassUnit): Macros =>
+export const energyShares = (total: ExactValues, unit: MassUnit): Macros =>
   macrosOf((name) =>
     total.energy.isZero() ? ZERO : roundValue(total[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(total.energy).times(100)),
   );
 
 /** Macronutrients per unit of body weight; 0 if the weight is unknown. */
-export const perBodyWeight = (total: Values, weight: string | undefined): Macros =>
+export const perBodyWeight = (total: ExactValues, weight: string | undefined): Macros =>
   macrosOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
 
 /** Formats values with two decimal places; negative values that round to zero keep their sign. */
-export const asTexts = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
+export const formatValues = <K extends string>(values: Readonly<Record<K, Decimal>>) =>
   recordOf(Object.keys(values) as K[], (name) => `${values[name].isNegative() ? '-' : ''}${values[name].abs().toFixed(PLACES)}`);

@@ -1,11 +1,11 @@
 /** Sections of the API key page below the key: access tokens, sessions and recent security events. */
 import type { ComponentChildren } from 'preact';
-import { nameOf, SCOPES, type Scope } from '../core/access/scopes';
+import { scopeName, SCOPES, type Scope } from '../core/access/scopes';
 import { CopyButton } from './copy';
 import { KEY_PATH } from './keypath';
 import type { Visitor } from './layout';
 
-export interface ShownToken {
+export interface AccessTokenRow {
   id: number;
   name: string;
   scopes: readonly Scope[];
@@ -15,7 +15,7 @@ export interface ShownToken {
   lastUsedAt: string | null;
 }
 
-export interface ShownEvent {
+export interface SecurityEventRow {
   at: string;
   what: string;
   address: string | null;
@@ -31,7 +31,7 @@ export interface TokenForm {
 }
 
 /** Lifetimes of access tokens in days (empty: never expires). The first one is the default. */
-export const LIFETIMES: readonly [days: string, label: string][] = [
+export const TOKEN_LIFETIMES: readonly [days: string, label: string][] = [
   ['90', 'in 90 days'],
   ['7', 'in 7 days'],
   ['30', 'in 30 days'],
@@ -54,7 +54,7 @@ function ActionForm(props: { action: string; visitor: Visitor; class?: string; c
   );
 }
 
-function TokenTable({ tokens, visitor }: { tokens: readonly ShownToken[]; visitor: Visitor }) {
+function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; visitor: Visitor }) {
   return (
     <div class="scroll" tabindex={0} role="region" aria-label="Access tokens">
       <table>
@@ -69,7 +69,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly ShownToken[]; visito
           {tokens.map(({ id, name, scopes, createdAt, expiresAt, isExpired, lastUsedAt }) => (
             <tr>
               <th scope="row">{name}</th>
-              <td>{scopes.map(nameOf).join(', ')}</td>
+              <td>{scopes.map(scopeName).join(', ')}</td>
               <td>{formatDay(createdAt)}</td>
               <td>{expiresAt === null ? 'never' : isExpired ? `ended ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
               <td>{lastUsedAt === null ? 'never' : formatMinute(lastUsedAt)}</td>
@@ -130,7 +130,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
         <div>
           <label for="token-days">Ends</label>
           <select id="token-days" name="days">
-            {LIFETIMES.map(([days, label]) => (
+            {TOKEN_LIFETIMES.map(([days, label]) => (
               <option value={days} selected={form?.days === days}>
                 {label}
               </option>
@@ -145,7 +145,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
   );
 }
 
-export function Made({ token }: { token: string }) {
+export function NewTokenNotice({ token }: { token: string }) {
   return (
     <div class="notice" role="status">
       <p>This is the new access token. It is shown this once: copy it now.</p>
@@ -157,7 +157,7 @@ export function Made({ token }: { token: string }) {
   );
 }
 
-export function Tokens({ tokens, visitor, form }: { tokens: readonly ShownToken[]; visitor: Visitor; form?: TokenForm }) {
+export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly AccessTokenRow[]; visitor: Visitor; form?: TokenForm }) {
   return (
     <>
       <h2 id="tokens">Access tokens</h2>
@@ -177,7 +177,7 @@ export function Tokens({ tokens, visitor, form }: { tokens: readonly ShownToken[
   );
 }
 
-export function Sessions({ visitor }: { visitor: Visitor }) {
+export function SessionSection({ visitor }: { visitor: Visitor }) {
   return (
     <>
       <h2>Browsers</h2>
@@ -189,7 +189,7 @@ export function Sessions({ visitor }: { visitor: Visitor }) {
   );
 }
 
-export function Events({ events }: { events: readonly ShownEvent[] }) {
+export function SecurityEventSection({ events }: { events: readonly SecurityEventRow[] }) {
   return (
     <>
       <h2>What happened lately</h2>

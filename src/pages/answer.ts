@@ -2,19 +2,19 @@
 import type { Response } from 'express';
 import { PAGE_HEADERS } from './protection';
 
-export type Values = Record<string, unknown> | undefined;
+export type FormValues = Record<string, unknown> | undefined;
 
 /** Returns all text values of a form field or query parameter. */
-export const texts = (values: Values, name: string): string[] =>
+export const fieldTexts = (values: FormValues, name: string): string[] =>
   [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
 
 /** Returns the last text value of a form field or query parameter, undefined if there is none. */
-export function text(values: Values, name: string): string | undefined {
+export function fieldText(values: FormValues, name: string): string | undefined {
   const value = values?.[name];
   const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;
   return typeof lastValue === 'string' ? lastValue : undefined;
 }
 
-export function answer(response: Response, status: number, page: string): void {
+export function sendPage(response: Response, status: number, page: string): void {
   response.status(status).set(PAGE_HEADERS).type('html').send(page);
 }

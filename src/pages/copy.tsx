@@ -1,5 +1,5 @@
 /** Buttons that copy a text to the clipboard. They stay hidden without JavaScript, because they need it. */
-export const COPY_PATH = '/pages/copy.js';
+export const COPY_SCRIPT_PATH = '/pages/copy.js';
 
 /** Uses the Clipboard API, which browsers offer over HTTPS only. Falls back to selecting the text and `execCommand('copy')`. */
 export const COPY_SCRIPT = `'use strict';
@@ -30,4 +30,4 @@ export function CopyButton({ of, label }: { of: string; label: string }) {
   );
 }
 
-export const CopyScript = () => <script src={COPY_PATH} defer />;
+export const CopyScript = () => <script src={COPY_SCRIPT_PATH} defer />;

@@ -1,24 +1,24 @@
 /** Example requests of the landing page with their current responses. The operations run with the rights of the visitor. */
 import { print, parse } from 'graphql';
-import { page } from '../rest/dialect/pagination';
-import type { Prepare } from '../rest/endpoints';
-import { BASE } from '../rest/routes';
+import { pageEnvelope } from '../rest/dialect/pagination';
+import type { PrepareOperation } from '../rest/endpoints';
+import { API_BASE_PATH } from '../rest/routes';
 
-export interface Example {
+export interface RequestExample {
   command: string;
   /** Response body; absent if the operation failed. */
   answer?: string;
 }
 
-export interface Examples {
-  rest: Example;
-  graphql: Example & { query: string };
+export interface RequestExamples {
+  rest: RequestExample;
+  graphql: RequestExample & { query: string };
   /** The first exercise and the ids of its muscles, for a drawing of the body. */
   figure?: { name: string; main: readonly string[]; secondary: readonly string[] };
 }
 
 const EXAMPLE_ROWS = 2;
-const LIST_PATH = `${BASE}/exercisecategory/`;
+const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
 const EXERCISES_QUERY = `{ exercises(first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
 const FIGURE_QUERY = '{ exercises(first: 1) { nodes { name muscleIds muscleSecondaryIds } } }';
@@ -30,7 +30,7 @@ interface CategoryPage {
   nodes: { id: number; name: string }[];
 }
 
-export function examples(prepare: Prepare): (context: object, baseUrl: string) => Promise<Examples> {
+export function exampleLoader(prepare: PrepareOperation): (context: object, baseUrl: string) => Promise<RequestExamples> {
   const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, FIGURE_QUERY].map(prepare);
 
   return async (context, baseUrl) => {
@@ -43,7 +43,7 @@ export function examples(prepare: Prepare): (context: object, baseUrl: string) =
     ]);
     const { totalCount, nodes } = (categoriesResult?.data?.page ?? {}) as Partial<CategoryPage>;
     const query = new URLSearchParams({ limit: String(EXAMPLE_ROWS) });
-    const body = nodes && page(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROWS, offset: 0 }, totalCount!, nodes);
+    const body = nodes && pageEnvelope(`${baseUrl}${LIST_PATH}`, query, { limit: EXAMPLE_ROWS, offset: 0 }, totalCount!, nodes);
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {

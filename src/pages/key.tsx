@@ -1,27 +1,35 @@
 /** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
 import type { ComponentChildren } from 'preact';
-import { Events, Made, Sessions, Tokens, type ShownEvent, type ShownToken, type TokenForm } from './access';
+import {
+  SecurityEventSection,
+  NewTokenNotice,
+  SessionSection,
+  AccessTokenSection,
+  type SecurityEventRow,
+  type AccessTokenRow,
+  type TokenForm,
+} from './access';
 import { CopyButton, CopyScript } from './copy';
-import { KEY_PATH, REPLACE_PATH } from './keypath';
+import { KEY_PATH, REPLACE_KEY_PATH } from './keypath';
 import { renderPage, type Crumb, type Visitor } from './layout';
 
 export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
 
-export interface ShownKey {
+export interface ApiKey {
   id: string;
   created: string;
   /** The key itself; absent if it cannot be decrypted because the secret key of the server was changed. */
   token?: string;
 }
 
-export interface KeyPage {
+export interface KeyPageProps {
   visitor: Visitor;
   baseUrl: string;
-  key?: ShownKey;
+  key?: ApiKey;
   revealed: boolean;
   notice?: string;
-  tokens: readonly ShownToken[];
-  events: readonly ShownEvent[];
+  tokens: readonly AccessTokenRow[];
+  events: readonly SecurityEventRow[];
   /** The access token created by this request. It is shown only once. */
   made?: string;
   /** Values of a rejected form for a new access token. */
@@ -46,7 +54,7 @@ function ActionForm(props: { action: KeyAction; replaced?: string; visitor: Visi
   );
 }
 
-function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVisitor: ShownKey; revealed: boolean; visitor: Visitor }) {
+function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVisitor: ApiKey; revealed: boolean; visitor: Visitor }) {
   if (token === undefined)
     return (
       <p class="alert">
@@ -83,7 +91,7 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
   );
 }
 
-export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPage): string {
+export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPageProps): string {
   const authHeader = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
@@ -98,12 +106,12 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, event
             {notice}
           </p>
         )}
-        {made !== undefined && <Made token={made} />}
+        {made !== undefined && <NewTokenNotice token={made} />}
         {key ? (
           <>
             <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
             <p>
-              <a href={REPLACE_PATH}>Replace it with a new one…</a>
+              <a href={REPLACE_KEY_PATH}>Replace it with a new one…</a>
             </p>
           </>
         ) : (
@@ -126,16 +134,16 @@ export function keyPage({ visitor, baseUrl, key, revealed, notice, tokens, event
           title="GraphQL"
           text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
         />
-        <Tokens tokens={tokens} visitor={visitor} form={form} />
-        <Sessions visitor={visitor} />
-        {events.length > 0 && <Events events={events} />}
+        <AccessTokenSection tokens={tokens} visitor={visitor} form={form} />
+        <SessionSection visitor={visitor} />
+        {events.length > 0 && <SecurityEventSection events={events} />}
         <CopyScript />
       </>
     ),
   });
 }
 
-export function replacePage(visitor: Visitor, key: ShownKey): string {
+export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
   return renderPage({
     title: 'Replace the API key',
     visitor,

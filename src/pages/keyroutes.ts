@@ -1,11 +1,11 @@
 /** Routes of the API key page: show, create and replace the key, create and revoke access tokens, end sessions. Works without JavaScript. */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { InvalidInput } from '../core/model/errors';
-import { parseId } from '../core/model/ids';
-import { LIFETIMES, type ShownEvent, type ShownToken, type TokenForm } from './access';
-import { answer, text, texts, type Values } from './answer';
-import { keyPage, replacePage, type KeyAction, type KeyPage, type ShownKey } from './key';
-import { KEY_PATH, REPLACE_PATH } from './keypath';
+import { parseRowId } from '../core/model/ids';
+import { TOKEN_LIFETIMES, type SecurityEventRow, type AccessTokenRow, type TokenForm } from './access';
+import { sendPage, fieldText, fieldTexts, type FormValues } from './answer';
+import { renderKeyPage, renderReplacePage, type KeyAction, type KeyPageProps, type ApiKey } from './key';
+import { KEY_PATH, REPLACE_KEY_PATH } from './keypath';
 import { PAGE_HEADERS } from './protection';
 import type { Visitor } from './layout';
 
@@ -13,11 +13,11 @@ export interface KeyExchange {
   baseUrl: string;
   visitor(): Visitor;
   account: {
-    key(): Promise<ShownKey | undefined>;
+    key(): Promise<ApiKey | undefined>;
     renewKey(replacedKeyId?: string): Promise<void>;
-    accessTokens(): Promise<readonly ShownToken[]>;
+    accessTokens(): Promise<readonly AccessTokenRow[]>;
     /** The most recent security events of the account. */
-    events(): Promise<readonly ShownEvent[]>;
+    events(): Promise<readonly SecurityEventRow[]>;
     credentials(): {
       createAccessToken(options: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ token: string }>;
       revokeAccessTokens(id?: number): Promise<number>;
@@ -34,7 +34,7 @@ interface KeyPageOptions<E extends KeyExchange> {
   signedIn(request: Request, response: Response): Promise<E | undefined>;
 }
 
-type ActionResult = Pick<KeyPage, 'notice' | 'made' | 'form'>;
+type ActionResult = Pick<KeyPageProps, 'notice' | 'made' | 'form'>;
 
 const NOTICES: Partial<Record<KeyAction, string>> = {
   make: 'Your key was made.',
@@ -43,9 +43,9 @@ const NOTICES: Partial<Record<KeyAction, string>> = {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-async function createToken(values: Values, exchange: KeyExchange): Promise<ActionResult> {
-  const form = { name: text(values, 'name') ?? '', scopes: texts(values, 'scope'), days: text(values, 'days') ?? '' };
-  const days = LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? LIFETIMES[0]![0];
+async function createToken(values: FormValues, exchange: KeyExchange): Promise<ActionResult> {
+  const form = { name: fieldText(values, 'name') ?? '', scopes: fieldTexts(values, 'scope'), days: fieldText(values, 'days') ?? '' };
+  const days = TOKEN_LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
     return { made: (await exchange.account.credentials().createAccessToken({ ...form, expiresAt })).token };
@@ -57,17 +57,17 @@ async function createToken(values: Values, exchange: KeyExchange): Promise<Actio
 }
 
 async function revokeTokens(id: string | undefined, exchange: KeyExchange): Promise<ActionResult> {
-  const tokenId = id === undefined ? undefined : parseId(id);
+  const tokenId = id === undefined ? undefined : parseRowId(id);
   // An invalid id revokes nothing: passing undefined on would revoke all tokens.
   const revokedCount = id !== undefined && tokenId === undefined ? 0 : await exchange.account.credentials().revokeAccessTokens(tokenId);
   return { notice: revokedCount ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
 }
 
-export function addKeyPages<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPageOptions<E>): void {
+export function addKeyRoutes<E extends KeyExchange>(router: Router, { form, signedIn }: KeyPageOptions<E>): void {
   async function sendKeyPage(exchange: E, response: Response, revealed: boolean, actionResult: ActionResult = {}): Promise<void> {
     const [key, tokens, events] = [await exchange.account.key(), await exchange.account.accessTokens(), await exchange.account.events()];
-    const page = keyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...actionResult });
-    answer(response, actionResult.form ? 400 : 200, page);
+    const page = renderKeyPage({ visitor: exchange.visitor(), baseUrl: exchange.baseUrl, key, tokens, events, revealed, ...actionResult });
+    sendPage(response, actionResult.form ? 400 : 200, page);
   }
 
   router.get(KEY_PATH, async (request, response) => {
@@ -78,10 +78,11 @@ export function addKeyPages<E extends KeyExchange>(router: Router, { form, signe
   router.post(KEY_PATH, form, async (request, response) => {
     const exchange = await signedIn(request, response);
     if (!exchange) return;
-    const values = request.body as Values;
-    const action = text(values, 'action') as KeyAction | undefined;
+    const values = request.body as FormValues;
+    const action = fieldText(values, 'action') as KeyAction | undefined;
     if (action === 'create-token') return sendKeyPage(exchange, response, false, await createToken(values, exchange));
-    if (action === 'revoke-token') return sendKeyPage(exchange, response, false, await revokeTokens(text(values, 'id') ?? '', exchange));
+    if (action === 'revoke-token')
+      return sendKeyPage(exchange, response, false, await revokeTokens(fieldText(values, 'id') ?? '', exchange));
     if (action === 'revoke-tokens') return sendKeyPage(exchange, response, false, await revokeTokens(undefined, exchange));
     if (action === 'end-sessions') {
       await exchange.account.credentials().endSessions();
@@ -92,16 +93,16 @@ export function addKeyPages<E extends KeyExchange>(router: Router, { form, signe
     }
     const previousKey = await exchange.account.key();
     if (action === 'make' && !previousKey) await exchange.account.renewKey();
-    if (action === 'replace') await exchange.account.renewKey(text(values, 'replaced') ?? '');
+    if (action === 'replace') await exchange.account.renewKey(fieldText(values, 'replaced') ?? '');
     const key = await exchange.account.key();
     return sendKeyPage(exchange, response, true, { notice: key?.id === previousKey?.id ? undefined : action && NOTICES[action] });
   });
 
-  router.get(REPLACE_PATH, async (request, response) => {
+  router.get(REPLACE_KEY_PATH, async (request, response) => {
     const exchange = await signedIn(request, response);
     if (!exchange) return;
     const key = await exchange.account.key();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);
-    answer(response, 200, replacePage(exchange.visitor(), key));
+    sendPage(response, 200, renderReplacePage(exchange.visitor(), key));
   });
 }

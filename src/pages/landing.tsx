@@ -1,6 +1,6 @@
 /** Landing page: what Fitgraph is, where to sign in, and example requests for REST and GraphQL. */
 import { CopyButton, CopyScript } from './copy';
-import type { Example, Examples } from './examples';
+import type { RequestExample, RequestExamples } from './examples';
 import { renderPage, type Visitor } from './layout';
 
 const CHART_WIDTH = 420;
@@ -23,7 +23,7 @@ function Illustration() {
   );
 }
 
-function Picture({ figure }: Pick<Examples, 'figure'>) {
+function Picture({ figure }: Pick<RequestExamples, 'figure'>) {
   return (
     <div class="picture">
       <div class="chart">
@@ -41,7 +41,7 @@ function Picture({ figure }: Pick<Examples, 'figure'>) {
   );
 }
 
-function ExampleRequest({ id, title, example }: { id: string; title: string; example: Example }) {
+function ExampleRequest({ id, title, example }: { id: string; title: string; example: RequestExample }) {
   return (
     <section>
       <h2 id={id}>{title}</h2>
@@ -74,7 +74,7 @@ function SignInHint({ visitor }: { visitor: Visitor }) {
   );
 }
 
-export function landingPage(visitor: Visitor, { rest, graphql, figure }: Examples): string {
+export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples): string {
   return renderPage({
     title: 'Training, food and body weight as data',
     visitor,

@@ -9,7 +9,7 @@ export interface LoginForm {
   error?: string;
 }
 
-export function loginPage({ username, next, csrfToken, error }: LoginForm): string {
+export function renderLoginPage({ username, next, csrfToken, error }: LoginForm): string {
   const errorAttributes = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
     title: error === undefined ? 'Sign in' : 'Error: sign in',

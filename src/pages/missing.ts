@@ -1,11 +1,11 @@
 /** Handler for unknown paths (404): an HTML page for browsers, JSON for other clients. */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
-import { problemPage } from './problem';
+import { renderErrorPage } from './problem';
 import { PAGE_HEADERS } from './protection';
 import type { PageExchange } from './signin';
 
-export const missingPage =
+export const notFoundHandler =
   (exchangeOf: (request: IncomingMessage) => Pick<PageExchange, 'authenticate' | 'visitor'>): RequestHandler =>
   async (request, response) => {
     response.status(404).vary('Accept');
@@ -15,5 +15,5 @@ export const missingPage =
     await exchange.authenticate().catch(() => false);
     const link = { href: '/', label: 'Go to the front page' };
     response.set(PAGE_HEADERS).type('html');
-    response.send(problemPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
+    response.send(renderErrorPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
   };

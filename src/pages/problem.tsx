@@ -1,13 +1,13 @@
 /** Error page: a message, and a link to another page. */
 import { renderPage, type Visitor } from './layout';
 
-export interface Problem {
+export interface ErrorPageProps {
   title: string;
   message: string;
   link: { href: string; label: string };
 }
 
-export function problemPage({ title, message, link }: Problem, visitor: Visitor): string {
+export function renderErrorPage({ title, message, link }: ErrorPageProps, visitor: Visitor): string {
   return renderPage({
     title,
     visitor,

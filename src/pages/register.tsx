@@ -1,7 +1,7 @@
 /** Page that explains how to get an account: there is no self-registration, operators create accounts on the command line. */
 import { renderPage, type Visitor } from './layout';
 
-export function registerPage(visitor: Visitor): string {
+export function renderRegisterPage(visitor: Visitor): string {
   return renderPage({
     title: 'Getting an account',
     visitor,

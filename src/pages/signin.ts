@@ -2,23 +2,23 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
-import { STATUSES } from '../contract/statuses';
-import { isPassing } from '../core/model/errors';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
+import { isTransientError } from '../core/model/errors';
 import { parsedWithin } from '../platform/bodylimit';
-import { answer, text } from './answer';
-import type { Prepare } from '../rest/endpoints';
-import { COPY_PATH, COPY_SCRIPT } from './copy';
-import { examples } from './examples';
+import { sendPage, fieldText } from './answer';
+import type { PrepareOperation } from '../rest/endpoints';
+import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copy';
+import { exampleLoader } from './examples';
 import { KEY_PATH } from './keypath';
-import { addKeyPages, type KeyExchange } from './keyroutes';
-import { landingPage } from './landing';
+import { addKeyRoutes, type KeyExchange } from './keyroutes';
+import { renderLandingPage } from './landing';
 import type { Visitor } from './layout';
-import { loginPage } from './login';
+import { renderLoginPage } from './login';
 import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logintoken';
-import { ownPath } from './next';
-import { problemPage } from './problem';
+import { localRedirectPath } from './next';
+import { renderErrorPage } from './problem';
 import { PAGE_HEADERS } from './protection';
-import { registerPage } from './register';
+import { renderRegisterPage } from './register';
 
 export interface PageExchange extends KeyExchange {
   /** Context with which GraphQL operations are executed. */
@@ -32,49 +32,49 @@ export interface PageExchange extends KeyExchange {
 }
 
 const MAX_FORM_BYTES = 10 * 1024;
-const statusOf = (error: GraphQLError) => STATUSES[String(error.extensions.code)] ?? 400;
+const statusOf = (error: GraphQLError) => HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
 const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
-  problemPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
+  renderErrorPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
 
 const readForm = parsedWithin(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
-  answer(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
+  sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
 const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
 
 type ExchangeOf = (request: IncomingMessage) => PageExchange;
 
-export function signInPages(exchangeOf: ExchangeOf, prepare: Prepare): Router {
+export function signInRoutes(exchangeOf: ExchangeOf, prepare: PrepareOperation): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(exchangeOf, examples(prepare)).addTo(router);
+  new SignInPages(exchangeOf, exampleLoader(prepare)).addTo(router);
   return router;
 }
 
 class SignInPages {
   constructor(
     private readonly exchangeOf: ExchangeOf,
-    private readonly loadExamples: ReturnType<typeof examples>,
+    private readonly loadExamples: ReturnType<typeof exampleLoader>,
   ) {}
 
   addTo(router: Router): void {
     router.get('/', (request, response) => this.sendLandingPage(request, response));
     router.get('/register', (request, response) => this.sendRegisterPage(request, response));
-    router.get(COPY_PATH, (_request, response) => {
+    router.get(COPY_SCRIPT_PATH, (_request, response) => {
       response.set({ 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' }).type('js').send(COPY_SCRIPT);
     });
     router.get('/login', (request, response) => this.sendLoginPage(request, response));
     router.post('/login', parseForm, (request, response) => this.signIn(request, response));
     router.post('/logout', parseForm, (request, response) => this.signOut(request, response));
-    addKeyPages(router, { form: parseForm, signedIn: (request, response) => this.requireSignIn(request, response) });
+    addKeyRoutes(router, { form: parseForm, signedIn: (request, response) => this.requireSignIn(request, response) });
     const handleError: ErrorRequestHandler = (error, request, response, next) => {
-      if (response.headersSent || !(error instanceof GraphQLError) || isPassing(error)) return next(error);
+      if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) return next(error);
       this.sendRejection(error, request, response);
     };
     router.use(handleError);
   }
 
   private authenticate(request: Request): Promise<boolean> {
-    return this.exchangeOf(request).authenticate(async () => text(request.body, 'csrfToken'));
+    return this.exchangeOf(request).authenticate(async () => fieldText(request.body, 'csrfToken'));
   }
 
   private async requireSignIn(request: Request, response: Response): Promise<PageExchange | undefined> {
@@ -86,39 +86,43 @@ class SignInPages {
   private async sendLandingPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
     const exchange = this.exchangeOf(request);
-    answer(response, 200, landingPage(exchange.visitor(), await this.loadExamples(exchange.context, exchange.baseUrl)));
+    sendPage(response, 200, renderLandingPage(exchange.visitor(), await this.loadExamples(exchange.context, exchange.baseUrl)));
   }
 
   private async sendRegisterPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    answer(response, 200, registerPage(this.exchangeOf(request).visitor()));
+    sendPage(response, 200, renderRegisterPage(this.exchangeOf(request).visitor()));
   }
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
-    const next = ownPath(text(request.query, 'next'));
+    const next = localRedirectPath(fieldText(request.query, 'next'));
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
     response.append('Set-Cookie', loginTokenCookie(csrfToken, this.exchangeOf(request).secure));
-    answer(response, 200, loginPage({ next, csrfToken }));
+    sendPage(response, 200, renderLoginPage({ next, csrfToken }));
   }
 
   private async signIn(request: Request, response: Response): Promise<void> {
-    const next = ownPath(text(request.body, 'next'));
+    const next = localRedirectPath(fieldText(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isLoginToken(csrfToken, text(request.body, 'csrfToken'))) return sendFormExpired(response, next);
+    if (csrfToken === undefined || !isLoginToken(csrfToken, fieldText(request.body, 'csrfToken'))) return sendFormExpired(response, next);
     const exchange = this.exchangeOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
-    const username = (text(request.body, 'username') ?? '').trim();
-    const password = (text(request.body, 'password') ?? '').trim();
+    const username = (fieldText(request.body, 'username') ?? '').trim();
+    const password = (fieldText(request.body, 'password') ?? '').trim();
     try {
       const cookie = await exchange.startSession(username, password);
       response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, exchange.secure));
     } catch (error) {
-      if (!(error instanceof GraphQLError) || isPassing(error)) throw error;
+      if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
       const { retryAfter } = error.extensions;
       if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-      return answer(response, statusOf(error), loginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }));
+      return sendPage(
+        response,
+        statusOf(error),
+        renderLoginPage({ username, next, csrfToken, error: `${error.message.replace(/\.$/, '')}.` }),
+      );
     }
     response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
   }
@@ -130,12 +134,12 @@ class SignInPages {
   }
 
   private sendRejection(error: GraphQLError, request: Request, response: Response): void {
-    answer(response, statusOf(error), rejectionPage(request, error.message, this.exchangeOf(request).visitor()));
+    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.exchangeOf(request).visitor()));
   }
 }
 
 function sendFormExpired(response: Response, next: string | undefined): void {
   const message = 'The form was too old, or your browser does not keep cookies for this site. Please load the form again.';
   const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
-  answer(response, 403, problemPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));
+  sendPage(response, 403, renderErrorPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));
 }

@@ -2,12 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
-import type { Prepare } from '../rest/endpoints';
-import { PRIVATE } from '../rest/respond';
-import { namings } from './browse/view/naming';
+import type { PrepareOperation } from '../rest/endpoints';
+import { PRIVATE_CACHE_CONTROL } from '../rest/respond';
+import { rowSearches } from './browse/view/naming';
 import type { PageExchange } from './signin';
 
-export const SUGGEST_PATH = '/pages/suggest.js';
+export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
 /** Shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into the hidden one beside it. */
@@ -43,14 +43,18 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
 }
 `;
 
-export interface SuggestingExchange extends Pick<PageExchange, 'authenticate'> {
+export interface AutocompleteExchange extends Pick<PageExchange, 'authenticate'> {
   context: object;
 }
 
-export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf: (request: IncomingMessage) => SuggestingExchange): Router {
-  const namingOf = namings(schema, prepare);
+export function autocompleteRoutes(
+  schema: GraphQLSchema,
+  prepare: PrepareOperation,
+  exchangeOf: (request: IncomingMessage) => AutocompleteExchange,
+): Router {
+  const namingOf = rowSearches(schema, prepare);
   const router = express.Router({ caseSensitive: true });
-  router.get(SUGGEST_PATH, (_request, response) => {
+  router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
   });
   router.get(SUGGESTIONS_PATH, async (request, response) => {
@@ -60,7 +64,7 @@ export function suggestions(schema: GraphQLSchema, prepare: Prepare, exchangeOf:
     const exchange = exchangeOf(request);
     // Anonymous clients, and those with bad credentials, find public rows only.
     await exchange.authenticate().catch(() => false);
-    response.set('Cache-Control', PRIVATE).json((name && (await naming?.find?.(exchange.context, name))) || []);
+    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await naming?.find?.(exchange.context, name))) || []);
   });
   return router;
 }

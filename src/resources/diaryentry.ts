@@ -1,30 +1,30 @@
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { scope } from '../core/access/access';
-import { anyOf, binder, whereOf } from '../core/access/conditions';
+import { ownerConditions } from '../core/access/access';
+import { columnIn, createParameters, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { Decimal, defaults, Id, Moment, Text } from '../core/model/fields';
-import type { Rule } from '../core/model/registry';
+import { Decimal, defaultValues, Id, Moment, Text } from '../core/model/fields';
+import type { FieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asTexts } from '../nutrition/values';
+import { formatValues } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
 import { NutritionPlan } from './nutritionplan';
-import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
+import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
-const MEAL_BELONGS_TO_PLAN: Rule = {
+const MEAL_BELONGS_TO_PLAN: FieldRule = {
   fields: ['planId', 'mealId'],
   message: 'The meal is not one of the plan.',
   async broken(rows, context) {
     const ids = rows.map(({ mealId }) => Number(mealId));
-    const { bind, values } = binder();
-    const where = whereOf([anyOf('id', ids), ...scope(Meal, context)], 't', bind);
+    const { bind, values } = createParameters();
+    const where = whereClause([columnIn('id', ids), ...ownerConditions(Meal, context)], 't', bind);
     const meals = await context.session.query(`SELECT t."id", t."plan_id" FROM "meal" t${where}`, values);
     const plans = new Map(meals.map((meal) => [meal.id as number, meal.plan_id as number]));
     return rows.map(({ planId }, index) => plans.get(ids[index]!) !== Number(planId));
@@ -44,16 +44,16 @@ const MEAL_BELONGS_TO_PLAN: Rule = {
   ordering: ['eatenAt'],
   grouped: {},
   names: ['ingredient.name'],
-  rules: [UNIT_OF_INGREDIENT, MEAL_BELONGS_TO_PLAN],
+  rules: [UNIT_BELONGS_TO_INGREDIENT, MEAL_BELONGS_TO_PLAN],
   filters: ['amount', 'ingredientId', 'planId', 'ingredientUnitId'],
 })
 export class DiaryEntry extends Model<DiaryEntry> {
   @Id() declare id: number;
   @Ref(() => NutritionPlan, { label: 'Nutrition plan' }) declare planId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, AMOUNT_UNIT)
+  @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
-  @Moment({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaults.now })
+  @Moment({ label: 'Datetime', storedAs: 'datetime', note: 'When it was eaten.', default: defaultValues.now })
   declare eatenAt: string;
   @Text({ label: 'Comment', note: 'A remark of the user.', storedAs: 'comment', null: true, blank: true, hidden: true })
   declare notes: string | null;
@@ -75,6 +75,6 @@ export default class DiaryEntryResolver extends crud(DiaryEntry) {
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {
-    return asTexts(await portionValues(entry, context));
+    return formatValues(await portionValues(entry, context));
   }
 }

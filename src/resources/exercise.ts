@@ -1,17 +1,17 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, defaults, Id, Text, Uuid } from '../core/model/fields';
+import { Choose, Day, defaultValues, Id, Text, Uuid } from '../core/model/fields';
 import { Children, Links, Ref } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Equipment } from './equipment';
-import { EQUIPMENT, ExerciseBase, PRIMARY, SECONDARY } from './exercisebase';
+import { EQUIPMENT_LINK, ExerciseBase, PRIMARY_MUSCLE_LINK, SECONDARY_MUSCLE_LINK } from './exercisebase';
 import { ExerciseCategory } from './exercisecategory';
 import { ExerciseComment } from './exercisecomment';
 import { ExerciseImage } from './exerciseimage';
 import { Language } from './language';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 import { WorkoutLog } from './workoutlog';
 
 const via = 'exercise_base_id';
@@ -63,7 +63,7 @@ export class Exercise extends Model<Exercise> {
   @Choose({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
-    choices: STATUS,
+    choices: REVIEW_STATUS,
     default: PENDING,
     readOnly: true,
     max: 2,
@@ -76,14 +76,14 @@ export class Exercise extends Model<Exercise> {
     storedAs: 'creation_date',
     readOnly: true,
     null: true,
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare createdOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY, via } }) declare muscleIds: number[];
-  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY, via } })
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY_MUSCLE_LINK, via } }) declare muscleIds: number[];
+  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY_MUSCLE_LINK, via } })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT, via } }) declare equipmentIds: number[];
+  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT_LINK, via } }) declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({

@@ -9,14 +9,14 @@ import { ExerciseCategory } from './exercisecategory';
 import { ExerciseImage } from './exerciseimage';
 import { License } from './license';
 import { Muscle } from './muscle';
-import { ACCEPTED, PENDING, STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 import { Variation } from './variation';
 
 /** The link table of exercise bases and muscles; `is_secondary` tells primary from secondary muscles. */
 const MUSCLE_LINK = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
-export const PRIMARY = { ...MUSCLE_LINK, fixed: { is_secondary: false } };
-export const SECONDARY = { ...MUSCLE_LINK, fixed: { is_secondary: true } };
-export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
+export const PRIMARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: false } };
+export const SECONDARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: true } };
+export const EQUIPMENT_LINK = { table: 'exercise_base_equipment', own: 'exercise_base_id', other: 'equipment_id' };
 
 @Resource({
   dump: 'exercises.exercisebase',
@@ -28,12 +28,12 @@ export const EQUIPMENT = { table: 'exercise_base_equipment', own: 'exercise_base
 export class ExerciseBase extends Model<ExerciseBase> {
   @Id() declare id: number;
   @Uuid({ note: 'Stays the same wherever the exercise is copied to.' }) declare uuid: string;
-  @Choose({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: STATUS, default: PENDING, max: 2 })
+  @Choose({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS, default: PENDING, max: 2 })
   declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { object: 'muscles', link: PRIMARY }) declare muscleIds: number[];
-  @Links(() => Muscle, { object: 'musclesSecondary', link: SECONDARY }) declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT }) declare equipmentIds: number[];
+  @Links(() => Muscle, { object: 'muscles', link: PRIMARY_MUSCLE_LINK }) declare muscleIds: number[];
+  @Links(() => Muscle, { object: 'musclesSecondary', link: SECONDARY_MUSCLE_LINK }) declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT_LINK }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
     string | null;

@@ -4,21 +4,21 @@ import { Args, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graph
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { notFound } from '../core/model/errors';
-import { Choose, Flag, Id, Image, Text, Uuid, type PartOf } from '../core/model/fields';
+import { notFoundError } from '../core/model/errors';
+import { Choose, Flag, Id, Image, Text, Uuid, type RowFields } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import type { Values } from '../core/model/hooks';
+import type { FieldValues } from '../core/model/hooks';
 import type { UploadedFile } from '../platform/multipart';
 import { mediaUrl } from '../files/paths';
-import { demandRoom, keptBytes, noteBytes, type Sent } from '../files/quota';
-import { hadFile } from '../files/removal';
-import { SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnailUrl } from '../files/thumbnails';
-import { uploadedImage } from '../files/upload';
+import { checkQuota, storedFileBytes, recordFileBytes, type NewFile } from '../files/quota';
+import { pathUsageCheck } from '../files/removal';
+import { THUMBNAILS_SELECTION, ThumbnailArgs, Thumbnails, thumbnailsOf, thumbnailUrl } from '../files/thumbnails';
+import { imageFieldOptions } from '../files/upload';
 import { ExerciseBase } from './exercisebase';
 import { License } from './license';
-import { ACCEPTED, PENDING, STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
 const MAX_PATH = 100;
 const MAX_AUTHOR = 50;
@@ -45,14 +45,14 @@ export class ExerciseImage extends Model<ExerciseImage> {
     label: 'Image',
     help: 'Only PNG and JPEG formats are supported.',
     note: 'URL of the image; on input the file.',
-    ...uploadedImage(MAX_PATH),
+    ...imageFieldOptions(MAX_PATH),
   })
   declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
   @Choose({
     label: 'Status',
     note: 'Only accepted images are shown to everybody.',
-    choices: STATUS,
+    choices: REVIEW_STATUS,
     default: PENDING,
     readOnly: true,
     max: 2,
@@ -66,19 +66,24 @@ export class ExerciseImage extends Model<ExerciseImage> {
 /** Stands for the id of a row that is not inserted yet; no stored row has id 0. */
 const NEW_ROW_ID = 0;
 
-const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<Values> => {
+const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
   const attributes = ['exerciseBaseId', 'isMain', 'status'];
-  const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.counted });
-  if (!row) throw notFound();
-  return row as unknown as Values;
+  const row = await ExerciseImage.findByPk(id, { attributes, raw: true, transaction, ...session.sequelizeOptions });
+  if (!row) throw notFoundError();
+  return row as unknown as FieldValues;
 };
 
 /**
  * Returns whether the written image becomes the main image of its base, and clears the flag of the base's other images if it was requested. A pending
  * image never replaces an accepted main image. While a base has no accepted main image, every new image becomes a main image.
  */
-async function updateMainImage({ exerciseBaseId, isMain, status }: Values, id: number, { session }: Context, transaction: Transaction) {
-  const options = { transaction, ...session.counted };
+async function updateMainImage(
+  { exerciseBaseId, isMain, status }: FieldValues,
+  id: number,
+  { session }: Context,
+  transaction: Transaction,
+) {
+  const options = { transaction, ...session.sequelizeOptions };
   const otherMainImages = { exerciseBaseId: exerciseBaseId as number, id: { [Op.ne]: id }, isMain: true };
   const acceptedMain = await ExerciseImage.findOne({
     where: { ...otherMainImages, status: ACCEPTED },
@@ -95,7 +100,7 @@ async function updateMainImage({ exerciseBaseId, isMain, status }: Values, id: n
 const CONTRIBUTORS = 'exercise_image_contributor';
 
 /** Bytes of stored files by the values of their rows: set before the rows are written, recorded once their ids are known. */
-const storedBytes = new WeakMap<Values, number>();
+const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
@@ -105,13 +110,16 @@ const ImageCrud = crud(ExerciseImage, {
     const lockBases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
-    await session.database.sequelize.query(lockBases, { bind, transaction, ...session.counted });
-    const uploads = rows.flatMap(({ id, input, path }): Sent[] =>
+    await session.database.sequelize.query(lockBases, { bind, transaction, ...session.sequelizeOptions });
+    const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
       input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
     );
     // Superusers have no quota.
-    if (uploads.length && !viewer!.isSuperuser && media.quota !== Infinity)
-      await demandRoom(CONTRIBUTORS, viewer!.id, uploads, media.quota, session.database.sequelize, { transaction, ...session.counted });
+    if (uploads.length && !viewer!.isSuperuser && media.quotaBytes !== Infinity)
+      await checkQuota(CONTRIBUTORS, viewer!.id, uploads, media.quotaBytes, session.database.sequelize, {
+        transaction,
+        ...session.sequelizeOptions,
+      });
   },
   async before(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
@@ -122,16 +130,17 @@ const ImageCrud = crud(ExerciseImage, {
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
-    const { database, counted } = context.session;
-    const isPathTaken = hadFile(database.sequelize, { transaction, ...counted });
+    const { database, sequelizeOptions: counted } = context.session;
+    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.media.store(folder, file, MAX_PATH, isPathTaken);
-    storedBytes.set(values, await keptBytes(file));
+    storedBytes.set(values, await storedFileBytes(file));
   },
   async after(writtenRows, { session }, transaction) {
     const newFiles = writtenRows.flatMap(({ id, values }) => (storedBytes.has(values) ? [{ id, bytes: storedBytes.get(values)! }] : []));
-    if (newFiles.length) await noteBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.counted });
+    if (newFiles.length)
+      await recordFileBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
   },
   async undo({ image }, { media }) {
     if (typeof image === 'string') await media.remove([image]);
@@ -142,7 +151,7 @@ const ImageCrud = crud(ExerciseImage, {
 export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @Needs(() => ExerciseImage, 'image')
-  image(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { baseUrl }: Context): string {
+  image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { baseUrl }: Context): string {
     return baseUrl + mediaUrl(row.image);
   }
 
@@ -153,17 +162,17 @@ export default class ExerciseImageResolver extends ImageCrud {
   })
   @Needs(() => ExerciseImage, 'image')
   async thumbnailUrl(
-    @Root() row: PartOf<ExerciseImage, 'image'>,
+    @Root() row: RowFields<ExerciseImage, 'image'>,
     @Args(() => ThumbnailArgs) args: ThumbnailArgs,
     @Ctx() { baseUrl, media }: Context,
   ): Promise<string> {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
 
-  @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: SELECTION } })
+  @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
   @Needs(() => ExerciseImage, 'image')
-  async thumbnails(@Root() row: PartOf<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {
+  async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.thumbnails(row.image));
   }
 }

@@ -3,30 +3,38 @@ import { Arg, Ctx, Extensions, FieldResolver, ID, Info, Query, Resolver, Root } 
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
 import { NOT_A_CHOICE } from '../contract/messages';
-import { visible } from '../core/access/access';
-import { anyOf, binder, whereOf } from '../core/access/conditions';
+import { visibleRowConditions } from '../core/access/access';
+import { columnIn, createParameters, whereClause } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { invalid, type FieldErrors } from '../core/model/errors';
-import { Choose, Day, Decimal, defaults, Id, Moment, Text, Url, Whole, type PartOf } from '../core/model/fields';
+import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
+import { Choose, Day, Decimal, defaultValues, Id, Moment, Text, Url, Whole, type RowFields } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
-import { problems } from '../core/model/limits';
-import { parseId } from '../core/model/ids';
-import { refuseOtherType, rowIdOf } from '../core/model/node';
-import { loadParent, rowById, rowToCount } from '../core/read/loaders';
-import { snake } from '../contract/casing';
+import { limitMessages } from '../core/model/limits';
+import { parseRowId } from '../core/model/ids';
+import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
+import { loadParent, loadRowFields, loadRowForCalculation } from '../core/read/loaders';
+import { toSnakeCase } from '../contract/casing';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
-import { amountProblem, integerIn } from '../nutrition/form';
+import { amountError, parseInteger } from '../nutrition/form';
 import { FormValues, NutritionalValues } from '../nutrition/types';
-import { asTexts, gramsOf, NUTRIENTS, portion, type HouseholdMeasure, type MassUnit, type Values } from '../nutrition/values';
+import {
+  formatValues,
+  gramsOfAmount,
+  NUTRIENTS,
+  valuesOfPortion,
+  type HouseholdMeasure,
+  type MassUnit,
+  type ExactValues,
+} from '../nutrition/values';
 import { integerOf } from '../platform/reading';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
 import { License } from './license';
-import { ACCEPTED, PENDING, STATUS } from './status';
+import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
 const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
@@ -82,7 +90,7 @@ export class Ingredient extends Model<Ingredient> {
     storedAs: 'creation_date',
     note: 'The day on which it was contributed.',
     readOnly: true,
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare createdOn: string;
   @Day({
@@ -90,7 +98,7 @@ export class Ingredient extends Model<Ingredient> {
     storedAs: 'update_date',
     note: 'The day of its last change.',
     readOnly: true,
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare updatedOn: string;
   @Whole({ label: 'Energy', help: 'In kcal per 100 g.', min: MIN_INTEGER, max: MAX_INTEGER }) declare energy: number;
@@ -118,7 +126,7 @@ export class Ingredient extends Model<Ingredient> {
   @Choose({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
-    choices: STATUS,
+    choices: REVIEW_STATUS,
     default: PENDING,
     readOnly: true,
     hidden: true,
@@ -183,30 +191,30 @@ export async function portionValues(
   { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
   unit: MassUnit = 'g',
-): Promise<Values> {
+): Promise<ExactValues> {
   const [ingredient, measure] = await Promise.all([
-    rowToCount(Ingredient, NUTRIENTS, ingredientId, context),
-    ingredientUnitId === null ? null : rowById(IngredientUnit, MEASURE_FIELDS, ingredientUnitId, context),
+    loadRowForCalculation(Ingredient, NUTRIENTS, ingredientId, context),
+    ingredientUnitId === null ? null : loadRowFields(IngredientUnit, MEASURE_FIELDS, ingredientUnitId, context),
   ]);
-  return portion(ingredient!, gramsOf(amount, measure), unit);
+  return valuesOfPortion(ingredient!, gramsOfAmount(amount, measure), unit);
 }
 
-type NutrientRow = PartOf<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
+type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
 /** The household unit with this id; undefined if the ingredient has no such unit. */
 async function loadMeasure(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
-  const row = unit === undefined ? null : await rowById(IngredientUnit, MEASURE_FIELDS, unit, context);
+  const row = unit === undefined ? null : await loadRowFields(IngredientUnit, MEASURE_FIELDS, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
 /** The nutritional values of an amount in the household unit, or in grams if that is null. One error reports all invalid arguments. */
 function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
-  const problem = amountProblem(amount);
+  const problem = amountError(amount);
   if (problem) errors.amount = [problem];
   if (measure === undefined) errors.unit = [NOT_A_CHOICE];
-  if (problem || measure === undefined) throw invalid(errors);
-  return asTexts(portion(row, gramsOf(amount, measure)));
+  if (problem || measure === undefined) throw invalidFieldsError(errors);
+  return formatValues(valuesOfPortion(row, gramsOfAmount(amount, measure)));
 }
 
 /** A UPC-A barcode of 12 digits equals the EAN-13 barcode with a zero before it (GS1 General Specifications, section 5.2). */
@@ -226,12 +234,12 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = problems(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
-    if (issues.length) throw invalid({ code: issues });
-    const { bind, values } = binder();
-    const where = whereOf([anyOf('code', equivalentBarcodes(code.trim())), ...visible(Ingredient, context)], 't', bind);
+    const issues = limitMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
+    if (issues.length) throw invalidFieldsError({ code: issues });
+    const { bind, values } = createParameters();
+    const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);
     const languages = context.languages.flatMap((language) =>
-      context.reference.all(Language).filter(({ shortName }) => shortName === language),
+      context.catalogue.all(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
     const [row] = await context.session.read(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);
@@ -247,8 +255,12 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
-    if (unit != null) refuseOtherType(IngredientUnit.name, unit, 'unit');
-    return valuesOfAmount(amount, unit == null ? null : await loadMeasure(row.id, rowIdOf(IngredientUnit.name, unit.trim()), context), row);
+    if (unit != null) rejectOtherNodeType(IngredientUnit.name, unit, 'unit');
+    return valuesOfAmount(
+      amount,
+      unit == null ? null : await loadMeasure(row.id, resolveRowId(IngredientUnit.name, unit.trim()), context),
+      row,
+    );
   }
 
   @FieldResolver(() => FormValues, {
@@ -256,7 +268,7 @@ export default class IngredientResolver extends crud(Ingredient) {
   })
   @Extensions({
     only: 'rest',
-    action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [snake(name), 0])) },
+    action: { name: 'get_values', whenInvalid: Object.fromEntries(NUTRIENTS.map((name) => [toSnakeCase(name), 0])) },
   })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async formValues(
@@ -266,10 +278,10 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
-    const formIngredientId = integerIn(ingredient);
+    const formIngredientId = parseInteger(ingredient);
     // The reference service validates the ingredient first and reports only its error.
-    if (Number.isNaN(formIngredientId)) throw invalid({ ingredient: [NOT_A_CHOICE] });
-    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseId(integerOf(unit)), context) : null;
+    if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
+    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(integerOf(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);
   }
 }

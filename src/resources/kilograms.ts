@@ -1,24 +1,24 @@
 /** Computed kilogram fields beside the logged weights. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
-import { IN_KILOGRAMS, POUND } from '../contract/masses';
+import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/masses';
 
 /** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */
-export const WEIGHTS = { kg: 1, lb: 2 } as const;
-export const BODY_WEIGHT = 3;
+export const MASS_UNIT_IDS = { kg: 1, lb: 2 } as const;
+export const BODY_WEIGHT_UNIT_ID = 3;
 
 const DECIMAL_PLACES = 3;
 
-const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${POUND} kg.`;
+const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${KILOGRAMS_PER_POUND} kg.`;
 
 /** SQL factor that converts the weight unit of a row to kilograms; NULL if the unit is not a mass. */
-export const unitFactor = (alias: string) =>
-  `CASE ${alias}."weight_unit_id" WHEN ${WEIGHTS.kg} THEN 1 WHEN ${WEIGHTS.lb} THEN ${POUND} END`;
+export const weightUnitFactorSql = (alias: string) =>
+  `CASE ${alias}."weight_unit_id" WHEN ${MASS_UNIT_IDS.kg} THEN 1 WHEN ${MASS_UNIT_IDS.lb} THEN ${KILOGRAMS_PER_POUND} END`;
 
 /** SQL factor that converts the unit of a body weight entry to kilograms. */
-export const entryFactor = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${POUND} ELSE 1 END`;
+export const bodyWeightFactorSql = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** SQL factor that converts the unit in the profile of the row's owner to kilograms. */
-export const preferenceFactor = (alias: string) =>
-  `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${POUND} ELSE 1 END`;
+export const profileUnitFactorSql = (alias: string) =>
+  `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
 /** Options of a computed field: the column `weight` times an SQL factor. */
 const kilogramField = (note: string, factor: (alias: string) => string) =>
@@ -32,10 +32,10 @@ const kilogramField = (note: string, factor: (alias: string) => string) =>
   }) as const;
 
 /** Kilogram field of rows that have a `weight_unit_id`. */
-export const byUnit = {
-  ...kilogramField(`The weight ${IN_KILOGRAMS}; null where the unit is neither kg nor lb.`, unitFactor),
+export const trainingWeightInKg = {
+  ...kilogramField(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
   null: true,
 } as const;
 
 /** Kilogram field of body weight entries. */
-export const byEntry = kilogramField(`The weight ${IN_KILOGRAMS}.`, entryFactor);
+export const bodyWeightInKg = kilogramField(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

@@ -1,8 +1,8 @@
 /** Enum of mass units: the unit of a logged body weight, and the output unit of the analyses. */
-import { POUND, UNIT_TYPE } from '../contract/masses';
-import { choices } from '../core/model/choices';
+import { KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../contract/masses';
+import { registerChoices } from '../core/model/choices';
 
-export const MASS_UNIT = choices(UNIT_TYPE, 'A unit of mass.', [
+export const MASS_UNIT = registerChoices(MASS_UNIT_TYPE, 'A unit of mass.', [
   ['KG', 'kg', 'kg', 'Kilograms.'],
-  ['LB', 'lb', 'lb', `Pounds of exactly ${POUND} kg.`],
+  ['LB', 'lb', 'lb', `Pounds of exactly ${KILOGRAMS_PER_POUND} kg.`],
 ]);

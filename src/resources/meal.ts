@@ -2,13 +2,13 @@ import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { Clock, Id, Whole, type PartOf } from '../core/model/fields';
+import { Clock, Id, Whole, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
-import { rowsBelow } from '../core/read/loaders';
+import { loadChildFields } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asTexts, sum, type MassUnit, type Values } from '../nutrition/values';
+import { formatValues, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { portionValues } from './ingredient';
 import { MealItem } from './mealitem';
 import { NutritionPlan } from './nutritionplan';
@@ -35,9 +35,9 @@ export class Meal extends Model<Meal> {
 }
 
 /** The nutritional values of a meal: the sum of the rounded values of its items. */
-export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<Values> {
-  const items = await rowsBelow(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
-  return sum(await Promise.all(items.map((item) => portionValues(item, context, unit))));
+export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
+  const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
+  return sumValues(await Promise.all(items.map((item) => portionValues(item, context, unit))));
 }
 
 @Resolver(() => Meal)
@@ -45,7 +45,7 @@ export default class MealResolver extends crud(Meal) {
   @FieldResolver(() => NutritionalValues, { description: 'All items together.' })
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @Needs(() => Meal, 'id')
-  async nutritionalValues(@Root() meal: PartOf<Meal, 'id'>, @Ctx() context: Context) {
-    return asTexts(await mealValues(meal.id, context));
+  async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {
+    return formatValues(await mealValues(meal.id, context));
   }
 }

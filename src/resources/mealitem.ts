@@ -7,11 +7,11 @@ import { Owner, Ref } from '../core/model/relationfields';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
-import { asTexts } from '../nutrition/values';
+import { formatValues } from '../nutrition/values';
 import { Ingredient, portionValues, type Portion } from './ingredient';
 import { IngredientUnit } from './ingredientunit';
 import { Meal } from './meal';
-import { AMOUNT_UNIT, UNIT_OF_INGREDIENT } from './unitofingredient';
+import { INGREDIENT_UNIT_OPTIONS, UNIT_BELONGS_TO_INGREDIENT } from './unitofingredient';
 import { User } from './user';
 
 @Resource({
@@ -23,14 +23,14 @@ import { User } from './user';
   group: 'nutrition',
   ordering: ['id'],
   names: ['ingredient.name'],
-  rules: [UNIT_OF_INGREDIENT],
+  rules: [UNIT_BELONGS_TO_INGREDIENT],
   filters: ['amount', 'ingredientId', 'mealId', 'position', 'ingredientUnitId'],
 })
 export class MealItem extends Model<MealItem> {
   @Id() declare id: number;
   @Ref(() => Meal, { label: 'Nutrition plan' }) declare mealId: number;
   @Ref(() => Ingredient, { label: 'Ingredient' }) declare ingredientId: number;
-  @Ref(() => IngredientUnit, AMOUNT_UNIT)
+  @Ref(() => IngredientUnit, INGREDIENT_UNIT_OPTIONS)
   declare ingredientUnitId: number | null;
   @Whole({ label: 'Order', storedAs: 'order', note: 'Place in the meal.', default: 1, readOnly: 'rest' })
   declare position: number;
@@ -45,6 +45,6 @@ export default class MealItemResolver extends crud(MealItem) {
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {
-    return asTexts(await portionValues(item, context));
+    return formatValues(await portionValues(item, context));
   }
 }

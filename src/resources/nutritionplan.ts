@@ -1,18 +1,18 @@
 import { Arg, Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { today } from '../core/model/clock';
+import { currentDate } from '../core/model/clock';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { invalid } from '../core/model/errors';
-import { Computed, Day, defaults, Flag, Id, Text, type PartOf } from '../core/model/fields';
+import { invalidFieldsError } from '../core/model/errors';
+import { Computed, Day, defaultValues, Flag, Id, Text, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
-import { mayRead } from '../core/access/access';
-import { rowNearest, rowsBelow, type NamedCondition } from '../core/read/loaders';
+import { hasReadScope } from '../core/access/access';
+import { loadNearestRow, loadChildFields, type NamedCondition } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import { dayOf } from '../nutrition/day';
-import { DAY_VALUES, DiaryDay, PLAN_VALUES, PlanValues, VALUES } from '../nutrition/types';
-import { asTexts, energyShares, NUTRIENTS, perBodyWeight, sum, type MassUnit, type Values } from '../nutrition/values';
+import { parseDateParts } from '../nutrition/day';
+import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, VALUES_SELECTION } from '../nutrition/types';
+import { formatValues, energyShares, NUTRIENTS, perBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';
 import { portionValues } from './ingredient';
 import { Language } from './language';
@@ -42,11 +42,11 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
       description: 'A nutrition plan with its meals, their items and the nutrition values. Read-only.',
       filters,
       selection: `id language { ...language } creation_date: createdOn description: name
-        get_nutritional_values: nutritionalValues { ${PLAN_VALUES} }
+        get_nutritional_values: nutritionalValues { ${PLAN_VALUES_SELECTION} }
         meals { id plan: planId order: position time
           meal_items: items { id meal: mealId ingredient_obj: ingredient { ...ingredientinfo } ingredient: ingredientId
             weight_unit: ingredientUnit { id gram amount ingredient: ingredientId unit: householdUnitId } order: position amount }
-          get_nutritional_values: nutritionalValues { ${VALUES} } }`,
+          get_nutritional_values: nutritionalValues { ${VALUES_SELECTION} } }`,
     },
   },
 })
@@ -57,7 +57,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
     storedAs: 'creation_date',
     note: 'The day on which it was made.',
     readOnly: true,
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare createdOn: string;
   @Text({
@@ -92,20 +92,27 @@ export class NutritionPlan extends Model<NutritionPlan> {
   @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
-type DiaryPlanRow = PartOf<NutritionPlan, 'id' | 'unitSystem'>;
-type PlanRow = PartOf<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
+type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
+type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
 /** REST returns ounces if the owner of the plan prefers imperial units; GraphQL always returns grams. */
-const massUnitOf = (plan: PartOf<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
+const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
   api === 'rest' && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
-const diaryDay = (date: string, entries: readonly Values[]) => ({ ...asTexts(sum(entries)), date });
+const diaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
 
 /** The nutritional values of the diary entries of a plan, grouped by date. */
-async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, Values[]>> {
-  const entries = await rowsBelow(DiaryEntry, 'planId', ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'], plan.id, context, where);
+async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactValues[]>> {
+  const entries = await loadChildFields(
+    DiaryEntry,
+    'planId',
+    ['ingredientId', 'ingredientUnitId', 'eatenAt', 'amount'],
+    plan.id,
+    context,
+    where,
+  );
   const values = await Promise.all(entries.map((entry) => portionValues(entry, context, massUnitOf(plan, context))));
-  const days = new Map<string, Values[]>();
+  const days = new Map<string, ExactValues[]>();
   // Timestamps arrive in the time zone of the server, so that their prefix is the date there.
   entries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
@@ -128,20 +135,20 @@ async function planValues(plan: PlanRow, context: Context) {
   // REST divides by the logged number, whatever its unit, as the reference service does.
   const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
-    mayRead(WeightEntry, context) ? rowNearest(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
-    rowsBelow(Meal, 'planId', ['id'], plan.id, context),
+    hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
+    loadChildFields(Meal, 'planId', ['id'], plan.id, context),
   ]);
-  const total = sum(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
+  const total = sumValues(await Promise.all(meals.map((meal) => mealValues(meal.id, context, unit))));
   return {
-    total: asTexts(total),
-    percent: asTexts(energyShares(total, unit)),
-    perKg: asTexts(perBodyWeight(total, nearest?.[bodyWeight])),
+    total: formatValues(total),
+    percent: formatValues(energyShares(total, unit)),
+    perKg: formatValues(perBodyWeight(total, nearest?.[bodyWeight])),
   };
 }
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  complete(values, { languages, reference }, id) {
+  complete(values, { languages, catalogue: reference }, id) {
     if (id !== undefined) return;
     const languageIds = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferred = languages.find((code) => languageIds.has(code));
@@ -149,14 +156,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
-  @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES } })
+  @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
-    return context.memory.remember(`${context.api} values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
+    return context.derivedValues.getOrCompute(`${context.api} values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
-  @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES} date` } })
+  @Extensions({ only: 'rest', cost: { weight: 50 }, action: { name: 'get_log_overview', selection: `${DAY_VALUES_SELECTION} date` } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async diaryDays(@Root() plan: DiaryPlanRow, @Ctx() context: Context) {
     const days = await valuesByDate(plan, context);
@@ -164,7 +171,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   }
 
   @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
-  @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES } })
+  @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
@@ -173,8 +180,8 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     @Root() plan: DiaryPlanRow,
     @Ctx() context: Context,
   ) {
-    const date = dayOf({ year, month, day }, today(context.timeZone));
-    if (date === undefined) throw invalid({ date: ['Enter a valid date.'] });
+    const date = parseDateParts({ year, month, day }, currentDate(context.timeZone));
+    if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
     const entries = [...(await valuesByDate(plan, context, entriesOf(date))).values()].flat();
     return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;
   }

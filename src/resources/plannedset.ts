@@ -7,8 +7,8 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { byUnit, WEIGHTS } from './kilograms';
-import { KEYS_OF_EXERCISE } from './keysofexercise';
+import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
+import { EXERCISE_GROUP_KEYS } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { SetGroup } from './setgroup';
@@ -23,7 +23,7 @@ import { SetGroup } from './setgroup';
   owned: true,
   group: 'training',
   ordering: ['position', 'id'],
-  grouped: KEYS_OF_EXERCISE,
+  grouped: EXERCISE_GROUP_KEYS,
   names: ['exercise.name'],
   filters: ['exerciseId', 'position', 'reps', 'targetWeight', 'setGroupId'],
 })
@@ -44,8 +44,8 @@ export class PlannedSet extends Model<PlannedSet> {
     null: true,
   })
   declare targetWeight: string | null;
-  @Decimal(byUnit) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, { label: 'Unit', default: WEIGHTS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
+  @Decimal(trainingWeightInKg) declare targetWeightKg: string | null;
+  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
   declare weightUnitId: number;
   @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
     string | null;

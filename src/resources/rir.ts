@@ -1,9 +1,9 @@
 /** Repetitions in reserve: how many more could have been done. */
-import { choices } from '../core/model/choices';
+import { registerChoices } from '../core/model/choices';
 
 const STEPS = ['0', '0.5', '1', '1.5', '2', '2.5', '3', '3.5', '4'];
 
-export const RIR = choices(
+export const RIR = registerChoices(
   'RepetitionsInReserve',
   'How many more repetitions could have been done, in steps of a half.',
   STEPS.map((value) => [`RIR_${value.replace('.', '_')}`, value, Number(value), `${value} more could have been done.`]),

@@ -1,8 +1,8 @@
 import { Op } from 'sequelize';
 import { Model } from 'sequelize-typescript';
-import { ownership } from '../core/access/access';
+import { ownerValues } from '../core/access/access';
 import { crud } from '../core/schema/crud';
-import { Day, defaults, Flag, Id, Text } from '../core/model/fields';
+import { Day, defaultValues, Flag, Id, Text } from '../core/model/fields';
 import { Children, Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { ScheduleStep } from './schedulestep';
@@ -26,7 +26,7 @@ export class Schedule extends Model<Schedule> {
     label: 'Start date',
     storedAs: 'start_date',
     note: 'The day on which its first workout begins.',
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare startsOn: string;
   @Flag({ label: 'Schedule active', help: 'Whether this is the schedule that you follow now; the others stop being it.', default: true })
@@ -44,14 +44,14 @@ export default crud(Schedule, {
       lock: transaction.LOCK.NO_KEY_UPDATE,
       raw: true,
       transaction,
-      ...session.counted,
+      ...session.sequelizeOptions,
     });
   },
   async after(writtenRows, context, transaction) {
     // If several written schedules are active, only the last one remains so.
     const lastActive = writtenRows.findLast(({ values }) => values.isActive === true);
     if (!lastActive) return;
-    const where = { ...ownership(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
-    await Schedule.update({ isActive: false }, { where, transaction, ...context.session.counted });
+    const where = { ...ownerValues(Schedule, context), id: { [Op.ne]: lastActive.id }, isActive: true };
+    await Schedule.update({ isActive: false }, { where, transaction, ...context.session.sequelizeOptions });
   },
 });

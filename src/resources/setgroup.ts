@@ -1,17 +1,17 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import { MAX_INTEGER, MIN_INTEGER } from '../contract/bounds';
-import { requiredId } from '../core/operation/arguments';
+import { parseIdArgument } from '../core/operation/arguments';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { notFound } from '../core/model/errors';
-import { Id, Whole, type PartOf, type RowOf } from '../core/model/fields';
+import { notFoundError } from '../core/model/errors';
+import { Id, Whole, type RowFields, type RowOf } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
-import { rowToCount } from '../core/read/loaders';
+import { loadRowForCalculation } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import { plannedSetsOf, textOf } from './workout/rows';
-import { rounds } from '../training/sequence';
+import { loadPlannedSets, summarizeSets } from './workout/rows';
+import { arrangeInRounds } from '../training/sequence';
 import { Exercise } from './exercise';
 import { PlannedSet } from './plannedset';
 import { TrainingDay } from './trainingday';
@@ -56,8 +56,8 @@ export default class SetGroupResolver extends crud(SetGroup) {
   })
   @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
   @Needs(() => SetGroup, 'sets')
-  async sequence(@Root() set: PartOf<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
-    return rounds(set.sets, await plannedSetsOf(set, context));
+  async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
+    return arrangeInRounds(set.sets, await loadPlannedSets(set, context));
   }
 
   @FieldResolver(() => String, {
@@ -67,13 +67,13 @@ export default class SetGroupResolver extends crud(SetGroup) {
   @Needs(() => SetGroup, 'sets')
   async summary(
     @Arg('exerciseId', () => ID, { description: 'Whose planned sets; `NOT_FOUND` if there is no such exercise.' }) exercise: string,
-    @Root() set: PartOf<SetGroup, 'id' | 'sets'>,
+    @Root() set: RowFields<SetGroup, 'id' | 'sets'>,
     @Ctx() context: Context,
   ): Promise<string> {
-    const id = requiredId('exerciseId', Exercise.name, exercise, context);
-    if (id === undefined || !(await rowToCount(Exercise, ['id'], id, context))) throw notFound();
-    const plannedSets = await plannedSetsOf(set, context);
-    return textOf(
+    const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);
+    if (id === undefined || !(await loadRowForCalculation(Exercise, ['id'], id, context))) throw notFoundError();
+    const plannedSets = await loadPlannedSets(set, context);
+    return summarizeSets(
       set,
       plannedSets.filter(({ exerciseId }) => exerciseId === id),
       context,

@@ -1,10 +1,10 @@
 /** Review status of contributions to the catalogue. Only accepted ones are visible to everybody. */
-import { choices } from '../core/model/choices';
+import { registerChoices } from '../core/model/choices';
 
 export const PENDING = '1';
 export const ACCEPTED = '2';
 
-export const STATUS = choices('ReviewStatus', 'How far a contribution has come in its review.', [
+export const REVIEW_STATUS = registerChoices('ReviewStatus', 'How far a contribution has come in its review.', [
   ['PENDING', PENDING, 'Pending', 'Nobody has decided on it yet.'],
   ['ACCEPTED', ACCEPTED, 'Accepted', 'Everybody sees it.'],
   ['DECLINED', '3', 'Declined', 'It was turned down.'],

@@ -1,7 +1,7 @@
 /** The unit of an amount of an ingredient: options of the reference, and the rule that the unit belongs to the ingredient. */
-import type { Rule } from '../core/model/registry';
+import type { FieldRule } from '../core/model/registry';
 
-export const AMOUNT_UNIT = {
+export const INGREDIENT_UNIT_OPTIONS = {
   label: 'Weight unit',
   note: 'Unit of `amount`; null means grams.',
   rest: 'weight_unit',
@@ -9,7 +9,7 @@ export const AMOUNT_UNIT = {
   null: true,
 } as const;
 
-export const UNIT_OF_INGREDIENT: Rule = {
+export const UNIT_BELONGS_TO_INGREDIENT: FieldRule = {
   fields: ['ingredientId', 'ingredientUnitId'],
   message: 'The weight unit is not one of the ingredient.',
   async broken(rows, { session }) {

@@ -3,11 +3,11 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { Column, DataType, Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
-import { defaults, Flag, Id, Moment, Text, type PartOf } from '../core/model/fields';
+import { defaultValues, Flag, Id, Moment, Text, type RowFields } from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
-import { readOne } from '../core/read/row';
+import { readRowById } from '../core/read/row';
 import { UserProfile } from './userprofile';
 
 /** Requires one `@` between a name and a domain with a dot. Only the mail server can tell which names are valid. */
@@ -41,7 +41,7 @@ export class User extends Model<User> {
     label: 'Joined',
     storedAs: 'date_joined',
     note: 'When the account was made.',
-    default: defaults.now,
+    default: defaultValues.now,
     readOnly: true,
   })
   declare joinedAt: string;
@@ -61,18 +61,18 @@ export class User extends Model<User> {
 export default class UserResolver extends crud(User) {
   @Query(() => User, { nullable: true, description: 'The signed-in user; null for anonymous requests.' })
   viewer(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return context.viewer && readOne(User, context.viewer.id, context, info);
+    return context.viewer && readRowById(User, context.viewer.id, context, info);
   }
 
   @FieldResolver(() => String, { description: 'First and last name, or the user name if neither is given.' })
   @Needs(() => User, 'firstName', 'lastName', 'username')
-  name(@Root() user: PartOf<User, 'firstName' | 'lastName' | 'username'>): string {
+  name(@Root() user: RowFields<User, 'firstName' | 'lastName' | 'username'>): string {
     return `${user.firstName} ${user.lastName}`.trim() || user.username;
   }
 
   @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body facts.' })
   @Needs(() => User, 'id')
-  async profile(@Root() user: PartOf<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
+  async profile(@Root() user: RowFields<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;
   }
 }

@@ -2,24 +2,24 @@ import { DateTime } from 'luxon';
 import { Ctx, Extensions, FieldResolver, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
 import type { Context } from '../core/context';
-import { choices } from '../core/model/choices';
-import { today } from '../core/model/clock';
+import { registerChoices } from '../core/model/choices';
+import { currentDate } from '../core/model/clock';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Flag, Id, Whole, type PartOf } from '../core/model/fields';
+import { Choose, Day, Flag, Id, Whole, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
-import { rowById } from '../core/read/loaders';
+import { loadRowFields } from '../core/read/loaders';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { Language } from './language';
 import { UNIT_SYSTEM } from './unitsystem';
 import { User } from './user';
 
-const INTENSITY = choices('Intensity', 'How hard something is for the body.', [
+const INTENSITY = registerChoices('Intensity', 'How hard something is for the body.', [
   ['LOW', '1', 'Low', 'Mostly sitting.'],
   ['MEDIUM', '2', 'Medium', 'Mostly standing or walking.'],
   ['HIGH', '3', 'High', 'Physically hard.'],
 ]);
-export const GENDER = choices('Gender', 'Of a person, as formulas for energy use it.', [
+export const GENDER = registerChoices('Gender', 'Of a person, as formulas for energy use it.', [
   ['MALE', '1', 'Male', 'A man.'],
   ['FEMALE', '2', 'Female', 'A woman.'],
 ]);
@@ -29,7 +29,7 @@ const fullYearsBetween = (birth: string, day: string) => Math.floor(DateTime.fro
 
 /** Accepts ages from the minimum up to the birthday on which the maximum is reached. */
 const checkBirthdate = (value: unknown, timeZone: string) => {
-  const day = DateTime.fromISO(today(timeZone));
+  const day = DateTime.fromISO(currentDate(timeZone));
   const birth = DateTime.fromISO(String(value));
   return birth.plus({ years: AGE_RANGE.min }) > day || birth.plus({ years: AGE_RANGE.max }) < day
     ? [`${String(value)} is not a valid birthdate`]
@@ -199,11 +199,11 @@ const ProfileCrud = crud(UserProfile, {
       attributes: ['age', 'birthdate'],
       lock: true,
       transaction,
-      ...context.session.counted,
+      ...context.session.sequelizeOptions,
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), today(context.timeZone));
+    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), currentDate(context.timeZone));
   },
 });
 
@@ -212,7 +212,7 @@ export default class UserProfileResolver extends ProfileCrud {
   @FieldResolver(() => String, { description: 'The name with which the user signs in.' })
   @Extensions({ action: { name: 'username', key: 'username' } })
   @Needs(() => UserProfile, 'userId')
-  async username(@Root() profile: PartOf<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
-    return (await rowById(User, ['username'], profile.userId, context))!.username;
+  async username(@Root() profile: RowFields<UserProfile, 'userId'>, @Ctx() context: Context): Promise<string> {
+    return (await loadRowFields(User, ['username'], profile.userId, context))!.username;
   }
 }

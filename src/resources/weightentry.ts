@@ -1,9 +1,9 @@
 import { Model } from 'sequelize-typescript';
 import { crud } from '../core/schema/crud';
-import { Choose, Day, Decimal, defaults, Id } from '../core/model/fields';
+import { Choose, Day, Decimal, defaultValues, Id } from '../core/model/fields';
 import { Owner } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
-import { byEntry } from './kilograms';
+import { bodyWeightInKg } from './kilograms';
 import { MASS_UNIT } from './massunit';
 import { User } from './user';
 
@@ -29,12 +29,12 @@ export class WeightEntry extends Model<WeightEntry> {
     label: 'Unit',
     note: 'The unit of `weight`. Where a `weight` comes without one, that of the profile; it stays when the profile changes.',
     choices: MASS_UNIT,
-    default: defaults.byTrigger,
+    default: defaultValues.byTrigger,
     hidden: true,
     max: 2,
   })
   declare unit: string;
-  @Decimal(byEntry) declare weightKg: string;
+  @Decimal(bodyWeightInKg) declare weightKg: string;
   @Owner(() => User) declare userId: number;
 }
 

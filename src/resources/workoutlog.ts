@@ -7,8 +7,8 @@ import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
-import { byUnit, WEIGHTS } from './kilograms';
-import { KEYS_OF_EXERCISE } from './keysofexercise';
+import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
+import { EXERCISE_GROUP_KEYS } from './keysofexercise';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
@@ -28,7 +28,7 @@ const sameSession = (log: string, session: string) =>
   bulk: true,
   group: 'training',
   ordering: ['date', 'reps'],
-  grouped: { ...KEYS_OF_EXERCISE, sessionImpression: 'session.impression' },
+  grouped: { ...EXERCISE_GROUP_KEYS, sessionImpression: 'session.impression' },
   names: ['exercise.name'],
   filters: ['date', 'exerciseId', 'reps', 'weight', 'workoutId'],
 })
@@ -36,14 +36,14 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
   @Whole({ label: 'Repetitions', note: 'How many there were, in their unit.', min: 0, max: MAX_INTEGER }) declare reps: number;
   @Decimal({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
-  @Decimal(byUnit) declare weightKg: string | null;
+  @Decimal(trainingWeightInKg) declare weightKg: string | null;
   @Day({ label: 'Date', note: 'The day of the training.' }) declare date: string;
   @Choose({ label: 'RiR', note: 'How many more repetitions could have been done.', choices: RIR, null: true, blank: true, max: 3 })
   declare rir: string | null;
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, { label: 'Unit', default: WEIGHTS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
+  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
   declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { choices } from '../core/model/choices';
+import { registerChoices } from '../core/model/choices';
 import { crud } from '../core/schema/crud';
 import { Choose, Clock, Day, Id, Text } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
@@ -8,7 +8,7 @@ import { User } from './user';
 import { Workout } from './workout';
 import { WorkoutLog } from './workoutlog';
 
-const IMPRESSION = choices('WorkoutImpression', 'How well one exercised.', [
+const IMPRESSION = registerChoices('WorkoutImpression', 'How well one exercised.', [
   ['BAD', '1', 'Bad', 'Worse than one could.'],
   ['NEUTRAL', '2', 'Neutral', 'Neither well nor badly.'],
   ['GOOD', '3', 'Good', 'As well as one could.'],

@@ -1,21 +1,24 @@
 /** Authorization of REST requests: which client may call a route, and with which HTTP methods. */
-import { notAllowed, notPermitted, notSignedIn } from './errors';
-import type { Request } from './request';
-import { SAFE, type Route } from './routes';
+import { methodNotAllowed, notPermitted, notSignedIn } from './errors';
+import type { RestRequest } from './request';
+import { SAFE_METHODS, type Route } from './routes';
 
-export function admit(route: Route, { method, signedIn, exchange }: Pick<Request, 'method' | 'signedIn' | 'exchange'>): void {
+export function authorizeRequest(
+  route: Route,
+  { method, signedIn, exchange }: Pick<RestRequest, 'method' | 'signedIn' | 'exchange'>,
+): void {
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
-    const isWrite = !SAFE.includes(method);
+    const isWrite = !SAFE_METHODS.includes(method);
     const permittedMethods = isWrite ? view.permits : undefined;
     if ((resource.owned || permittedMethods) && !signedIn) throw notSignedIn();
     if (permittedMethods && !permittedMethods.includes(method)) throw notPermitted();
     const accessError = (resource.owned || isWrite) && resource.group && exchange.lacking?.(resource.group, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
-  if (!route.allow.includes(method)) throw notAllowed(method);
+  if (!route.allow.includes(method)) throw methodNotAllowed(method);
 }
 
 /** Whether a route supports an HTTP method and permits it to signed-in users. */
-export const may = ({ allow, endpoint }: Route, method: string): boolean =>
+export const permitsMethod = ({ allow, endpoint }: Route, method: string): boolean =>
   allow.includes(method) && (endpoint?.view.permits?.includes(method) ?? true);

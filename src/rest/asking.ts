@@ -1,18 +1,22 @@
 /** Runs prepared GraphQL operations for REST requests and converts GraphQL errors to REST errors. */
 import type { GraphQLError } from 'graphql';
-import type { Data, Endpoint, Operation } from './endpoints';
-import { ofGraphQL } from './errors';
-import type { Known } from './dialect/input';
-import type { Request } from './request';
+import type { ResultData, Endpoint, RestOperation } from './endpoints';
+import { restErrorFromGraphQL } from './errors';
+import type { KnownIds } from './dialect/input';
+import type { RestRequest } from './request';
 
 /** Returns the data of an operation. Throws its first error as a `RestError`. */
-export async function run(operation: Operation, request: Request, variables: Record<string, unknown>): Promise<Data> {
+export async function runOperation(
+  operation: RestOperation,
+  request: RestRequest,
+  variables: Record<string, unknown>,
+): Promise<ResultData> {
   request.ran = { operation, variables };
   const { data, errors } = await operation(request.exchange.context, variables);
-  if (errors?.length) throw ofGraphQL(errors[0] as GraphQLError);
+  if (errors?.length) throw restErrorFromGraphQL(errors[0] as GraphQLError);
   return data;
 }
 
 /** Returns the subset of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
-export const lookup = ({ known, relations }: Endpoint, request: Request, ids: Record<string, string[]>): Promise<Known> =>
-  run(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+export const lookupKnownIds = ({ known, relations }: Endpoint, request: RestRequest, ids: Record<string, string[]>): Promise<KnownIds> =>
+  runOperation(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

@@ -1,22 +1,26 @@
 /** Computed endpoints and detail actions: query parameters become the arguments of one GraphQL field, its value the response body. */
 import { isNonNullType } from 'graphql';
 import type { BodyFact } from '../contract/facts';
-import { parameter } from '../contract/casing';
-import { run } from './asking';
-import { lastOf } from './dialect/query';
-import type { Computed, Data } from './endpoints';
+import { toQueryParameter } from '../contract/casing';
+import { runOperation } from './asking';
+import { lastValueOf } from './dialect/query';
+import type { ComputedEndpoint, ResultData } from './endpoints';
 import { RestError } from './errors';
-import type { Answer, Request } from './request';
+import type { RestResponse, RestRequest } from './request';
 
 /** `self` is the id of the row whose field is computed; absent for a free-standing endpoint. */
-export async function computed({ fact, field, run: operation }: Computed<BodyFact>, request: Request, self?: string): Promise<Answer> {
+export async function handleComputedEndpoint(
+  { fact, field, run: operation }: ComputedEndpoint<BodyFact>,
+  request: RestRequest,
+  self?: string,
+): Promise<RestResponse> {
   const required = field.args.filter(({ type }) => isNonNullType(type));
-  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastOf(request.query, parameter(name))]));
+  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
   if (fact.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name])) return { status: 200, body: fact.whenMissing };
   // Missing required arguments are sent empty: the field rejects them itself, after an unknown row was reported (404 before 400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
-    const data = await run(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
+    const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
     return { status: 200, body: responseBody(fact, self === undefined ? data.result : data.row.action) };
   } catch (error) {
     if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
@@ -24,7 +28,7 @@ export async function computed({ fact, field, run: operation }: Computed<BodyFac
   }
 }
 
-function responseBody({ key, maps = [] }: BodyFact, value: Data): unknown {
+function responseBody({ key, maps = [] }: BodyFact, value: ResultData): unknown {
   const body = maps.length ? { ...value } : value;
   for (const name of maps)
     body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));

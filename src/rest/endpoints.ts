@@ -2,23 +2,23 @@
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
 import type { ActionFact, BodyFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
-import { snake } from '../contract/casing';
-import { DOCUMENT as LOGIN } from './dialect/login';
+import { toSnakeCase } from '../contract/casing';
+import { LOGIN_DOCUMENT as LOGIN } from './dialect/login';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
-export type Data = any;
+export type ResultData = any;
 
 /** Runs a prepared operation. REST passes the context through without looking at it. */
-export type Run = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<Data>>;
-export type Prepare<Prepared = Run> = (document: string) => Prepared;
+export type RunOperation = (context: object, variables?: Record<string, unknown>) => Promise<ExecutionResult<ResultData>>;
+export type PrepareOperation<Prepared = RunOperation> = (document: string) => Prepared;
 /** An executable operation together with its GraphQL source (shown on HTML pages). */
-export type Operation = Run & { readonly document: string };
+export type RestOperation = RunOperation & { readonly document: string };
 
 /** A GraphQL field with its own REST path: a detail action or a free-standing endpoint. */
-export interface Computed<Fact extends BodyFact> {
+export interface ComputedEndpoint<Fact extends BodyFact> {
   fact: Fact;
   field: GraphQLField<unknown, unknown>;
-  run: Operation;
+  run: RestOperation;
 }
 
 /** A REST resource: one view of a GraphQL type under a REST name. */
@@ -28,38 +28,38 @@ export interface Endpoint {
   type: GraphQLObjectType;
   fields: readonly FieldFact[];
   selection: string;
-  list: Operation;
-  detail: Operation;
-  create?: Operation;
-  update?: Operation;
-  remove?: Operation;
+  list: RestOperation;
+  detail: RestOperation;
+  create?: RestOperation;
+  update?: RestOperation;
+  remove?: RestOperation;
   /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
-  version?: Operation;
+  version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
-  known: Operation;
+  known: RestOperation;
   relations: readonly FieldFact[];
-  actions: ReadonlyMap<string, Computed<ActionFact>>;
+  actions: ReadonlyMap<string, ComputedEndpoint<ActionFact>>;
 }
 
 export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
-  free: ReadonlyMap<string, Computed<EndpointFact>>;
-  login: Operation;
+  free: ReadonlyMap<string, ComputedEndpoint<EndpointFact>>;
+  login: RestOperation;
   /** Resource names in the order of the API root. */
   listed: readonly string[];
 }
 
-export const factsOf = (type: GraphQLObjectType): FieldFact[] =>
+export const fieldFactsOf = (type: GraphQLObjectType): FieldFact[] =>
   Object.values(type.getFields()).flatMap(({ extensions }) => extensions.field ?? []);
 
 /** The selection that produces the REST form of a type: aliases rename fields, and relations show ids. */
-export function selectionOf(type: GraphQLObjectType): string {
+export function restSelectionOf(type: GraphQLObjectType): string {
   const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
     type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action,
   );
   return visibleFields
     .map(({ name, type: fieldType, extensions }) => {
-      const key = extensions.field?.rest ?? snake(name);
+      const key = extensions.field?.rest ?? toSnakeCase(name);
       return `${key === name ? key : `${key}: ${name}`}${nestedSelection(fieldType)}`;
     })
     .join(' ');
@@ -68,7 +68,7 @@ export function selectionOf(type: GraphQLObjectType): string {
 /** The selection set for a field of this type; empty for leaf types. */
 function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   const namedType = getNamedType(type);
-  return isLeafType(namedType) ? '' : ` { ${selection ?? selectionOf(namedType as GraphQLObjectType)} }`;
+  return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
 /** Name of the fragment with a view's selection, through which other views include it (`...exercisecategory`). */
@@ -80,11 +80,11 @@ function withFragments(document: string, fragments: ReadonlyMap<string, string>)
   return [...definitions].join('\n');
 }
 
-export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints {
+export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation): Endpoints {
   const views = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) =>
-      (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.selection ?? selectionOf(type) })),
+      (type.extensions.resource?.views ?? []).map((view) => ({ type, view, selection: view.selection ?? restSelectionOf(type) })),
     );
   const fragments = new Map(
     views.map(({ type, view, selection }) => {
@@ -92,7 +92,7 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
       return [name, `fragment ${name} on ${type.name} { ${selection} }`];
     }),
   );
-  const prepareOperation: Prepare<Operation> = (text) => {
+  const prepareOperation: PrepareOperation<RestOperation> = (text) => {
     const document = withFragments(text, fragments);
     return Object.assign(prepare(document), { document });
   };
@@ -115,14 +115,14 @@ export function endpointsOf(schema: GraphQLSchema, prepare: Prepare): Endpoints 
 
 function buildEndpoint(
   { type, view, selection }: Pick<Endpoint, 'type' | 'view' | 'selection'>,
-  prepareOperation: Prepare<Operation>,
+  prepareOperation: PrepareOperation<RestOperation>,
 ): Endpoint {
   const { name } = type;
   const resource = type.extensions.resource!;
   const { one, many } = resource;
   // Only the first view of a type supports writes.
   const { create, update, remove, version }: Partial<ResourceFact> = view === resource.views[0] ? resource : {};
-  const fields = factsOf(type);
+  const fields = fieldFactsOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const idGroups = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
   const [versionVariable, versionArgument] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
@@ -170,9 +170,9 @@ const inParentheses = (items: readonly string[]) => (items.length ? `(${items.jo
 function computedEndpoint<Fact extends BodyFact>(
   fact: Fact,
   field: GraphQLField<unknown, unknown>,
-  prepareOperation: Prepare<Operation>,
+  prepareOperation: PrepareOperation<RestOperation>,
   rowField?: string,
-): Computed<Fact> {
+): ComputedEndpoint<Fact> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
   const value = `${name}${inParentheses(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, fact.selection)}`;

@@ -1,7 +1,7 @@
 /** REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST framework. */
 import type { GraphQLError } from 'graphql';
-import { snake } from '../contract/casing';
-import { STATUSES } from '../contract/statuses';
+import { toSnakeCase } from '../contract/casing';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
 
 export class RestError extends Error {
   constructor(
@@ -14,7 +14,7 @@ export class RestError extends Error {
 }
 
 /** Error messages per field or query parameter. */
-export type Errors = Record<string, string[]>;
+export type FieldErrors = Record<string, string[]>;
 
 const errorWithDetail = (status: number, message: string, headers?: Record<string, string>) =>
   new RestError(status, { detail: message }, headers);
@@ -22,31 +22,34 @@ const errorWithDetail = (status: number, message: string, headers?: Record<strin
 export const notFound = () => errorWithDetail(404, 'Not found.');
 export const notSignedIn = () => errorWithDetail(403, 'Authentication credentials were not provided.');
 export const notPermitted = () => errorWithDetail(403, 'You do not have permission to perform this action.');
-export const notYours = () => errorWithDetail(403, 'You are not allowed to do this');
-export const notAllowed = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
+export const foreignParent = () => errorWithDetail(403, 'You are not allowed to do this');
+export const methodNotAllowed = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
 export const notAcceptable = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
-export const tooLarge = (message = 'Request body too large.') => errorWithDetail(413, message);
-export const unsupported = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
+export const bodyTooLarge = (message = 'Request body too large.') => errorWithDetail(413, message);
+export const unsupportedMediaType = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
 /** The only authentication failure with status 401; all others are 403. */
 export const loginFailed = (message: string) => errorWithDetail(401, message);
 export const badRequest = (message: string) => errorWithDetail(400, message);
-export const invalid = (fields: Errors) => new RestError(400, fields);
+export const validationError = (fields: FieldErrors) => new RestError(400, fields);
 
 /** Throws a 400 if there are errors. */
-export function refuse(errors: Errors): void {
-  if (Object.keys(errors).length) throw invalid(errors);
+export function throwIfInvalid(errors: FieldErrors): void {
+  if (Object.keys(errors).length) throw validationError(errors);
 }
 
-export function ofGraphQL({ extensions, message }: GraphQLError): RestError {
-  const { code, fields, retryAfter } = extensions as { code?: string; fields?: Errors; retryAfter?: number };
-  if (fields) return ofFields(Object.entries(fields), snake);
-  const status = code === 'UNAUTHENTICATED' ? 403 : (STATUSES[code ?? ''] ?? 500);
+export function restErrorFromGraphQL({ extensions, message }: GraphQLError): RestError {
+  const { code, fields, retryAfter } = extensions as { code?: string; fields?: FieldErrors; retryAfter?: number };
+  if (fields) return validationErrorFromMessages(Object.entries(fields), toSnakeCase);
+  const status = code === 'UNAUTHENTICATED' ? 403 : (HTTP_STATUS_BY_ERROR_CODE[code ?? ''] ?? 500);
   return errorWithDetail(status, message, retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) });
 }
 
 /** Builds a 400 from messages per field. A field may occur repeatedly. `rename` converts a GraphQL field name to its REST key. */
-export function ofFields(fieldMessages: readonly (readonly [string, string[]])[], rename: (field: string) => string): RestError {
-  const errors: Errors = {};
+export function validationErrorFromMessages(
+  fieldMessages: readonly (readonly [string, string[]])[],
+  rename: (field: string) => string,
+): RestError {
+  const errors: FieldErrors = {};
   for (const [field, messages] of fieldMessages) (errors[rename(field)] ??= []).push(...messages);
-  return invalid(errors);
+  return validationError(errors);
 }

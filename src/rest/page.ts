@@ -1,29 +1,29 @@
 /** Interface between the REST router and the HTML renderer, which shows REST responses in browsers. */
 import type { Endpoints } from './endpoints';
-import type { Answer, Request } from './request';
+import type { RestResponse, RestRequest } from './request';
 import type { Route } from './routes';
 
 /** The API as known at startup. */
-export interface Described {
+export interface ApiDescription {
   endpoints: Endpoints;
   /** Returns the OPTIONS response of a route. */
-  describe(route: Route, request: Request): Promise<Answer>;
+  describe(route: Route, request: RestRequest): Promise<RestResponse>;
 }
 
-export interface Shown {
-  request: Request;
-  answer: Answer;
+export interface RenderInput {
+  request: RestRequest;
+  answer: RestResponse;
   headers: Readonly<Record<string, string>>;
 }
 
 /** Renders REST responses as HTML. */
-export interface Pages {
+export interface HtmlRenderer {
   /** Resolves names typed by people to row ids, before the request is processed. */
-  understand(request: Request): Promise<void>;
-  show(shown: Shown): Promise<Page>;
+  understand(request: RestRequest): Promise<void>;
+  show(shown: RenderInput): Promise<HtmlPage>;
 }
 
-export interface Page {
+export interface HtmlPage {
   text: string;
   /** Added to the headers of the REST response. */
   headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { withoutCoding } from '../platform/compression';
 import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
-import type { Answer } from './request';
+import type { RestResponse } from './request';
 
 /** A version that no row has. */
 export const NO_VERSION = '';
@@ -12,10 +12,10 @@ export const NO_VERSION = '';
 const strongTag = (version: string): string => `"${version}"`;
 
 /** Entity tag of a public response without a row version: a hash of its text. */
-export const tagOfText = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
+export const textETag = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
 
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
-export function tagged({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): Answer {
+export function responseWithETag({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
   if (!version) return { status, body: row };
   const name = resource.version!;
   const headers = { ETag: strongTag(row[name] as string) };
@@ -23,7 +23,8 @@ export function tagged({ version, resource }: Endpoint, status: number, row: Rec
   return { status, body: row, headers };
 }
 
-export const failed = () => new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
+export const preconditionFailed = () =>
+  new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
 /** Parses the entity tags of a header to row versions. Returns undefined for `*`, which matches any. Ignores malformed tags, and weak ones unless allowed. */
 function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
@@ -33,8 +34,8 @@ function parseVersions(header: string, acceptWeak: boolean): string[] | undefine
 }
 
 /** Returns the versions accepted by `If-Match`; undefined if any version will do. */
-export const meantBy = (headers: IncomingHttpHeaders): string[] | undefined => parseVersions(headers['if-match'] ?? '*', false);
+export const ifMatchVersions = (headers: IncomingHttpHeaders): string[] | undefined => parseVersions(headers['if-match'] ?? '*', false);
 
-export function isKnown({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {
+export function matchesIfNoneMatch({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {
   return header !== undefined && (parseVersions(header, true)?.some((version) => strongTag(version) === tag) ?? true);
 }

@@ -1,15 +1,15 @@
 /** REST request and response as the route handlers see them, independent of Node's HTTP objects. */
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { Group } from '../contract/facts';
-import type { Body } from './dialect/body';
+import type { ScopeGroup } from '../contract/facts';
+import type { ParsedBody } from './dialect/body';
 import type { PostedForm } from './dialect/forms';
-import type { Wanted } from './dialect/negotiate';
-import type { Operation } from './endpoints';
+import type { Representation } from './dialect/negotiate';
+import type { RestOperation } from './endpoints';
 import type { Route } from './routes';
 
 /** Request context provided by the application: authentication, idempotency and cost accounting. */
-export interface Exchange {
+export interface RestContext {
   /** Context value of GraphQL operations. */
   context: object;
   /** Scheme and host for absolute links. */
@@ -23,9 +23,9 @@ export interface Exchange {
   /** The viewer shown on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
   visitor?(): { username?: string; csrfToken?: string };
   /** Returns an error if the access token is valid but lacks the scope for this resource group. */
-  lacking?(group: Group, access: 'read' | 'write'): GraphQLError | undefined;
+  lacking?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   /** Runs `make` once per Idempotency-Key; repetitions receive the stored response. */
-  once?(body: unknown, make: () => Promise<Answer>): Promise<Answer>;
+  once?(body: unknown, make: () => Promise<RestResponse>): Promise<RestResponse>;
   /** The matched route (for logs, metrics and traces). */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
@@ -34,7 +34,7 @@ export interface Exchange {
   headers(): Record<string, string>;
 }
 
-export interface Request {
+export interface RestRequest {
   message: IncomingMessage;
   method: string;
   path: string;
@@ -42,19 +42,19 @@ export interface Request {
   /** Absent if the path does not exist. */
   route?: Route;
   /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
-  wanted: Wanted;
-  exchange: Exchange;
+  wanted: Representation;
+  exchange: RestContext;
   signedIn: boolean;
   /** Upper bound for the page limit of a list, whatever the query asks for. */
   most?: number;
   /** Reads the body on first use and caches it. Size limits are higher for an authenticated client (`known`). */
-  body(known?: boolean): Promise<Body>;
+  body(known?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
   /** The last operation that ran, shown on HTML pages. */
-  ran?: { operation: Operation; variables: Record<string, unknown> };
+  ran?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 
-export interface Answer {
+export interface RestResponse {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;

@@ -1,19 +1,19 @@
 /** Writes REST responses: common headers, caching headers and body. */
 import type { ServerResponse } from 'node:http';
 import { corsOf } from '../platform/cors';
-import { tagOfText } from './preconditions';
-import type { Request } from './request';
+import { textETag } from './preconditions';
+import type { RestRequest } from './request';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
 /** Cache-Control of personal responses. */
-export const PRIVATE = 'private, no-store';
+export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
 /** Caching headers of public responses: caches may store them but must revalidate each time, mostly with a 304. */
-export const ofEverybody = (text: string): Record<string, string> => ({ ETag: tagOfText(text), 'Cache-Control': 'public, no-cache' });
+export const publicCacheHeaders = (text: string): Record<string, string> => ({ ETag: textETag(text), 'Cache-Control': 'public, no-cache' });
 
 /** Whether the response may depend on the client's identity. */
-const isPersonal = ({ message: { headers }, route }: Request): boolean =>
+const isPersonal = ({ message: { headers }, route }: RestRequest): boolean =>
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||
   route?.kind === 'login' ||
@@ -21,7 +21,7 @@ const isPersonal = ({ message: { headers }, route }: Request): boolean =>
 
 type Headers = Record<string, string>;
 
-export const headersOf = (request: Request, ...additionalHeaders: (Headers | undefined)[]): Headers =>
+export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Headers | undefined)[]): Headers =>
   Object.assign(
     {
       Vary: request.route?.kind === 'root' ? 'Accept' : VARY,
@@ -30,7 +30,7 @@ export const headersOf = (request: Request, ...additionalHeaders: (Headers | und
       'X-Content-Type-Options': 'nosniff',
     },
     request.route && { Allow: request.route.allow.join(', ') },
-    isPersonal(request) && { 'Cache-Control': PRIVATE },
+    isPersonal(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
     corsOf(request.message),
     ...additionalHeaders,
   );
@@ -39,7 +39,7 @@ export const headersOf = (request: Request, ...additionalHeaders: (Headers | und
 const BUFFERED_BODY_CHARACTERS = 1 << 16;
 
 /** Sends a response. Without a text, it has no Content-Type. */
-export function respond(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
+export function sendResponse(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
   if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   const body = text.length > BUFFERED_BODY_CHARACTERS ? Buffer.from(text) : text;
   response.writeHead(status, { 'Content-Type': type, 'Content-Length': Buffer.byteLength(body), ...headers });

@@ -1,34 +1,34 @@
 /** REST router: serves every resource of a GraphQL schema over HTTP, without knowledge of any particular resource. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
-import { asReference, plainFloats } from '../contract/floats';
-import { answerTooLong } from '../contract/messages';
+import { toDjangoJson, unmarkFloats } from '../contract/floats';
+import { responseTooLong } from '../contract/messages';
 import { corsOf, preflight } from '../platform/cors';
 import { MAX_MEMBERS } from '../platform/jsonlimits';
 import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
 import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
-import { admit } from './admission';
-import { answersOf } from './answers';
-import { readBody, type Body } from './dialect/body';
-import { csrfTokenOf } from './dialect/csrf';
-import { takeForm } from './dialect/forms';
-import { MEDIA, negotiate, negotiateUnknown } from './dialect/negotiate';
-import { MAX_SHOWN } from './dialect/pagination';
-import { queryOf } from './dialect/query';
-import { endpointsOf, type Endpoints, type Prepare } from './endpoints';
-import { badRequest, notFound, ofGraphQL, RestError } from './errors';
-import type { Described, Pages, Shown } from './page';
-import { isKnown } from './preconditions';
-import type { Answer, Exchange, Request } from './request';
-import { headersOf, ofEverybody, respond } from './respond';
-import { findRoute, SAFE, type Route } from './routes';
+import { authorizeRequest } from './admission';
+import { createRouteHandler } from './answers';
+import { readBody, type ParsedBody } from './dialect/body';
+import { readCsrfToken } from './dialect/csrf';
+import { applyMethodOverride } from './dialect/forms';
+import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateUnknown } from './dialect/negotiate';
+import { MAX_HTML_LIMIT } from './dialect/pagination';
+import { parseQuery } from './dialect/query';
+import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
+import { badRequest, notFound, restErrorFromGraphQL, RestError } from './errors';
+import type { ApiDescription, HtmlRenderer, RenderInput } from './page';
+import { matchesIfNoneMatch } from './preconditions';
+import type { RestResponse, RestContext, RestRequest } from './request';
+import { responseHeaders, publicCacheHeaders, sendResponse } from './respond';
+import { findRoute, SAFE_METHODS, type Route } from './routes';
 
 export interface RestOptions {
   schema: GraphQLSchema;
-  prepare: Prepare;
-  open(request: IncomingMessage): Exchange;
+  prepare: PrepareOperation;
+  open(request: IncomingMessage): RestContext;
   /** Creates the renderer of HTML pages. */
-  pages(described: Described): Pages;
+  pages(described: ApiDescription): HtmlRenderer;
   /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
@@ -37,9 +37,9 @@ export interface RestOptions {
   timeZone: string;
 }
 
-export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+export type RestHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-export function restHandler(options: RestOptions): Handler {
+export function createRestHandler(options: RestOptions): RestHandler {
   const router = new Router(options);
   return (message, response) => router.handle(message, response);
 }
@@ -50,7 +50,7 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
     return await work();
   } catch (error) {
     if (error instanceof RestError) return error;
-    if (error instanceof GraphQLError) return ofGraphQL(error);
+    if (error instanceof GraphQLError) return restErrorFromGraphQL(error);
     throw error;
   }
 }
@@ -61,14 +61,14 @@ const countRows = (body: unknown): number => (body as { results?: unknown[] } | 
 
 class Router {
   private readonly endpoints: Endpoints;
-  private readonly handleRoute: ReturnType<typeof answersOf>;
-  private readonly pages: Pages;
+  private readonly handleRoute: ReturnType<typeof createRouteHandler>;
+  private readonly pages: HtmlRenderer;
 
   constructor(private readonly options: RestOptions) {
     const { schema, prepare, timeZone } = options;
-    const endpoints = (this.endpoints = endpointsOf(schema, prepare));
-    this.handleRoute = answersOf(schema, endpoints, timeZone);
-    const describe: Described['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
+    const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
+    this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
+    const describe: ApiDescription['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
     this.pages = options.pages({ endpoints, describe });
   }
 
@@ -85,12 +85,12 @@ class Router {
         .end();
     exchange.route = route;
     const { limits } = this.options;
-    let bodyPromise: Promise<Body> | undefined;
-    const request: Request = {
+    let bodyPromise: Promise<ParsedBody> | undefined;
+    const request: RestRequest = {
       message,
       method: message.method ?? 'GET',
       path,
-      query: queryOf(search.slice(1)),
+      query: parseQuery(search.slice(1)),
       route,
       wanted: { format: 'json' },
       exchange,
@@ -101,7 +101,7 @@ class Router {
     await this.send(await catchRestError(() => this.process(request)), request, response);
   }
 
-  private async process(request: Request): Promise<Answer> {
+  private async process(request: RestRequest): Promise<RestResponse> {
     const { message, route, query, exchange } = request;
     const { accept } = message.headers;
     if (!route) {
@@ -113,67 +113,73 @@ class Router {
     request.wanted = negotiate(accept, query, route.suffix);
     if (query.size > MAX_MEMBERS) throw badRequest(`A query has at most ${MAX_MEMBERS} parameters.`);
     const isPage = request.wanted.format === 'api';
-    if (isPage) request.most = MAX_SHOWN;
+    if (isPage) request.most = MAX_HTML_LIMIT;
     try {
-      request.signedIn = await exchange.authenticate(() => csrfTokenOf(request));
+      request.signedIn = await exchange.authenticate(() => readCsrfToken(request));
     } finally {
       // The form is read even if authentication fails, so that the page can show the typed values again.
-      if (isPage) await takeForm(request);
+      if (isPage) await applyMethodOverride(request);
     }
-    admit(route, request);
+    authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
     if (!isPage) return this.runOnce(route, request);
     await this.pages.understand(request);
-    return SAFE.includes(request.method) ? this.options.inTurn(() => this.runOnce(route, request)) : this.runOnce(route, request);
+    return SAFE_METHODS.includes(request.method) ? this.options.inTurn(() => this.runOnce(route, request)) : this.runOnce(route, request);
   }
 
-  private async runOnce(route: Route, request: Request): Promise<Answer> {
+  private async runOnce(route: Route, request: RestRequest): Promise<RestResponse> {
     const { message, method, exchange } = request;
     const handle = () => this.handleRoute(route, request);
-    if (message.headers['idempotency-key'] === undefined || SAFE.includes(method) || !exchange.once) return handle();
+    if (message.headers['idempotency-key'] === undefined || SAFE_METHODS.includes(method) || !exchange.once) return handle();
     return exchange.once((await request.body()).data, () => catchRestError(handle));
   }
 
-  private async send(answer: Answer, request: Request, response: ServerResponse): Promise<void> {
+  private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
     const { message, wanted, form, exchange } = request;
     const { status, body } = answer;
     const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
       const isLong = wanted.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
-      text = isLong ? await this.serializeInPieces(body) : asReference(JSON.stringify(body, null, wanted.indent));
+      text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, wanted.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
-      if (bytes > this.options.maxResponse) return this.send(badRequest(answerTooLong(this.options.maxResponse)), request, response);
+      if (bytes > this.options.maxResponse) return this.send(badRequest(responseTooLong(this.options.maxResponse)), request, response);
       exchange.sent(bytes);
     }
-    const headers = headersOf(request, answer.headers, exchange.headers());
+    const headers = responseHeaders(request, answer.headers, exchange.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
     // A browser ignores a 204, so a deletion by HTML form gets a page. Server errors stay JSON, because a page needs a working server.
-    if (isPage) return this.sendPage({ request, answer: { ...answer, body: plainFloats(body) }, headers }, response);
+    if (isPage) return this.sendPage({ request, answer: { ...answer, body: unmarkFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
-      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, ofEverybody(text));
-      if (headers.ETag && isKnown(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
+      if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
+      if (headers.ETag && matchesIfNoneMatch(message.headers, headers.ETag)) return void response.writeHead(304, headers).end();
     }
-    respond(response, status, headers, MEDIA.json, text);
+    sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, text);
   }
 
   /** Returns undefined if the text would exceed the maximum response size. */
   private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
-      return asReference(await jsonInPieces(body, this.options.maxResponse));
+      return toDjangoJson(await jsonInPieces(body, this.options.maxResponse));
     } catch (error) {
       if (error instanceof TooLongError) return undefined;
       throw error;
     }
   }
 
-  private async sendPage(rendering: Shown, response: ServerResponse): Promise<void> {
+  private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
     const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(rendering)));
     if (page instanceof RestError)
-      return respond(response, page.status, headersOf(rendering.request, page.headers), MEDIA.json, JSON.stringify(page.body));
+      return sendResponse(
+        response,
+        page.status,
+        responseHeaders(rendering.request, page.headers),
+        MEDIA_TYPE_BY_FORMAT.json,
+        JSON.stringify(page.body),
+      );
     const status = rendering.answer.status === 204 ? 200 : rendering.answer.status;
-    respond(response, status, { ...rendering.headers, ...page.headers }, `${MEDIA.api}; charset=utf-8`, page.text);
+    sendResponse(response, status, { ...rendering.headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
   }
 }

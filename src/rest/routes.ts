@@ -1,12 +1,12 @@
 /** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
 import { decoded, integerOf } from '../platform/reading';
-import { PATH as LOGIN_PATH } from './dialect/login';
-import type { Computed, Endpoint, Endpoints } from './endpoints';
+import { LOGIN_PATH as LOGIN_PATH } from './dialect/login';
+import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
 
-export const BASE = '/api/v2';
+export const API_BASE_PATH = '/api/v2';
 /** Safe HTTP methods (RFC 9110, section 9.2.1); the only methods of read-only routes. */
-export const SAFE = ['GET', 'HEAD', 'OPTIONS'];
+export const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS'];
 const LIST_METHODS = ['GET', 'POST', 'HEAD', 'OPTIONS'];
 const DETAIL_METHODS = ['GET', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
@@ -14,10 +14,10 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { suffix?: string; allow: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'free'; endpoint?: undefined; computed: Computed<EndpointFact> }
+  | { kind: 'free'; endpoint?: undefined; computed: ComputedEndpoint<EndpointFact> }
   | { kind: 'list'; endpoint: Endpoint }
   | { kind: 'detail'; endpoint: Endpoint; id: string }
-  | { kind: 'action'; endpoint: Endpoint; id: string; computed: Computed<ActionFact> }
+  | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionFact> }
 );
 
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
@@ -34,17 +34,17 @@ const idOf = (text: string): string => {
 
 /** Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
 export function findRoute({ resources, free }: Endpoints, path: string): Route | 'redirect' | undefined {
-  if (path === BASE) return 'redirect';
-  if (!path.startsWith(`${BASE}/`)) return undefined;
-  const relativePath = path.slice(BASE.length + 1);
+  if (path === API_BASE_PATH) return 'redirect';
+  if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
+  const relativePath = path.slice(API_BASE_PATH.length + 1);
   const root = ROOT_PATTERN.exec(relativePath);
-  if (root) return { kind: 'root', suffix: root[1], allow: SAFE };
+  if (root) return { kind: 'root', suffix: root[1], allow: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
   const computed = free.get(pathWithoutSlash);
   if (computed || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computed ? { kind: 'free', computed, allow: SAFE } : { kind: 'login', allow: LOGIN_METHODS };
+    return computed ? { kind: 'free', computed, allow: SAFE_METHODS } : { kind: 'login', allow: LOGIN_METHODS };
   }
 
   const [, name = '', id, actionName, suffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];
@@ -53,7 +53,7 @@ export function findRoute({ resources, free }: Endpoints, path: string): Route |
   if (!endpoint || (actionName !== undefined && !action)) return undefined;
   if (suffix === undefined && !slash) return 'redirect';
   const isWritable = endpoint.view.routes === 'all';
-  if (id === undefined) return { kind: 'list', endpoint, suffix, allow: isWritable ? LIST_METHODS : SAFE };
-  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, suffix, allow: SAFE };
-  return { kind: 'detail', endpoint, id: idOf(id), suffix, allow: isWritable ? DETAIL_METHODS : SAFE };
+  if (id === undefined) return { kind: 'list', endpoint, suffix, allow: isWritable ? LIST_METHODS : SAFE_METHODS };
+  if (action) return { kind: 'action', endpoint, id: idOf(id), computed: action, suffix, allow: SAFE_METHODS };
+  return { kind: 'detail', endpoint, id: idOf(id), suffix, allow: isWritable ? DETAIL_METHODS : SAFE_METHODS };
 }

@@ -4,19 +4,19 @@ import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
-import { apolloServer } from '../graphql/handler';
-import { liveTransports } from '../graphql/live/transports';
+import { createApolloServer } from '../graphql/handler';
+import { createLiveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted';
-import { browsePages } from '../pages/browse';
-import { isReference } from '../pages/reference';
+import { htmlRenderer } from '../pages/browse';
+import { isApiDocsPath } from '../pages/reference';
 import { compressed } from '../platform/compression';
 import { corsOf } from '../platform/cors';
 import { Limiter } from '../platform/limiter';
-import type { Prepare } from '../rest/endpoints';
-import { PRIVATE } from '../rest/respond';
-import { restHandler, type Handler } from '../rest/router';
-import { BASE } from '../rest/routes';
+import type { PrepareOperation } from '../rest/endpoints';
+import { PRIVATE_CACHE_CONTROL } from '../rest/respond';
+import { createRestHandler, type RestHandler } from '../rest/router';
+import { API_BASE_PATH } from '../rest/routes';
 import type { Scrape } from '../telemetry/scrape';
 import { scrapeOf } from '../telemetry/worker';
 import { leaveUnread } from './connections';
@@ -46,7 +46,7 @@ export interface App {
 
 /** Cache headers of GraphQL responses. All are private because any document may select `viewer`. */
 const GRAPHQL_HEADERS: readonly [string, string][] = [
-  ['Cache-Control', PRIVATE],
+  ['Cache-Control', PRIVATE_CACHE_CONTROL],
   ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
 ];
 
@@ -60,12 +60,12 @@ export async function createApp(services: Services): Promise<App> {
   const dependencies = await dependenciesOf(services, {
     turnedAway: door.turnedAway,
     lateness: () => door.lateness,
-    subscriptions: () => ({ running: executor.following, told: executor.toldEvents, ...live.connections() }),
+    subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
   });
   const exchanges = new Exchanges(dependencies);
   const trusted = new TrustedDocuments(config, executor.schema);
-  const apollo = await apolloServer(executor, config, log);
-  const live = liveTransports({
+  const apollo = await createApolloServer(executor, config, log);
+  const live = createLiveTransports({
     executor,
     trusted,
     maxMessage: config.maxAnonymousBody,
@@ -101,7 +101,7 @@ export async function createApp(services: Services): Promise<App> {
     },
     scrape,
     failures,
-    prepare: () => executor.introspection.prepare(),
+    prepare: () => executor.introspectionCache.warmUp(),
     async stop() {
       door.stop();
       dependencies.metrics?.stop();
@@ -121,21 +121,21 @@ function executorsOf({ config, widths }: Services): Record<'executor' | 'restExe
 }
 
 const prepareOperation =
-  (restExecutor: Executor): Prepare =>
+  (restExecutor: Executor): PrepareOperation =>
   (document) => {
     const run = restExecutor.prepare(document);
     // Safe cast: every context that REST passes on was created by `Exchanges`.
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): Handler {
+function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): RestHandler {
   const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
-  return restHandler({
+  return createRestHandler({
     schema,
     prepare,
     open: exchanges.of,
-    pages: (described) => browsePages({ ...described, schema, publicSchema: executor.schema, prepare }),
+    pages: (described) => htmlRenderer({ ...described, schema, publicSchema: executor.schema, prepare }),
     inTurn: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,
@@ -149,7 +149,7 @@ function admittedListener(parts: Parts): RequestListener {
   const rest = restOf(parts);
   const routes = routesOf(parts);
   return (request, response) => {
-    const isRest = request.url!.startsWith(BASE) && !isReference(request.url!);
+    const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
     const exchange = exchanges.begin(request, isRest);
     exchange.watch(response);
     exchange.watched(response);

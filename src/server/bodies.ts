@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
 import type { HttpExchange } from '../exchange/exchange';
-import { refuse } from '../graphql/handler';
+import { sendGraphQLError } from '../graphql/handler';
 import { largeBodiesInTurn, parsedWithin } from '../platform/bodylimit';
 import { excessOf } from '../platform/jsonlimits';
 
@@ -34,5 +34,8 @@ function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Bu
 function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
   const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;
-  return { parse, within: parsedWithin(limit, parse, (request, response) => refuse(request, response, 413, 'BAD_REQUEST', message)) };
+  return {
+    parse,
+    within: parsedWithin(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
+  };
 }

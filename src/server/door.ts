@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { overloaded } from '../core/model/errors';
+import { overloadedError } from '../core/model/errors';
 import type { Origin } from '../exchange/origin';
 import { corsOf } from '../platform/cors';
 import type { Failures } from './failures';
@@ -87,7 +87,7 @@ export class Door {
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.failures.turnAway(request, response, overloaded(), corsOf(request));
+    this.failures.turnAway(request, response, overloadedError(), corsOf(request));
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {

@@ -2,9 +2,9 @@
 import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
-import { isPassing, ofDatabase, type KnownError } from '../core/model/errors';
+import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
 import { REQUEST_ID } from '../exchange/origin';
-import { refuse } from '../graphql/handler';
+import { sendGraphQLError } from '../graphql/handler';
 
 type Headers = Record<string, string>;
 
@@ -14,7 +14,7 @@ export class Failures {
   constructor(private readonly log: Logger) {}
 
   /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
-  turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: KnownError, extraHeaders: Headers = {}): void {
+  turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: ClientError, extraHeaders: Headers = {}): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
     this.refuse(request, response, 503, String(code), message, extraHeaders);
@@ -30,7 +30,7 @@ export class Failures {
     extraHeaders: Headers = {},
   ): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (isGraphQL(request.url!)) return refuse(request, response, status, code, message);
+    if (isGraphQL(request.url!)) return sendGraphQLError(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
     response
       .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...extraHeaders })
@@ -45,7 +45,7 @@ export class Failures {
       this.log.error({ id, err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
-    const retryable = isPassing(error) ? (error as KnownError) : ofDatabase(error, this.log, id);
+    const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
     if (retryable) return this.turnAway(request, response, retryable, extraHeaders);
     this.log.error({ id, err: error }, 'unexpected error');
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
@@ -59,7 +59,7 @@ export class Failures {
     if (!(status >= 400 && status < 500)) return this.failed(error, request, response);
     // A body over the limit has already been rejected with 413 when its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
-    if (isGraphQL(request.path)) return refuse(request, response, status, 'BAD_REQUEST', message);
+    if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);
     response.status(status).json({ detail: message });
   };
 }

@@ -5,11 +5,11 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
-import { entities, resourceOf } from '../core/model/registry';
+import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { quoteIdentifiers } from '../database/identifiers';
 import { migrated } from '../database/migrate';
-import { codeOf, isUnavailable } from '../database/refusals';
+import { errorCodeOf, isUnavailable } from '../database/refusals';
 
 const CHECK_TIMEOUT_MS = 1_000;
 /** Below CHECK_TIMEOUT_MS, so that a locked table is reported as the reason. */
@@ -45,7 +45,7 @@ export class Readiness {
   async decide(): Promise<Reason> {
     const drainingReason = () => (this.isDraining ? 'the server is about to end' : undefined);
     if (drainingReason()) return drainingReason();
-    if (this.database.pulse.away) return 'the database does not answer';
+    if (this.database.breaker.unavailable) return 'the database does not answer';
     const reason = await (this.runningCheck ??= this.checkInTime());
     return drainingReason() ?? reason;
   }
@@ -75,14 +75,16 @@ export class Readiness {
 }
 
 const reasonOf = (error: unknown): string =>
-  REASONS[codeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'nothing can be written to the database');
+  REASONS[errorCodeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'nothing can be written to the database');
 
 /** Names of all tables: those present at the first check and those of all resources, so that a missing table is reported. */
 async function tablesOf(client: PoolClient): Promise<string[]> {
   const { rows } = await client.query(
     `SELECT "relname" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = quote_ident(current_schema())::regnamespace`,
   );
-  return [...new Set([...rows.map(({ relname }) => relname as string), ...entities().map((entity) => resourceOf(entity)!.table)])].sort();
+  return [
+    ...new Set([...rows.map(({ relname }) => relname as string), ...allEntities().map((entity) => resourceOf(entity)!.table)]),
+  ].sort();
 }
 
 /** Statements of the check, sent in one packet. The logical message is ignored by everybody: it makes the commit write to the write-ahead log. */

@@ -7,19 +7,19 @@ import type { Executor } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
 import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
-import { refusal, type GraphQLContext } from '../graphql/handler';
-import type { Live } from '../graphql/live/transports';
-import { trustedDocuments, type TrustedDocuments } from '../graphql/trusted';
-import { graphqlUploads } from '../graphql/uploads';
-import { missingPage } from '../pages/missing';
-import { muscleDrawings } from '../pages/muscles';
-import { playground } from '../pages/playground';
-import { reference } from '../pages/reference';
-import { signInPages } from '../pages/signin';
-import { suggestions } from '../pages/suggest';
-import { tabs } from '../pages/browse/tabs';
+import { withHttpStatus, type GraphQLContext } from '../graphql/handler';
+import type { LiveTransports } from '../graphql/live/transports';
+import { trustedDocumentsMiddleware, type TrustedDocuments } from '../graphql/trusted';
+import { uploadMiddleware } from '../graphql/uploads';
+import { notFoundHandler } from '../pages/missing';
+import { muscleDrawingRoutes } from '../pages/muscles';
+import { playgroundRoutes } from '../pages/playground';
+import { apiDocsRoutes } from '../pages/reference';
+import { signInRoutes } from '../pages/signin';
+import { autocompleteRoutes } from '../pages/suggest';
+import { tabRoutes } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
-import type { Prepare } from '../rest/endpoints';
+import type { PrepareOperation } from '../rest/endpoints';
 import { METRICS_PATH, metricsPage, type Scrape } from '../telemetry/scrape';
 import { jsonBody } from './bodies';
 import type { Exchanges } from './exchanges';
@@ -40,10 +40,10 @@ export interface Parts {
   executor: Executor;
   restExecutor: Executor;
   /** Prepares a GraphQL document against the REST schema. */
-  prepare: Prepare;
+  prepare: PrepareOperation;
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
-  live: Live;
+  live: LiveTransports;
   exchanges: Exchanges;
   readiness: Readiness;
   failures: Failures;
@@ -60,7 +60,7 @@ export function routesOf(parts: Parts): Express {
   app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
-  app.use(missingPage(parts.exchanges.of));
+  app.use(notFoundHandler(parts.exchanges.of));
   app.use(parts.failures.ofExpress);
   return app;
 }
@@ -85,20 +85,20 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, exc
   const { config, media } = services;
   // Pages declare that they have no icon. Browsers request it nevertheless when they show JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInPages(exchanges.of, prepare));
-  app.use(tabs());
-  app.use(suggestions(restExecutor.schema, prepare, exchanges.of));
-  app.use(playground(exchanges.of, config, executor.schema));
-  app.use(reference(restExecutor.schema, exchanges.of));
+  app.use(signInRoutes(exchanges.of, prepare));
+  app.use(tabRoutes());
+  app.use(autocompleteRoutes(restExecutor.schema, prepare, exchanges.of));
+  app.use(playgroundRoutes(exchanges.of, config, executor.schema));
+  app.use(apiDocsRoutes(restExecutor.schema, exchanges.of));
   app.use('/media', serveMedia(media));
-  app.use(muscleDrawings((id) => services.reference.get(Muscle, id)));
+  app.use(muscleDrawingRoutes((id) => services.reference.get(Muscle, id)));
 }
 
 function addGraphQL(app: Express, { services, executor, trusted, apollo, live, exchanges }: Parts): void {
   const { config, log } = services;
   app.use('/graphql', jsonBody(config, exchanges.of), live.events);
   app.use(exportRoutes({ executor, trusted, config, exchangeOf: exchanges.of, log }));
-  app.use('/graphql', graphqlUploads(config, exchanges.of), trustedDocuments(trusted), apolloRoute(apollo, exchanges));
+  app.use('/graphql', uploadMiddleware(config, exchanges.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, exchanges));
 }
 
 const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges): RequestHandler =>
@@ -107,9 +107,9 @@ const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges)
       const exchange = exchanges.of(req);
       try {
         await exchange.identified();
-        exchange.context.spending?.demand();
+        exchange.context.budget?.requireBudget();
       } catch (error) {
-        throw refusal(error, exchange.headers());
+        throw withHttpStatus(error, exchange.headers());
       }
       return { exchange, full: exchange.context };
     },

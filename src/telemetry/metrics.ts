@@ -95,7 +95,7 @@ export class Metrics extends Collected {
 
   /** Records a request when its response was sent or its client has disconnected. */
   answered({ request, response, context, rest, operation, ms }: Answered): void {
-    const { session, spending, viewer, api } = context;
+    const { session, budget: spending, viewer, api } = context;
     const route = routeOf(request, rest);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER;
@@ -103,7 +103,7 @@ export class Metrics extends Collected {
     this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
     this.statements += session.statements;
     this.milliseconds += session.milliseconds;
-    const standing = spending?.standing;
+    const standing = spending?.state;
     if (standing) this.costs.observe({ api }, standing.cost);
     if (isEventStream(response)) return;
     this.durations.observe({ route }, ms / MS_PER_SECOND);
@@ -179,7 +179,7 @@ export class Metrics extends Collected {
     );
     this.counter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica?.answered ?? 0);
     const lanes = Object.entries({
-      ...Object.fromEntries(Object.entries(database.lanes).map(([name, { lane }]) => [name, lane])),
+      ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter: lane }]) => [name, lane])),
       writes: database.writes,
     });
     const laneValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
@@ -201,7 +201,7 @@ export class Metrics extends Collected {
     this.gauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
       Number(listener.connected),
     );
-    this.counter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.losses);
+    this.counter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.lostConnections);
     this.counter('fitgraph_listener_notifications_total', 'Notifications of the database', undefined, () => listener.notifications);
     this.gauge(
       'fitgraph_change_log_rows',
@@ -261,7 +261,7 @@ export class Metrics extends Collected {
     this.counter('fitgraph_subscription_events_total', 'Events that subscribers were told', undefined, () => app.subscriptions().told);
     const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
     this.gauge('fitgraph_subscription_connections', 'Connections of subscribers, by transport', 'transport', connections);
-    this.gauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watching);
+    this.gauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watcherCount);
   }
 
   private addCacheMetrics(): void {

@@ -1,6 +1,6 @@
 /** Route templates (`/api/v2/workout/{id}/`) for metrics and traces: one per route instead of one per URL; unknown paths share one. */
 import type { IncomingMessage } from 'node:http';
-import { BASE, type Route } from '../rest/routes';
+import { API_BASE_PATH, type Route } from '../rest/routes';
 
 const OTHER = 'other';
 /** First path segments whose subpaths share one template. */
@@ -9,17 +9,17 @@ const PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']
 function restTemplate(route: Route): string {
   switch (route.kind) {
     case 'root':
-      return `${BASE}/`;
+      return `${API_BASE_PATH}/`;
     case 'login':
-      return `${BASE}/login/`;
+      return `${API_BASE_PATH}/login/`;
     case 'free':
-      return `${BASE}/${route.computed.fact.paths[0]}/`;
+      return `${API_BASE_PATH}/${route.computed.fact.paths[0]}/`;
     case 'list':
-      return `${BASE}/${route.endpoint.view.rest}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.rest}/`;
     case 'detail':
-      return `${BASE}/${route.endpoint.view.rest}/{id}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/`;
     case 'action':
-      return `${BASE}/${route.endpoint.view.rest}/{id}/${route.computed.fact.name}/`;
+      return `${API_BASE_PATH}/${route.endpoint.view.rest}/{id}/${route.computed.fact.name}/`;
   }
 }
 

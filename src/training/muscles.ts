@@ -1,6 +1,6 @@
 /** Groups the muscles that exercises train into primary and secondary ones, on the front and on the back of the body. */
 
-export interface Trained {
+export interface ExerciseMuscles {
   muscleIds: readonly number[];
   muscleSecondaryIds: readonly number[];
 }
@@ -13,8 +13,8 @@ export interface MuscleGroups<M> {
 }
 
 /** Muscles are in order of first occurrence. The primary muscles of any of the exercises are left out of the secondary ones. */
-export function muscleGroups<M extends { isFront: boolean }>(
-  exercises: readonly Trained[],
+export function groupMuscles<M extends { isFront: boolean }>(
+  exercises: readonly ExerciseMuscles[],
   findMuscle: (id: number) => M | null,
 ): MuscleGroups<M> {
   const primary = new Set(exercises.flatMap(({ muscleIds }) => muscleIds));

@@ -1,6 +1,6 @@
 /** Progress in an exercise: its logs grouped by day, and as lines of a chart. */
 
-export interface Entry {
+export interface LogEntry {
   date: string;
   reps: number;
   weight: string;
@@ -11,7 +11,7 @@ export interface LoggedDay<T> {
   logs: T[];
 }
 
-export function byDay<T extends Entry>(entries: readonly T[]): LoggedDay<T>[] {
+export function groupByDay<T extends LogEntry>(entries: readonly T[]): LoggedDay<T>[] {
   const days = new Map<string, T[]>();
   for (const entry of entries) {
     const day = days.get(entry.date);
@@ -22,8 +22,8 @@ export function byDay<T extends Entry>(entries: readonly T[]): LoggedDay<T>[] {
 }
 
 /** One line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
-export function chartLines(entries: readonly Entry[]): Entry[][] {
-  const lines = new Map<number, Map<string, Entry>>();
+export function chartLines(entries: readonly LogEntry[]): LogEntry[][] {
+  const lines = new Map<number, Map<string, LogEntry>>();
   for (const { date, reps, weight } of entries) {
     if (!lines.has(reps)) lines.set(reps, new Map());
     const line = lines.get(reps)!;

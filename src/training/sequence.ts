@@ -5,7 +5,7 @@ interface ExerciseSet {
 }
 
 /** Groups planned sets by exercise, in order of first occurrence. */
-export function byExercise<T extends ExerciseSet>(plannedSets: readonly T[]): T[][] {
+export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]): T[][] {
   const groups = new Map<number, T[]>();
   for (const set of plannedSets) {
     const group = groups.get(set.exerciseId);
@@ -19,15 +19,17 @@ export function byExercise<T extends ExerciseSet>(plannedSets: readonly T[]): T[
  * Arranges planned sets in rounds, each with one set of every exercise. A single planned set of an exercise is repeated in every round; several are
  * used one per round. The exercise with the fewest rounds determines their number.
  */
-export function rounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
-  const sequences = byExercise(plannedSets).map((group) => (group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group));
+export function arrangeInRounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
+  const sequences = groupByExercise(plannedSets).map((group) =>
+    group.length === 1 ? Array.from({ length: sets }, () => group[0]!) : group,
+  );
   if (sequences.length === 0) return [];
   const count = Math.min(...sequences.map(({ length }) => length));
   return Array.from({ length: count }, (_, round) => sequences.map((sequence) => sequence[round]!)).flat();
 }
 
 /** Sorts training days by their first weekday; days without a weekday come last. */
-export const inWeekOrder = <T extends { id: number; weekdays: readonly number[] }>(days: readonly T[]): T[] => {
+export const sortByWeekday = <T extends { id: number; weekdays: readonly number[] }>(days: readonly T[]): T[] => {
   const firstWeekday = ({ weekdays }: T) => (weekdays.length ? Math.min(...weekdays) : Number.MAX_SAFE_INTEGER);
   return [...days].sort((a, b) => firstWeekday(a) - firstWeekday(b) || a.id - b.id);
 };

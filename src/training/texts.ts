@@ -1,10 +1,10 @@
 /** Summaries of planned sets, such as `4 × 10 (20 kg, 2 RiR)`. Always English. */
 
 /** Ids of the repetition units whose names a summary omits: plain repetitions, and repetitions until failure (∞). */
-export const REPETITIONS = 1;
-export const UNTIL_FAILURE = 2;
+export const REPETITIONS_UNIT_ID = 1;
+export const UNTIL_FAILURE_UNIT_ID = 2;
 
-export interface Effort {
+export interface SummarizedSet {
   reps: number;
   repetitionUnitId: number;
   repetitionUnit: string;
@@ -13,24 +13,24 @@ export interface Effort {
   rir: string | null;
 }
 
-export const isWeighted = ({ weight }: Pick<Effort, 'weight'>): boolean => weight !== null && Number(weight) !== 0;
+export const isWeighted = ({ weight }: Pick<SummarizedSet, 'weight'>): boolean => weight !== null && Number(weight) !== 0;
 
 /** Removes trailing zeros: `12.50` → `12.5`, `20.00` → `20`. */
 const trimZeros = (decimal: string) => String(Number(decimal));
 
-function repetitionsText({ reps, repetitionUnitId, repetitionUnit }: Effort): string {
-  if (repetitionUnitId === UNTIL_FAILURE) return '∞';
-  return repetitionUnitId === REPETITIONS ? String(reps) : `${reps} ${repetitionUnit}`;
+function repetitionsText({ reps, repetitionUnitId, repetitionUnit }: SummarizedSet): string {
+  if (repetitionUnitId === UNTIL_FAILURE_UNIT_ID) return '∞';
+  return repetitionUnitId === REPETITIONS_UNIT_ID ? String(reps) : `${reps} ${repetitionUnit}`;
 }
 
-function plannedSetText(effort: Effort): string {
+function plannedSetText(effort: SummarizedSet): string {
   const { weight, weightUnit, rir } = effort;
   const details = [isWeighted(effort) && `${trimZeros(weight!)} ${weightUnit}`, rir && `${rir} RiR`].filter(Boolean);
   return repetitionsText(effort) + (details.length ? ` (${details.join(', ')})` : '');
 }
 
 /** Summary of the planned sets of one exercise. A single planned set is prefixed with the number of times it is repeated. */
-export function setSummary(sets: number, efforts: readonly Effort[]): string {
+export function setSummary(sets: number, efforts: readonly SummarizedSet[]): string {
   const texts = efforts.map(plannedSetText);
   return texts.length === 1 ? `${sets} × ${texts[0]}` : texts.join(' – ');
 }

@@ -3,9 +3,9 @@
  * The reference service exports this format; imports and seeds use it.
  */
 import { MAX_INTEGER } from '../contract/bounds';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import { fieldsOf, type Entity } from '../core/model/fields';
-import { entities, resourceOf } from '../core/model/registry';
+import { allEntities, resourceOf } from '../core/model/registry';
 
 export interface DumpRow {
   model: string;
@@ -17,11 +17,11 @@ export const TOKENS = 'authtoken.token';
 export const USERS = 'auth.user';
 
 export const fail = (message: string): never => {
-  throw new KnownError('BAD_USER_INPUT', message);
+  throw new ClientError('BAD_USER_INPUT', message);
 };
 
 export const byModel = () =>
-  new Map(entities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
+  new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
 
 /** Sorts entities topologically: referenced tables before those that refer to them, whatever the order of the dump. */
 export function inOrder(models: Map<string, Entity>): Entity[] {

@@ -1,6 +1,6 @@
 /** Dump file read as a stream. Only an index of the byte ranges of each model's rows is kept in memory. */
 import { createReadStream } from 'node:fs';
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 import { RowCheck, type DumpRow, type DumpRows } from './dump';
 import { Elements, type Element } from './elements';
 
@@ -70,9 +70,9 @@ export class DumpFile implements DumpRows {
 
   private readingError(error: unknown): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof SyntaxError) return new KnownError('BAD_USER_INPUT', `${this.file} is not JSON: ${message}`);
-    return code !== undefined && !(error instanceof KnownError)
-      ? new KnownError('NOT_FOUND', `${this.file} cannot be read: ${message}`)
+    if (error instanceof SyntaxError) return new ClientError('BAD_USER_INPUT', `${this.file} is not JSON: ${message}`);
+    return code !== undefined && !(error instanceof ClientError)
+      ? new ClientError('NOT_FOUND', `${this.file} cannot be read: ${message}`)
       : error;
   }
 }

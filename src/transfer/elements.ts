@@ -2,7 +2,7 @@
  * Streaming splitter of a JSON array: yields the text and byte range of each element. It only finds the boundaries; whether an element is valid
  * is decided later by JSON.parse.
  */
-import { KnownError } from '../core/model/errors';
+import { ClientError } from '../core/model/errors';
 
 export interface Element {
   /** Byte offset in the file. */
@@ -45,7 +45,7 @@ export class Elements {
       } else if (this.state !== 'inside') {
         if (WHITESPACE.includes(byte)) continue;
         if (this.state === 'after') throw new SyntaxError('something follows the end of the array');
-        if (byte !== OPEN) throw new KnownError('BAD_USER_INPUT', 'The file must hold a JSON array of rows.');
+        if (byte !== OPEN) throw new ClientError('BAD_USER_INPUT', 'The file must hold a JSON array of rows.');
         this.state = 'inside';
         elementStart = this.position + 1;
       } else if (byte === QUOTE) this.inString = true;
@@ -64,7 +64,7 @@ export class Elements {
     this.bufferOffset += elementStart;
     this.position -= elementStart;
     if (this.buffer.length > MAX_ELEMENT_BYTES)
-      throw new KnownError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`);
+      throw new ClientError('BAD_USER_INPUT', `A row of the file is larger than ${MAX_ELEMENT_BYTES / 1024 ** 2} MB.`);
   }
 
   /** Yields the last element of a range, which no comma follows. */

@@ -4,7 +4,7 @@
  * name the row.
  */
 import type { ClientBase } from 'pg';
-import { INSTANCES } from '../core/changes/listener';
+import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { tryLockMigrations } from '../database/migrate';
 
 /** Queries that generate the statements for dropping and recreating foreign keys or indexes. */
@@ -43,7 +43,7 @@ const EXPECTED_ERRORS = ['55P03', '40P01', '42501'];
 async function hasExclusiveUse(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
-    `SELECT NOT EXISTS (SELECT FROM ${INSTANCES}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "alone"`,
+    `SELECT NOT EXISTS (SELECT FROM ${LIVE_INSTANCES_SQL}) AND (SELECT count(*) FROM (SELECT FROM "${table}" LIMIT $1::bigint + 1) AS "some") <= $1 AS "alone"`,
     [newRows],
   );
   return (rows as [{ alone: boolean }])[0].alone;

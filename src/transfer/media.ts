@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf, type FieldMeta } from '../core/model/fields';
 import type { Media } from '../files/media';
-import { isPath } from '../files/paths';
+import { isMediaPath } from '../files/paths';
 import { Staging } from '../files/staging';
 import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
 
@@ -22,7 +22,7 @@ export async function stageMedia(rows: DumpRows, from: string, media: Media, rep
 
   async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
     const path = String(row.fields[field.rest]);
-    if (!isPath(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
+    if (!isMediaPath(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
     await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
     await staging.add(path, join(from, path));
     if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);

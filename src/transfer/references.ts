@@ -1,7 +1,7 @@
 /** Resolver of foreign keys in a dump: maps old to new ids, checks that referenced rows exist, and finds their owners. */
 import { MAX_INTEGER } from '../contract/bounds';
 import type { Entity, FieldMeta } from '../core/model/fields';
-import { OWNER, resourceOf } from '../core/model/registry';
+import { OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
 import { at, fail, USERS, type DumpRow } from './dump';
 
@@ -50,7 +50,7 @@ export class References {
       const uncached = [...ids].filter((id) => !cached.has(id));
       if (!uncached.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
-      const owner = owned && dump !== USERS ? `"${OWNER.column}"` : 'NULL::int';
+      const owner = owned && dump !== USERS ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncached]);
       for (const row of rowsFound) cached.set(row.id, row.owner ?? undefined);
     }

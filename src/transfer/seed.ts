@@ -1,8 +1,8 @@
 /** Seeding of reference data and of a demo account. */
 import { randomBytes } from 'node:crypto';
-import { createUser, tokenOf } from '../auth/accounts';
+import { createUser, getOrCreateToken } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
-import { today } from '../core/model/clock';
+import { currentDate } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
@@ -35,7 +35,7 @@ async function isEmpty(database: Database): Promise<boolean> {
 /** Seeds an empty database; returns false, without changes, if it already has reference data. */
 export async function seedReference({ database, vault, timeZone, progress }: Seeding): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
-  await writeRows(asDump([...reference(), ...exercises(today(timeZone)), ...ingredients()]), database, { vault, progress });
+  await writeRows(asDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }
 
@@ -43,17 +43,17 @@ export async function seedReference({ database, vault, timeZone, progress }: See
 export async function seedDemo({ database, vault, timeZone, progress }: Seeding): Promise<DemoAccount | undefined> {
   const session = database.session();
   const exists = await session.transaction((transaction) =>
-    User.count({ where: { username: DEMO_NAME }, transaction, ...session.counted }),
+    User.count({ where: { username: DEMO_NAME }, transaction, ...session.sequelizeOptions }),
   );
   if (exists) return undefined;
   // Random for each installation, so that no server has a demo account with a publicly known password.
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
-    await writeRows(asDump(demo(today(timeZone), id)), database, { vault, renumber: true, progress });
+    await writeRows(asDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
   } catch (error) {
-    await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.counted }));
+    await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;
   }
-  return { username: DEMO_NAME, password, token: await tokenOf(id, session, vault) };
+  return { username: DEMO_NAME, password, token: await getOrCreateToken(id, session, vault) };
 }

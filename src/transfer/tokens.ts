@@ -1,6 +1,6 @@
 /** Import of authentication tokens: stored as digest and ciphertext; error messages contain only their first characters. */
 import type { ClientBase } from 'pg';
-import { digestOf, type TokenVault } from '../auth/tokens';
+import { sha256, type TokenVault } from '../auth/tokens';
 import { fail, TOKENS, type DumpRow } from './dump';
 import { inTermsOf } from './refusals';
 
@@ -21,7 +21,7 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
        FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::timestamptz[]) AS t ("user_id", "digest", "sealed", "created")`,
       [
         rows.map(({ fields }) => fields.user),
-        tokens.map(digestOf),
+        tokens.map(sha256),
         tokens.map((token) => vault.seal(token)),
         rows.map(({ fields }) => fields.created ?? null),
       ],

@@ -1,12 +1,12 @@
 /** Import writer: inserts dump rows in one transaction, maps ids, checks references, and derives missing owners from parent rows. */
 import type { PoolClient } from 'pg';
-import { OWNER } from '../core/model/registry';
+import { OWNER_FIELD } from '../core/model/registry';
 import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
-import type { Kind } from '../contract/facts';
+import type { FieldKind } from '../contract/facts';
 import { putBack, setAsideAlone } from './keysaside';
 import { CopyIn, linesOf } from './copy';
 import { at, byModel, fail, inMemory, inOrder, TOKENS, USERS, type DumpRow, type DumpRows } from './dump';
@@ -35,7 +35,7 @@ const MAX_ROWS_PER_COPY = 10_000;
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
 /** Stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
-const SYNTAX: Partial<Record<Kind, RegExp>> = {
+const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
   datetime: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/,
@@ -182,17 +182,17 @@ class Writer {
       for (const field of fields) {
         if (field.name === 'id') record.id = this.references.idOf(entity, row.pk);
         else if (field.target) {
-          if (field.name === OWNER.field && !(field.rest in row.fields)) continue;
+          if (field.name === OWNER_FIELD.field && !(field.rest in row.fields)) continue;
           const id = this.references.idIn(row, field, row.fields[field.rest]);
           record[field.column!] = id;
-          if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER.field)
+          if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER_FIELD.field)
             parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
         } else record[field.column!] = this.fieldValue(row, field);
       }
       if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
-      else if (owned) owners.set(record.id as number, (record[OWNER.column] ??= this.ownerOf(row, parents)) as number);
+      else if (owned) owners.set(record.id as number, (record[OWNER_FIELD.column] ??= this.ownerOf(row, parents)) as number);
       for (const { field, owner } of parents)
-        if (owner !== record[OWNER.column]) fail(`${at(row)}: ${field.rest} refers to what is another user's.`);
+        if (owner !== record[OWNER_FIELD.column]) fail(`${at(row)}: ${field.rest} refers to what is another user's.`);
       records.push(record);
     }
     await this.copy(table, records, rows);
@@ -264,7 +264,7 @@ class Writer {
           [own]: ownId,
           [other]: this.references.idIn(row, field, id),
           ...fixed,
-          ...(owners.has(ownId) && { [OWNER.column]: owners.get(ownId) }),
+          ...(owners.has(ownId) && { [OWNER_FIELD.column]: owners.get(ownId) }),
         },
       }));
     });

@@ -7,7 +7,7 @@ import { furnished, inserting, type World } from './modelled';
 import { TRAINING } from './questionmodel';
 import { translated } from './training';
 import { countsOf, dayAfter, inUnit, intensity, oneRepMax, SQUAT_IN_GERMAN, WEEKDAYS, type Trained } from './trainingmodel';
-import { today } from '../../src/core/model/clock';
+import { currentDate } from '../../src/core/model/clock';
 import { TIME_ZONE } from '../setup/databases';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -131,12 +131,12 @@ const QUESTIONS: Record<string, Question> = {
     shown: 'start workoutId plannedDays doneDays plannedSets doneSets adherence',
     usual: { by: 'WEEK' },
     args: span,
-    model: (args, _rows, world) => scheduleAdherence(args, world, today(TIME_ZONE)),
+    model: (args, _rows, world) => scheduleAdherence(args, world, currentDate(TIME_ZONE)),
   },
   plannedExercises: {
     shown: 'exerciseId exerciseBaseId plannedSets doneSets share plannedReps doneReps lastDoneOn',
     args: () => ({ ...page(), weeks: random.pick([1, 2, 4, 1000]), neglected: random.chance(0.3) }),
-    model: (args, _rows, world) => plannedExercises(args, world, today(TIME_ZONE)),
+    model: (args, _rows, world) => plannedExercises(args, world, currentDate(TIME_ZONE)),
   },
 };
 
@@ -206,7 +206,8 @@ async function tried(name: string, number: number): Promise<void> {
   const { where, meant } = question.of ? some(question.of) : { where: undefined, meant: () => true };
   const rows = question.of ? world[question.of].filter(meant) : [];
   const found = await answered(name, question, args, where, person);
-  const counts = 'last' in args && countsOf({ ...question.usual, ...args }, today((args.timeZone as string | undefined) ?? TIME_ZONE));
+  const counts =
+    'last' in args && countsOf({ ...question.usual, ...args }, currentDate((args.timeZone as string | undefined) ?? TIME_ZONE));
   const all = question.model(
     { ...args, counts, gender: args.gender && { MALE: '1', FEMALE: '2' }[args.gender as 'MALE'] },
     rows as any[],

@@ -10,7 +10,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import { DateTime } from 'luxon';
-import { costOf } from '../../src/core/operation/cost';
+import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { TIME_ZONE } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -84,7 +84,7 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
     // Nothing is planned of the workout.
     else expect(data.q.length > 0).toBe(question !== 'plannedExercises');
     const document = parse(ask(question));
-    expect(costOf(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
+    expect(estimateOperationCost(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
   });
 
   test('reads rows of the viewer alone', async () => {
@@ -213,7 +213,7 @@ describe('the days of a series', () => {
   test('are what it costs before it runs', () => {
     const costs = (asked: string) => {
       const document = parse(`{ ${asked} { date log { reps } } }`);
-      return costOf(schema, document, getOperationAST(document)!, {}).total;
+      return estimateOperationCost(schema, document, getOperationAST(document)!, {}).total;
     };
     const [short, usual, long, most] = ['(last: 10)', '', `(from: "2020-01-01", until: "2022-09-26")`, '(from: "0001-01-01")'].map((args) =>
       costs(`personalRecords${args}`),

@@ -1,6 +1,6 @@
 /** What a session changes needs its CSRF token: without, nothing happens. */
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { Visitor } from '../pages/visitor';
 import { furnish, parentsIn, type Belongings } from '../setup/belongings';
 import { bodyOf } from '../setup/samples';
@@ -134,7 +134,7 @@ it('protects sign-out and the key', async () => {
 });
 
 const stored = async () => {
-  const tables = writable.map(({ type }) => resourceOf(entities().find(({ name }) => name === type.name)!)!.table);
+  const tables = writable.map(({ type }) => resourceOf(allEntities().find(({ name }) => name === type.name)!)!.table);
   return Promise.all(tables.map((table) => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`)));
 };
 
@@ -153,7 +153,7 @@ const elsewhere = (token: string): { query: string; headers: Record<string, stri
 it('refuses every change of every resource', async () => {
   const before = await stored();
   for (const { view, type } of writable) {
-    const entity = entities().find(({ name }) => name === type.name)!;
+    const entity = allEntities().find(({ name }) => name === type.name)!;
     const body = bodyOf(entity, 2, parentsIn(belongings));
     const path = `/api/v2/${view.rest}/`;
     const detail = `${path}${belongings.get(entity) ?? 1}/`;

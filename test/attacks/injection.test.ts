@@ -1,6 +1,6 @@
 /** Values that want to be code: SQL in every parameter, keys of prototypes in every body, and bodies made to exhaust whoever reads them. */
 import { UNKNOWN, furnish, parentsIn, type Belongings } from '../setup/belongings';
-import { entities } from '../../src/core/model/registry';
+import { allEntities } from '../../src/core/model/registry';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { bodyOf } from '../setup/samples';
@@ -83,7 +83,7 @@ describe('SQL', () => {
         expect([200, 400]).toContain((await quickly(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
       for (const { view, actions, type } of endpoints) {
         expect({ text, status: (await quickly(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
-        const id = belongings.get(entities().find(({ name }) => name === type.name)!) ?? 1;
+        const id = belongings.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
         for (const { fact, field } of actions.values()) {
           const { status } = await quickly(() =>
             ann.get(`/${view.rest}/${id}/${fact.name}/?${query(...field.args.map(({ name }) => name))}`),
@@ -138,7 +138,7 @@ describe('keys of prototypes', () => {
 
   test('in bodies', async () => {
     for (const endpoint of writable) {
-      const entity = entities().find(({ name }) => name === endpoint.type.name)!;
+      const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
       const path = `/${endpoint.view.rest}/`;
       const own = JSON.stringify(bodyOf(entity, 3, parentsIn(belongings))).slice(1, -1);
       for (const key of KEYS) {

@@ -1,8 +1,8 @@
 /** Everything that REST has, from the schema alone, so that an attack meets every resource there is or will be. */
-import { endpointsOf, type Endpoint } from '../../src/rest/endpoints';
+import { deriveEndpoints, type Endpoint } from '../../src/rest/endpoints';
 import { buildRestSchema } from '../../src/graphql/schema';
 
-const { resources, free } = endpointsOf(buildRestSchema(), () => () => Promise.reject(new Error('nothing runs here')));
+const { resources, free } = deriveEndpoints(buildRestSchema(), () => () => Promise.reject(new Error('nothing runs here')));
 
 export const endpoints: readonly Endpoint[] = [...resources.values()];
 /** Paths that take a term. */

@@ -3,7 +3,7 @@
  * because dumps bring texts too; a real parser then reads every page that shows them.
  */
 import { createUser } from '../../src/auth/accounts';
-import { resourceOf, entities } from '../../src/core/model/registry';
+import { resourceOf, allEntities } from '../../src/core/model/registry';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import type { Endpoint } from '../../src/rest/endpoints';
 import { Visitor } from '../pages/visitor';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   belongings = await furnish(ann);
 });
 
-const entityOf = ({ type }: Endpoint): Entity => entities().find(({ name }) => name === type.name)!;
+const entityOf = ({ type }: Endpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
 const isUpload = ({ fields }: Endpoint) => fields.some(({ kind }) => kind === 'image');
 const fits = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;

@@ -1,7 +1,7 @@
 /** Access tokens: several a user, named, for some scopes, until a moment; and what they are not for. */
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { setActive, setPassword } from '../../src/auth/accounts';
 import { Visitor } from '../pages/visitor';
 import { plain } from '../files/pictures';
@@ -85,7 +85,7 @@ describe('making one', () => {
 
 describe('scopes', () => {
   test('every resource that somebody owns or adds to belongs to a group', () => {
-    for (const entity of entities()) {
+    for (const entity of allEntities()) {
       const { owned, contributed, group, writes } = resourceOf(entity)!;
       expect([entity.name, group !== undefined]).toEqual([entity.name, owned || contributed !== undefined || writes.length > 0]);
     }

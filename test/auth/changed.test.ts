@@ -1,6 +1,6 @@
 /** What a new password ends, by whichever way it is set, and what a hash that a login renews does not. */
 import { pbkdf2Sync } from 'node:crypto';
-import { setPassword, tokenOf } from '../../src/auth/accounts';
+import { setPassword, getOrCreateToken } from '../../src/auth/accounts';
 import { Sessions } from '../../src/auth/sessions';
 import { Visitor } from '../pages/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -35,7 +35,7 @@ async function somebody(): Promise<{ person: Person; username: string }> {
 async function importedPerson() {
   const { person, username } = await somebody();
   await setHash(person, imported(PASSWORD));
-  const token = await tokenOf(person.id, fitgraph.database.session(), fitgraph.vault);
+  const token = await getOrCreateToken(person.id, fitgraph.database.session(), fitgraph.vault);
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { MAX_KEPT, Prepared } from '../../src/database/prepared';
+import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
@@ -35,7 +35,7 @@ function asked(number: number): { where: object; id: string } {
 
 /** Those of the connections that serve strangers. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
-  const { pool } = fitgraph.database.lanes.strangers;
+  const { pool } = fitgraph.database.reads.strangers;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   try {
     return await Promise.all(clients.map((client) => ask(client as unknown as Client)));
@@ -90,8 +90,8 @@ const inTurn = (count: number) => each(numbers(count / TOGETHER), (index) => ans
 test('thousands of different conditions leave little', async () => {
   for (let time = 0; time < TIMES; time += 1) await inTurn(DIFFERENT);
   const [kept] = await withConnections(keptBy);
-  expect(kept).toBeLessThanOrEqual(MAX_KEPT);
-  expect(kept).toBeGreaterThan(MAX_KEPT / 2);
+  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+  expect(kept).toBeGreaterThan(MAX_PREPARED_STATEMENTS / 2);
   const [memory] = await withConnections(memoryOf);
   expect(memory).toBeLessThan(MEMORY_MB);
 });
@@ -146,14 +146,14 @@ test(seeded('statements that are let go, stopped, timed out or wrong are in nobo
   }
   await inTurn(300);
   const [kept] = await withConnections(keptBy);
-  expect(kept).toBeLessThanOrEqual(MAX_KEPT);
+  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
 });
 
 test.each([
   ['wait for each other', false],
   ['are sent ahead', true],
 ])('on one connection, while statements %s', async (_how, pipeline) => {
-  const prepared = new Prepared();
+  const prepared = new PreparedStatements();
   const client = new Client({ ...fitgraph.database.options.connection, pipeline } as never);
   await client.connect();
   try {
@@ -173,7 +173,7 @@ test.each([
     // However they come in turns.
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
     for (let number = 0; number < 700; number += 1) await ask(number);
-    expect(await keptBy(client)).toBeLessThanOrEqual(MAX_KEPT);
+    expect(await keptBy(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
   } finally {
     await client.end();
   }

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import type { Model, ModelCtor } from 'sequelize-typescript';
 import { childrenOf, fieldsOf } from '../../src/core/model/fields';
-import { entities } from '../../src/core/model/registry';
+import { allEntities } from '../../src/core/model/registry';
 import { DayOfWeek } from '../../src/resources/dayofweek';
 import { Equipment } from '../../src/resources/equipment';
 import { Exercise } from '../../src/resources/exercise';
@@ -40,7 +40,7 @@ const counted = () => {
 /** As the request of a user reads: PostgreSQL shows it the rows of that user. */
 async function asAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const session = fitgraph.database.session();
-  session.asks('users', ann.id);
+  session.setClient('users', ann.id);
   return session.transaction(work);
 }
 
@@ -135,7 +135,7 @@ const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.varia
 test('every reference, every set of links and all that hangs below a row is an association that can be read', async () => {
   const missing: string[] = [];
   let read = 0;
-  for (const entity of entities()) {
+  for (const entity of allEntities()) {
     const model = entity as ModelCtor;
     const references = fieldsOf(entity).flatMap(({ relation }) => relation?.object ?? []);
     const below = childrenOf(entity).map(({ name }) => name);

@@ -2,8 +2,8 @@
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { PoolClient } from 'pg';
 import type { Entity } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
-import { snake } from '../../src/contract/casing';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
+import { toSnakeCase } from '../../src/contract/casing';
 import { lowerFirst } from '../../src/core/model/inflection';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -208,8 +208,8 @@ test('a table that is emptied ends the log', async () => {
 
 describe('a client that keeps the catalogue has what everybody is shown', () => {
   const schema = buildGraphQLSchema();
-  const types = entities().filter((entity) => !resourceOf(entity)!.owned && isListed(entity));
-  const NAMES = types.map((entity) => snake(lowerFirst(entity.name)).toUpperCase());
+  const types = allEntities().filter((entity) => !resourceOf(entity)!.owned && isListed(entity));
+  const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
   const leaves = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))

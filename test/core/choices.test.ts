@@ -2,7 +2,7 @@
 import { isEnumType, isNonNullType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
-import { entities } from '../../src/core/model/registry';
+import { allEntities } from '../../src/core/model/registry';
 import { buildGraphQLSchema, buildRestSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -23,7 +23,7 @@ const CREATE_LOG = `mutation ($input: WorkoutLogInput!) {
   made: createWorkoutLog(input: $input) { workoutLog { id rir } errors { path message } } }`;
 
 test('every choice is an enum with described values, in types, inputs and conditions; REST has none', () => {
-  const choices = entities().flatMap((entity) =>
+  const choices = allEntities().flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'choice')
       .map((field) => ({ entity, field })),

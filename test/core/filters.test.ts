@@ -1,6 +1,6 @@
 /** `where` and `orderBy`. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile();
@@ -216,7 +216,7 @@ describe('refused:', () => {
     ['Exercise', { id: { lt: '2' } }],
     ['Exercise', { muscles: { some: { imageUrlMain: { eq: 'x' } } } }],
   ])('conditions that there are not: %s %j', async (type, where) => {
-    const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(entityNamed(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
+    const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(findEntity(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
     expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
     expect(status).toBeLessThan(500);
   });

@@ -1,5 +1,5 @@
 /** Compares random groupings of a year of training and nutrition with a model in JavaScript over all rows. GROUPINGS is their number. */
-import { constant } from '../../src/contract/casing';
+import { toConstantCase } from '../../src/contract/casing';
 import { DateTime } from 'luxon';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
 import { furnish } from '../setup/belongings';
@@ -185,7 +185,7 @@ const plain = (
   of: (row: Row) => any,
   { shown = of, place }: { shown?: (keys: Row) => unknown; place?: Key['place'] } = {},
 ): Key => ({
-  asked: { field: constant(asked) },
+  asked: { field: toConstantCase(asked) },
   of: (row) => [{ value: of(row) }],
   shown,
   place,
@@ -272,7 +272,7 @@ function documentOf(list: string): string {
   return `query ($where: ${type}Where, $groupBy: [${type}GroupBy!], $having: [${type}Having!], $orderBy: [${type}GroupOrder!], $first: Int!, $offset: Int!, $p0: Decimal!, $p1: Decimal!) {
     groups: ${list}Grouped(where: $where, groupBy: $groupBy, having: $having, orderBy: $orderBy, first: $first, offset: $offset) {
       keys { ${SHOWN[list]} } count weightedCount ${values.map((value) => `${value} { ${numbers.join(' ')} }`).join(' ')}
-        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${constant(field)})`).join(' ')} } }`;
+        min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${toConstantCase(field)})`).join(' ')} } }`;
 }
 
 /** Some of the rows, by a condition and by what it means. */
@@ -312,14 +312,14 @@ function someGroups({ numbers }: Fields): Kept {
       return { having: [{ statistic: 'COUNT', is: { gte: count } }], meant: (group) => group.count >= count };
     case 1:
       return {
-        having: [{ statistic: 'SUM', of: constant(number), is: { lt: String(limit) } }],
+        having: [{ statistic: 'SUM', of: toConstantCase(number), is: { lt: String(limit) } }],
         meant: ({ sum }) => sum[number] !== null && Number(sum[number]) < limit,
       };
     case 2:
       return {
         having: [
-          { statistic: 'MEDIAN', of: constant(number), is: { gt: '3' } },
-          { statistic: 'MAX', of: constant(number), is: { ne: '10' } },
+          { statistic: 'MEDIAN', of: toConstantCase(number), is: { gt: '3' } },
+          { statistic: 'MAX', of: toConstantCase(number), is: { ne: '10' } },
         ],
         meant: ({ median, max }) => median[number] !== null && Number(median[number]) > 3 && Number(max[number]) !== 10,
       };
@@ -345,7 +345,7 @@ function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
     { asked: { statistic: 'COUNT', direction }, of: ({ worked: { count } }) => count, descending },
     { asked: { statistic: 'WEIGHTED_COUNT', direction }, of: ({ worked: { weightedCount } }) => Number(weightedCount), descending },
     {
-      asked: { statistic: work.toUpperCase(), of: constant(number), direction },
+      asked: { statistic: work.toUpperCase(), of: toConstantCase(number), direction },
       of: (group) => number_(group.worked[work][number]),
       descending,
     },

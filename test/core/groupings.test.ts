@@ -1,7 +1,7 @@
 /** What the rows of a list come to, put together by what they have in common. Random ones are tried in groupingmodel.test.ts. */
-import { constant } from '../../src/contract/casing';
+import { toConstantCase } from '../../src/contract/casing';
 import { getOperationAST, parse } from 'graphql';
-import { costOf } from '../../src/core/operation/cost';
+import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -306,7 +306,7 @@ describe('by other keys', () => {
 
   test('by a row that a relation leads to, in the order of its ids and in one statement for all groups', async () => {
     const by = (key: string) =>
-      `{ groups: workoutLogsGrouped(groupBy: [{ field: ${constant(key)} }]) { keys { ${key}Id ${key} { name } } count } }`;
+      `{ groups: workoutLogsGrouped(groupBy: [{ field: ${toConstantCase(key)} }]) { keys { ${key}Id ${key} { name } } count } }`;
     const { data, statements } = await ann.query(by('exerciseCategory'));
     expect(data.groups).toEqual([
       { keys: { exerciseCategoryId: '1', exerciseCategory: { name: 'Arms' } }, count: 2 },
@@ -546,7 +546,7 @@ describe('is refused', () => {
 test('it costs what is read for it and the groups that it may show', () => {
   const schema = buildGraphQLSchema();
   const cost = (text: string) => {
-    const { total, bytes } = costOf(schema, parse(text), getOperationAST(parse(text))!, {});
+    const { total, bytes } = estimateOperationCost(schema, parse(text), getOperationAST(parse(text))!, {});
     return total - bytes / 1024;
   };
   // The operation, the field and its rows, and the groups: an object, its keys and sums with a leaf each.

@@ -1,7 +1,7 @@
 /** A row is named by its `id` or its `nodeId` wherever an id is expected; an id of another type is an error at its place. */
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { hasPages } from '../setup/lists';
@@ -21,7 +21,7 @@ const otherThan = (type: string): string => nodeIdOf(type === 'Muscle' ? 'Langua
 const byName = (types: readonly Entity[]): [string, Entity][] => types.map((entity) => [entity.name, entity]);
 const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (Array.isArray(value) ? value.map(change) : change(value));
 
-const listed = entities().filter(hasPages);
+const listed = allEntities().filter(hasPages);
 
 describe.each(byName(listed))('conditions of %s', (name, entity) => {
   const { many } = resourceOf(entity)!;

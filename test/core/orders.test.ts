@@ -2,7 +2,7 @@
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
 import { OrderDirection } from '../../src/core/sql/ordering';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -20,7 +20,7 @@ const rows = new Map<string, Map<number, Row>>();
 beforeAll(async () => {
   [ann] = await populate(fitgraph, 'orders');
   for (const type of Object.values(schema.getTypeMap())) {
-    const entity = entityNamed(type.name);
+    const entity = findEntity(type.name);
     if (entity) rows.set(type.name, new Map((await everyRow(fitgraph, entity)).map((row) => [row.id, row])));
   }
 });
@@ -40,13 +40,13 @@ function paths(type: string, relations: number): string[][] {
 /** The value at the end of a path, as the row shows it. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
-  const reference = fieldsOf(entityNamed(type)!).find(({ object }) => object === name);
+  const reference = fieldsOf(findEntity(type)!).find(({ object }) => object === name);
   if (!reference) return row[name!];
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);
   // There is nothing to order by of what is not shown.
-  if (found && !isPublished(entityNamed(target)!, found, (other) => rows.get(other.name)!.values())) return null;
-  return valueAt(target, found, further.length ? further : [resourceOf(entityNamed(target)!)!.ordering[0]!]);
+  if (found && !isPublished(findEntity(target)!, found, (other) => rows.get(other.name)!.values())) return null;
+  return valueAt(target, found, further.length ? further : [resourceOf(findEntity(target)!)!.ordering[0]!]);
 }
 
 interface Page {
@@ -56,7 +56,7 @@ interface Page {
 
 const ask = async (type: string, args: object): Promise<Page> => {
   const document = `query ($first: Int, $after: String, $last: Int, $before: String, $offset: Int, $where: ${type}Where, $orderBy: [${type}Order!]) {
-    page: ${resourceOf(entityNamed(type)!)!.many}(first: $first, after: $after, last: $last, before: $before, offset: $offset, where: $where, orderBy: $orderBy) {
+    page: ${resourceOf(findEntity(type)!)!.many}(first: $first, after: $after, last: $last, before: $before, offset: $offset, where: $where, orderBy: $orderBy) {
       nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
   return (await ann.ask(document, args as Record<string, unknown>)).page;
 };

@@ -1,6 +1,6 @@
 /** Rules between rows hold whoever writes at the same time: over both interfaces, and on two instances with one database. */
 import sharp from 'sharp';
-import { createUser, tokenOf } from '../../src/auth/accounts';
+import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { WEEKDAY } from '../../src/core/grouping/units';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
@@ -312,5 +312,5 @@ test('everybody who signs in for the first time at the same time gets the same t
     [1, 2, 3].flatMap((): Deed[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
-  expect(new Set(tokens)).toEqual(new Set([await tokenOf(id, fitgraph.database.session(), fitgraph.vault)]));
+  expect(new Set(tokens)).toEqual(new Set([await getOrCreateToken(id, fitgraph.database.session(), fitgraph.vault)]));
 });

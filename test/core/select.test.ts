@@ -1,9 +1,9 @@
 /** Statements that are kept by their shape: each is the one that Sequelize makes of the shape anew, and reads what a statement written by hand reads. */
-import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
-import { expression } from '../../src/core/sql/expressions';
+import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
+import { fieldSqlExpression } from '../../src/core/sql/expressions';
 import { BY_ID, type SortTerm } from '../../src/core/sql/ordering';
-import { columnsOf, made, select, type Attribute, type Shape } from '../../src/core/sql/select';
+import { columnSet, generateSelect, selectStatement, type SelectedExpression, type SelectShape } from '../../src/core/sql/select';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { populate } from '../setup/population';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 interface Case {
-  shape: Shape;
+  shape: SelectShape;
   names: string[];
   api: 'graphql' | 'rest';
   values: number[];
@@ -38,17 +38,17 @@ function drawn(random: Random, entity: Entity): Case {
   const offset = limit && random.chance(0.5) ? `$${places + 2}::int` : '';
   const term = (): SortTerm => {
     const field = random.pick(stored);
-    return { sql: expression(field, 't'), descending: random.chance(0.5), nullsFirst: random.chance(0.5), null: field.null };
+    return { sql: fieldSqlExpression(field, 't'), descending: random.chance(0.5), nullsFirst: random.chance(0.5), null: field.null };
   };
-  const beside: Attribute[] = random.chance(0.3) ? [[expression(random.pick(stored), 't'), '_0']] : [];
+  const beside: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
   return {
     names: ['id', ...names],
     api,
     values: [...[low, high].slice(0, places), ...(limit ? [random.int(1, 9)] : []), ...(offset ? [random.int(0, 5)] : [])],
     shape: {
-      columns: columnsOf(entity, names, api),
+      columns: columnSet(entity, names, api),
       beside,
-      joins: link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.own}" = t."id"${ofKind(link, 'j0')}` : '',
+      joins: link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.own}" = t."id"${linkKindCondition(link, 'j0')}` : '',
       where,
       order: random.chance(0.8) ? [...(random.chance(0.6) ? [term()] : []), BY_ID] : [],
       limit,
@@ -62,7 +62,7 @@ function byHand({ shape, names, api }: Case): string {
   const { columns, beside = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
     .filter(({ name }) => names.includes(name))
-    .map((field) => `${expression(field, 't', api)} AS "${field.name}"`);
+    .map((field) => `${fieldSqlExpression(field, 't', api)} AS "${field.name}"`);
   const sorted = order.map(
     ({ sql, descending, nullsFirst }) => `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
   );
@@ -78,18 +78,18 @@ function byHand({ shape, names, api }: Case): string {
     .join(' ');
 }
 
-test.each(entities().map((entity): [string, Entity] => [entity.name, entity]))(
+test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
   seeded('random shapes of %s: what is kept is what is made anew, and reads what it says'),
   async (name, entity) => {
     const random = randomFor(`shapes of ${name}`);
     const cases = new Map<string, Case>();
     while (cases.size < SHAPES_PER_TYPE) {
       const one = drawn(random, entity);
-      cases.set(made(one.shape), one);
+      cases.set(generateSelect(one.shape), one);
     }
     const uses = Array.from({ length: USES }, () => [...cases]).flat();
     for (const [expected, one] of random.shuffled(uses)) {
-      const text = select(one.shape);
+      const text = selectStatement(one.shape);
       expect(text).toBe(expected);
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;
       // Of rows in no order, or with ties, any may be on a page; whole they are a set.

@@ -1,8 +1,8 @@
 /** Conditions of every kind, put together at random, against an evaluation in JavaScript of the same conditions on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
-import { isChoices } from '../../src/core/model/choices';
+import { isRegisteredEnum } from '../../src/core/model/choices';
 import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
+import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -27,7 +27,7 @@ const shown = new Map<Entity, Row[]>();
 
 beforeAll(async () => {
   [ann] = await populate(fitgraph, 'conditions');
-  for (const entity of entities()) rows.set(entity, await everyRow(fitgraph, entity));
+  for (const entity of allEntities()) rows.set(entity, await everyRow(fitgraph, entity));
   for (const [entity, all] of rows)
     shown.set(
       entity,
@@ -90,7 +90,7 @@ function operator(field: FieldMeta, name: string, row: any, value: any, insensit
   throw new Error(`no such operator: ${name}`);
 }
 
-const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === entityNamed('User') ? row.id : row.userId) === ann.id;
+const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
 /** The rows that a relation of a row shows to Ann. */
@@ -178,7 +178,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
 }
 
 /** The filters of all choices are one kind. */
-const kindOf = ({ name }: GraphQLInputObjectType) => (isChoices(name.replace(/Filter$/, '')) ? 'choice' : name);
+const kindOf = ({ name }: GraphQLInputObjectType) => (isRegisteredEnum(name.replace(/Filter$/, '')) ? 'choice' : name);
 
 const SET = /^(Id|Weekday)ListFilter$/;
 const isOfValues = ({ name }: GraphQLInputObjectType) => SET.test(name) || /(?<!List)Filter$/.test(name);

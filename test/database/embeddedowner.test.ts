@@ -6,7 +6,7 @@ import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
-import { standingOf } from '../../src/database/viewerrole';
+import { rowSecurityStatus } from '../../src/database/viewerrole';
 import { asDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from '../setup/catalogue';
@@ -152,7 +152,7 @@ describe('a data folder of an earlier release', () => {
     const database = open(connection);
     try {
       expect(await migrateUp(database)).toEqual([]);
-      expect(await standingOf(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', isBound: false });
+      expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', isBound: false });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
       // All that an owner may do, in each table.
       const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'

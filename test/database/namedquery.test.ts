@@ -1,7 +1,7 @@
 /** A statement whose columns are known answers as pg's own query does, whatever was asked for on the connection before. */
 import { Client, type ClientBase } from 'pg';
 import { NamedQuery } from '../../src/database/namedquery';
-import { MAX_KEPT, Prepared } from '../../src/database/prepared';
+import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -79,7 +79,7 @@ const failed = (error: Error & { code?: string }): Outcome => ({ code: error.cod
 const plain = (client: ClientBase, text: string, values: unknown[]): Promise<Outcome> =>
   client.query({ text, values }).then(({ rows }): Outcome => ({ rows }), failed);
 
-function named(client: ClientBase, prepared: Prepared, text: string, values: unknown[]): Promise<Outcome> {
+function named(client: ClientBase, prepared: PreparedStatements, text: string, values: unknown[]): Promise<Outcome> {
   const name = prepared.nameOf(text);
   if (name === undefined) return plain(client, text, values);
   return new Promise((resolve) => {
@@ -90,7 +90,7 @@ function named(client: ClientBase, prepared: Prepared, text: string, values: unk
 
 test(seeded('random statements, known and unknown, that succeed and fail'), async () => {
   const random = randomFor('executions');
-  const prepared = new Prepared();
+  const prepared = new PreparedStatements();
   const statements = Array.from({ length: STATEMENTS }, (_, number) => statement(number));
   const { pool } = fitgraph.database;
   const [ours, other, pgs] = await Promise.all([pool.connect(), pool.connect(), pool.connect()]);
@@ -113,7 +113,7 @@ test(seeded('random statements, known and unknown, that succeed and fail'), asyn
       expect({ text, values, rows: 'rows' in expected ? expected.rows.length : undefined }).toEqual({ text, values, rows });
     }
     const [{ kept }] = ((await plain(ours, 'SELECT count(*)::int AS "kept" FROM pg_prepared_statements', [])) as any).rows;
-    expect(kept).toBeLessThanOrEqual(MAX_KEPT);
+    expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
     // All frequent statements but those that PostgreSQL cannot parse.
     expect(kept).toBeGreaterThanOrEqual(FREQUENT - FREQUENT / SOURCES.length);
   } finally {
@@ -133,7 +133,7 @@ test('a connection that breaks down under it', async () => {
   const client = new Client(fitgraph.database.options.connection as never);
   client.on('error', () => undefined);
   await client.connect();
-  const prepared = new Prepared();
+  const prepared = new PreparedStatements();
   const text = 'SELECT pg_sleep(30)';
   for (let uses = 0; uses < 3; uses += 1) prepared.nameOf(text);
   const answer = named(client, prepared, text, []);

@@ -7,7 +7,7 @@ import { quoteIdentifiers } from '../../src/database/identifiers';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
 import { rebuildWithin } from '../../src/database/rebuild';
-import { roleOf, standingOf, takeRole } from '../../src/database/viewerrole';
+import { viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { Readiness } from '../../src/server/readiness';
@@ -56,7 +56,7 @@ afterAll(async () => {
   await own.drop();
   const administrator = new Client({ ...asSuperuser(own.connection), database: 'postgres' });
   await administrator.connect();
-  await administrator.query(`DROP ROLE IF EXISTS ${quoteIdentifiers([roleOf(role)])}; DROP ROLE ${roleName}`);
+  await administrator.query(`DROP ROLE IF EXISTS ${quoteIdentifiers([viewerRoleOf(role)])}; DROP ROLE ${roleName}`);
   await administrator.end();
   fs.rmSync(folder, { recursive: true, force: true });
 });
@@ -72,14 +72,14 @@ const schema = async () =>
 
 test('of an owner, the role of whose requests is made of it', async () => {
   await migrateUp(database);
-  expect(await standingOf(database.pool)).toEqual({ role: roleOf(role), isBound: false });
+  expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), isBound: false });
   const own = open(database.options.connection);
   try {
-    await takeRole(own, () => undefined);
-    expect(own.viewers.role).toBe(roleOf(role));
+    await useViewerRole(own, () => undefined);
+    expect(own.sessionUsers.role).toBe(viewerRoleOf(role));
     const session = own.session();
-    session.asks('users', 1);
-    expect(await session.query('SELECT current_user::text AS "name"')).toEqual([{ name: roleOf(role) }]);
+    session.setClient('users', 1);
+    expect(await session.query('SELECT current_user::text AS "name"')).toEqual([{ name: viewerRoleOf(role) }]);
   } finally {
     await own.close();
   }

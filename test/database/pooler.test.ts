@@ -23,9 +23,9 @@ test.each([
   const { database, close } = await poolers.open(url, around ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
   try {
     const users = database.session();
-    users.asks('users', 1);
+    users.setClient('users', 1);
     const strangers = database.session();
-    strangers.asks('strangers', 'somebody');
+    strangers.setClient('strangers', 'somebody');
     for (let times = 0; times < 4; times += 1) {
       const parallel = await Promise.all([users.query(TOLD), users.query(TOLD), strangers.query(TOLD), database.ask(TOLD)]);
       expect(parallel.map(([row]) => row)).toEqual([

@@ -1,6 +1,6 @@
 /** A real server behind a real pgbouncer in transaction mode, whose few sessions all requests share. */
 import { createClient } from 'graphql-sse';
-import { createUser, tokenOf } from '../../src/auth/accounts';
+import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { isLocked, isTimeout } from '../../src/database/refusals';
 import { build, Installation, type Server } from '../server/running';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   poolers = await Poolers.start();
   const database = open(poolers.own.connection);
   const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
-  token = await tokenOf(id, database.session(), new TokenVault(SECRET_KEY));
+  token = await getOrCreateToken(id, database.session(), new TokenVault(SECRET_KEY));
   await database.close();
   const url = await poolers.through(SETTINGS);
   installation = new Installation({
@@ -107,12 +107,12 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
   try {
     for (const lane of ['users', 'strangers'] as const) {
       const session = database.session();
-      session.asks(lane, 1);
+      session.setClient(lane, 1);
       // Longer than the limit of a test.
       expect(await session.query('SELECT pg_sleep(3600)').catch(codeless)).toEqual({ timeout: true, locked: false });
     }
     const session = database.session();
-    session.asks('users', 1);
+    session.setClient('users', 1);
     const blocker = await database.unlimited(async (client) => {
       await client.query('BEGIN; LOCK TABLE "workout"');
       const waiting = await session.query('SELECT 1 FROM "workout"').catch(codeless);
@@ -138,7 +138,7 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
 test('statements that fail, known ones and new ones, harm none after them', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
   const session = database.session();
-  session.asks('users', 1);
+  session.setClient('users', 1);
   const texts = Array.from({ length: 12 }, (_, number) => `SELECT 60 / $1::int AS "quotient", ${number} AS "number"`);
   try {
     for (let times = 0; times < 6; times += 1)
@@ -170,10 +170,10 @@ test('what nobody waits for any more is stopped', async () => {
         ).rows[0].count,
       );
     const session = database.session();
-    session.asks('users', 1);
+    session.setClient('users', 1);
     const asked = session.query('SELECT pg_sleep(1234.5)').catch((error: Error) => error.message);
     await until('it runs', async () => (await running()) === 1);
-    session.abandon();
+    session.cancelReads();
     expect(await asked).toBe('the client has gone');
     await until('it is stopped', async () => (await running()) === 0);
   } finally {

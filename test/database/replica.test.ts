@@ -9,7 +9,7 @@ import { Database } from '../../src/database/connection';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { Replica } from '../../src/database/replica';
-import { takeRole } from '../../src/database/viewerrole';
+import { useViewerRole } from '../../src/database/viewerrole';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { createLog } from '../../src/platform/logging';
 import { asDump } from '../../src/transfer/dump';
@@ -220,20 +220,20 @@ test.each([undefined, 'transaction'] as const)(
     const { options } = fitgraph.database;
     const database = new Database({ ...options, pooling, direct: options.connection });
     try {
-      await takeRole(database, () => undefined);
-      database.replica!.follow((text) => database.ask(text), database.viewers.role, createLog('silent'));
+      await useViewerRole(database, () => undefined);
+      database.replica!.follow((text) => database.ask(text), database.sessionUsers.role, createLog('silent'));
       await until('the replica is read from', async () => database.replica!.isUsed);
       const session = database.session();
-      session.asks('strangers', 'somebody');
+      session.setClient('strangers', 'somebody');
       const read = () =>
         session.read(
           `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,
         );
-      expect(await read()).toEqual([{ role: database.viewers.role, there: true, viewer: '' }]);
-      expect(database.viewers.role).toBeDefined();
+      expect(await read()).toEqual([{ role: database.sessionUsers.role, there: true, viewer: '' }]);
+      expect(database.sessionUsers.role).toBeDefined();
       // What hangs together with what the database itself was asked for.
       await session.query('SELECT 1');
-      expect(await read()).toEqual([{ role: database.viewers.role, there: false, viewer: '' }]);
+      expect(await read()).toEqual([{ role: database.sessionUsers.role, there: false, viewer: '' }]);
     } finally {
       await database.close();
     }

@@ -4,7 +4,7 @@ import { Client, type PoolConfig } from 'pg';
 import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { prepareRole, refuseBound, roleOf, standingOf, takeRole } from '../../src/database/viewerrole';
+import { prepareViewerRole, rejectIfRowsAreHidden, viewerRoleOf, rowSecurityStatus, useViewerRole } from '../../src/database/viewerrole';
 import { furnish } from '../setup/belongings';
 import { asSuperuser, createDatabase, open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -38,7 +38,7 @@ describe('the role of requests', () => {
     const { connection } = fitgraph.database.options;
     client = new Client(connection);
     await client.connect();
-    await client!.query(`SET ROLE "${roleOf(connection.user!)}"`);
+    await client!.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`);
   });
 
   const looksAs = (viewer: string) => client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
@@ -130,7 +130,7 @@ describe('the role of requests', () => {
     expect((await attempt('ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY')).code).toBe(NOT_PERMITTED);
     expect((await attempt('CREATE TABLE "mine" ()')).code).toBe(NOT_PERMITTED);
     const { connection } = fitgraph.database.options;
-    const guest = new Client({ ...connection, user: roleOf(connection.user!) });
+    const guest = new Client({ ...connection, user: viewerRoleOf(connection.user!) });
     await expect(guest.connect()).rejects.toThrow(/not permitted to log in/);
   });
 });
@@ -157,7 +157,7 @@ describe('how the role comes to be', () => {
     const administrator = new Client({ ...asSuperuser(made[0]!.connection), database: 'postgres' });
     await administrator.connect();
     for (const one of made) await one.drop();
-    for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${roleOf(user)}"; DROP ROLE "${user}"`);
+    for (const user of users) await administrator.query(`DROP ROLE IF EXISTS "${viewerRoleOf(user)}"; DROP ROLE "${user}"`);
     await administrator.end();
     [made, opened, users] = [[], [], []];
   });
@@ -185,10 +185,10 @@ describe('how the role comes to be', () => {
     await Promise.all(
       theirs.map(async ({ pool }) => {
         const client = await pool.connect();
-        await prepareRole(client).finally(() => client.release());
+        await prepareViewerRole(client).finally(() => client.release());
       }),
     );
-    for (const { pool } of theirs) expect(await standingOf(pool)).toEqual({ role: roleOf(user), isBound: false });
+    for (const { pool } of theirs) expect(await rowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), isBound: false });
   });
 
   test('who may make no roles is told what somebody else has to do', async () => {
@@ -196,7 +196,7 @@ describe('how the role comes to be', () => {
     const user = await owner([connection]);
     const theirs = connected({ ...connection, user });
     await migrateUp(theirs);
-    const missing = await standingOf(theirs.pool);
+    const missing = await rowSecurityStatus(theirs.pool);
     expect(missing).toEqual({
       role: `${user}_viewer`,
       isBound: false,
@@ -204,33 +204,33 @@ describe('how the role comes to be', () => {
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
     const told: string[] = [];
-    await takeRole(theirs, (message) => told.push(message));
+    await useViewerRole(theirs, (message) => told.push(message));
     expect(told).toEqual([expect.stringContaining(`there is no role ${user}_viewer. To be run: CREATE ROLE`)]);
-    expect(theirs.viewers.role).toBeUndefined();
+    expect(theirs.sessionUsers.role).toBeUndefined();
     const demanding = connected({ ...connection, user }, 'required');
-    const refused = takeRole(demanding, (message) => told.push(message));
+    const refused = useViewerRole(demanding, (message) => told.push(message));
     await expect(refused).rejects.toThrow(ConfigError);
     await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
-    expect(await standingOf(theirs.pool)).toMatchObject({ lacking: `${user} may not take the role ${user}_viewer` });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: `${user} may not take the role ${user}_viewer` });
     await pool.query(missing!.advice!.split(';')[1]!);
-    expect(await standingOf(theirs.pool)).toMatchObject({
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
       lacking: expect.stringContaining('has no privileges for '),
       advice: 'fitgraph migrate',
     });
     await migrateUp(theirs);
-    expect(await standingOf(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
-    await takeRole(demanding, (message) => told.push(message));
-    expect([demanding.viewers.role, told.length]).toEqual([`${user}_viewer`, 1]);
+    expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
+    await useViewerRole(demanding, (message) => told.push(message));
+    expect([demanding.sessionUsers.role, told.length]).toEqual([`${user}_viewer`, 1]);
     const off = connected({ ...connection, user }, 'off');
-    await takeRole(off, (message) => told.push(message));
-    expect([off.viewers.role, told.length]).toEqual([undefined, 1]);
+    await useViewerRole(off, (message) => told.push(message));
+    expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
     // Tables that come later need nothing more.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
-    expect((await standingOf(theirs.pool))!.lacking).toBeUndefined();
+    expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
-    expect(await standingOf(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not bind') });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not bind') });
   });
 
   test('whoever does not own the tables would see nothing, which is told', async () => {
@@ -241,18 +241,18 @@ describe('how the role comes to be', () => {
       `CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`,
     );
     const theirs = connected({ ...connection, user });
-    await expect(theirs.unlimited(refuseBound)).rejects.toThrow(
+    await expect(theirs.unlimited(rejectIfRowsAreHidden)).rejects.toThrow(
       /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );
-    expect(await standingOf(theirs.pool)).toMatchObject({
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
       isBound: true,
       advice: `GRANT "${connection.user}" TO "${user}";`,
     });
   });
 
   test('long names have a role too', () => {
-    expect(roleOf('fitgraph')).toBe('fitgraph_viewer');
-    expect(roleOf('ä'.repeat(31))).toMatch(/^fitgraph_[0-9a-f]{32}_viewer$/);
-    expect(roleOf('x'.repeat(56))).toHaveLength(63);
+    expect(viewerRoleOf('fitgraph')).toBe('fitgraph_viewer');
+    expect(viewerRoleOf('ä'.repeat(31))).toMatch(/^fitgraph_[0-9a-f]{32}_viewer$/);
+    expect(viewerRoleOf('x'.repeat(56))).toHaveLength(63);
   });
 });

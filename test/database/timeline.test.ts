@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
 import { ChangeLog } from '../../src/core/changes/changes';
-import { Listener } from '../../src/core/changes/listener';
+import { NotificationListener } from '../../src/core/changes/listener';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { createLog } from '../../src/platform/logging';
@@ -17,7 +17,7 @@ const copy = path.join(folder, 'copy');
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const log = createLog('silent');
-const watched = { ownerId: 1, own: ['weight_entry'], shared: [] };
+const watched = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
 
 type Running = Awaited<ReturnType<typeof start>>;
 
@@ -33,7 +33,7 @@ async function start(promote = false) {
     await superuser.end();
   }
   await migrateUp(database);
-  const changes = new ChangeLog(database, new Listener(database, log), log);
+  const changes = new ChangeLog(database, new NotificationListener(database, log), log);
   await changes.start();
   return {
     sql,

@@ -5,7 +5,7 @@
 import type { Database } from '../../src/database/connection';
 import type { Parameters } from '../../src/database/rows';
 import type { Session } from '../../src/database/session';
-import { takeRole } from '../../src/database/viewerrole';
+import { useViewerRole } from '../../src/database/viewerrole';
 import { open } from '../setup/databases';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
@@ -28,7 +28,7 @@ beforeAll(async () => {
       [user, ROWS],
     );
   database = open(fitgraph.database.options.connection, { poolSize: 1 });
-  await takeRole(database, (message) => {
+  await useViewerRole(database, (message) => {
     throw new Error(message);
   });
 });
@@ -43,7 +43,7 @@ const asking = (lane: 'users' | 'strangers', id: number | null): Asker => ({
   id,
   session() {
     const session = database.session();
-    session.asks(lane, id ?? 'a network');
+    session.setClient(lane, id ?? 'a network');
     return session;
   },
 });
@@ -107,7 +107,7 @@ test(seeded('many at a time, and some go away'), async () => {
         if (random.below(4)) return expectOwn(random.pick(askers()), random, random.pick(KINDS));
         const session = random.pick(askers()).session();
         const asked = session.query('SELECT pg_sleep(1)').catch(() => undefined);
-        setTimeout(() => session.abandon(), random.below(20));
+        setTimeout(() => session.cancelReads(), random.below(20));
         return asked;
       }),
     );
@@ -130,7 +130,7 @@ test(seeded('transactions, of which some are rolled back'), async () => {
       .transaction(async (transaction) => {
         const [rows] = await database.sequelize.query(`UPDATE "weight_entry" SET "weight" = 81 RETURNING "user_id" AS "user"`, {
           transaction,
-          ...session.counted,
+          ...session.sequelizeOptions,
         });
         if (fails) throw new Error('rolled back');
         return { statements: session.statements, users: (rows as { user: number }[]).map(({ user }) => user) };

@@ -1,6 +1,6 @@
 /** A real server, a proxy before its database, somebody with a token, and the judgement of what they went through. */
 import type { PoolConfig } from 'pg';
-import { createUser, tokenOf } from '../../src/auth/accounts';
+import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
 import { build, Installation, type Server } from '../server/running';
@@ -39,7 +39,7 @@ export class Scene {
     const database = open(own.connection);
     const session = database.session();
     const id = await createUser({ username: 'ann', password: 'a good password' }, session);
-    const token = await tokenOf(id, session, new TokenVault(SECRET_KEY));
+    const token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
     const proxy = await Proxy.before(own.connection);
     // What a fault does is judged here, not what a busy machine does.
     const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });

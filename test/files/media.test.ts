@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { imageProcesses } from '../../src/files/imageprocesses';
+import { imageWorkerPool } from '../../src/files/imageprocesses';
 import type { Media } from '../../src/files/media';
-import { isPath, thumbnailName } from '../../src/files/paths';
+import { isMediaPath, thumbnailPath } from '../../src/files/paths';
 import { Staging } from '../../src/files/staging';
 import { WAIT_LIMIT_MS } from '../setup/waits';
 import { uploaded } from './uploaded';
@@ -15,9 +15,9 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 const FOLDER = 'exercise-images/7';
 
 /** A busy server leaves thumbnails to be made later, and a busy machine is no reason for it here. */
-const usual = { maxWaitMs: imageProcesses.maxWaitMs, timeout: imageProcesses.timeout };
-beforeAll(() => void Object.assign(imageProcesses, { maxWaitMs: WAIT_LIMIT_MS, timeout: 0 }));
-afterAll(() => void Object.assign(imageProcesses, usual));
+const usual = { maxWaitMs: imageWorkerPool.maxWaitMs, timeout: imageWorkerPool.timeout };
+beforeAll(() => void Object.assign(imageWorkerPool, { maxWaitMs: WAIT_LIMIT_MS, timeout: 0 }));
+afterAll(() => void Object.assign(imageWorkerPool, usual));
 
 describe.each(PLACES)('in %s', (_where, start) => {
   let data: string;
@@ -81,7 +81,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
 
     it('does not let a file pass for the thumbnail of another', async () => {
       const path = await store();
-      expect(await store(thumbnailName('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
+      expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
       expect(await media.thumbnail(path, 'micro', false)).toBe(true);
     });
 
@@ -102,7 +102,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
 
   describe('the folder', () => {
     it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])('has no place for %j', (path) =>
-      expect(isPath(path)).toBe(false),
+      expect(isMediaPath(path)).toBe(false),
     );
 
     it('removes an image with its thumbnails, and nothing else', async () => {
@@ -129,7 +129,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
     ])('%i x %i as %s', async (width, height, alias, size) => {
       const path = await store('a.png', await plain(width, height).png().toBuffer());
       expect(await media.thumbnail(path, alias, false)).toBe(true);
-      expect(await sizeOf(thumbnailName(path, alias, false))).toEqual([...size, 'jpeg']);
+      expect(await sizeOf(thumbnailPath(path, alias, false))).toEqual([...size, 'jpeg']);
     });
 
     it('show of a crop what draws attention', async () => {
@@ -145,7 +145,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
         ]);
         const path = await store(`${side}.png`, await wide.png().toBuffer());
         expect(await media.thumbnail(path, 'thumbnail_cropped', false)).toBe(true);
-        const { channels } = await sharp(await read(thumbnailName(path, 'thumbnail_cropped', false))).stats();
+        const { channels } = await sharp(await read(thumbnailPath(path, 'thumbnail_cropped', false))).stats();
         expect(channels[0]!.mean - channels[1]!.mean).toBeGreaterThan(50);
       }
     });
@@ -153,7 +153,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
     it('are PNG where the image has transparency', async () => {
       const path = await store('a.png', await transparent().png().toBuffer());
       expect(await media.thumbnails(path)).toBe(true);
-      expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 30, 'png']);
+      expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 30, 'png']);
       expect(await names()).toHaveLength(11);
     });
 
@@ -165,7 +165,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
       const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
       expect(await media.hasPngThumbnails(path)).toBe(true);
       expect(await media.thumbnails(path)).toBe(true);
-      expect(await sizeOf(thumbnailName(path, 'micro', true))).toEqual([30, 20, 'png']);
+      expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
     });
 
     it('are made once however many ask', async () => {

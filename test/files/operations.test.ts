@@ -1,4 +1,4 @@
-import { operationsOf } from '../../src/graphql/uploads';
+import { assembleOperations } from '../../src/graphql/uploads';
 import type { Parts, UploadedFile } from '../../src/platform/multipart';
 import { uploaded } from './uploaded';
 
@@ -13,7 +13,7 @@ const parts = (operations: string, map: string): Parts =>
   ]);
 
 it('puts files in the places that the map names', () =>
-  expect(operationsOf(parts(OPERATIONS, '{"0":["variables.input.image","variables.input.more.0"]}')).variables).toEqual({
+  expect(assembleOperations(parts(OPERATIONS, '{"0":["variables.input.image","variables.input.more.0"]}')).variables).toEqual({
     input: { image: file, more: [file, 'x'] },
   }));
 
@@ -38,4 +38,4 @@ it.each([
     '{"0":["variables.input.image","variables.input.image"]}',
     'There is no null at "variables.input.image" of "operations".',
   ],
-])('refuses %s', (_, operations, map, message) => expect(() => operationsOf(parts(operations, map))).toThrow(message));
+])('refuses %s', (_, operations, map, message) => expect(() => assembleOperations(parts(operations, map))).toThrow(message));

@@ -1,17 +1,17 @@
 import {
-  cleanName,
+  sanitizeFileName,
   extensionOf,
-  filesOf,
-  fittedPath,
-  lastPart,
+  imageAndThumbnailPaths,
+  fitPath,
+  clientFileName,
   looksLikeThumbnail,
   mediaUrl,
-  thumbnailName,
-  thumbnailOf,
+  thumbnailPath,
+  parseThumbnailPath,
 } from '../../src/files/paths';
 
 const stored = (filename: string) => {
-  const { root, ending } = cleanName(filename);
+  const { root, ending } = sanitizeFileName(filename);
   return root + ending;
 };
 
@@ -33,10 +33,10 @@ describe('the name of an upload', () => {
     ['two.parts.jpg', 'two.parts.jpg'],
   ])('%j is kept as %j', (filename, name) => expect(stored(filename)).toBe(name));
 
-  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is none', (filename) => expect(lastPart(filename)).toBe(''));
+  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is none', (filename) => expect(clientFileName(filename)).toBe(''));
 
   it('counts at most 255 characters, the extension among them', () => {
-    const name = lastPart(`${'n'.repeat(400)}.png`);
+    const name = clientFileName(`${'n'.repeat(400)}.png`);
     expect(name).toHaveLength(255);
     expect(name.endsWith('n.png')).toBe(true);
   });
@@ -54,14 +54,14 @@ describe('a path', () => {
   const folder = 'exercise-images/2147483647';
 
   it('is cut to the length of its column, the suffix and the extension kept', () => {
-    const path = fittedPath(folder, { root: 'n'.repeat(96), ending: '.png' }, '_abcdefg', 100);
+    const path = fitPath(folder, { root: 'n'.repeat(96), ending: '.png' }, '_abcdefg', 100);
     expect(path).toHaveLength(100);
     expect(path.endsWith('n_abcdefg.png')).toBe(true);
   });
 
   it('leaves room in a file name of 255 bytes for the names of thumbnails', () => {
-    const path = fittedPath(folder, { root: '𠀀'.repeat(90), ending: '.png' }, '', 100);
-    const [longest] = filesOf(path.slice(folder.length + 1))
+    const path = fitPath(folder, { root: '𠀀'.repeat(90), ending: '.png' }, '', 100);
+    const [longest] = imageAndThumbnailPaths(path.slice(folder.length + 1))
       .map((name) => Buffer.byteLength(name))
       .sort((a, b) => b - a);
     expect(longest).toBeLessThanOrEqual(255);
@@ -78,12 +78,12 @@ describe('the name of a thumbnail', () => {
     ['large', false, 'a/b.png.800x800_q90.jpg'],
     ['large_cropped', true, 'a/b.png.800x800_q90_crop-smart.png'],
   ])('%s, png %s: %s', (alias, png, name) => {
-    expect(thumbnailName('a/b.png', alias, png)).toBe(name);
-    expect(thumbnailOf(name)).toEqual({ image: 'a/b.png', alias, png });
+    expect(thumbnailPath('a/b.png', alias, png)).toBe(name);
+    expect(parseThumbnailPath(name)).toEqual({ image: 'a/b.png', alias, png });
     expect(looksLikeThumbnail(name)).toBe(true);
   });
 
   it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])('is not %s', (name) =>
-    expect(thumbnailOf(name)).toBeUndefined(),
+    expect(parseThumbnailPath(name)).toBeUndefined(),
   );
 });

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
@@ -105,7 +105,7 @@ test('what nobody heard of is found by the next server', async () => {
 test('every column of images is watched', async () => {
   const watched = await fitgraph.sql(`SELECT t.tgrelid::regclass::text AS "table", a.attname AS "column"
     FROM pg_trigger t JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = ANY (t.tgattr) WHERE t.tgname LIKE '%file_removed'`);
-  const columns = entities().flatMap((entity) =>
+  const columns = allEntities().flatMap((entity) =>
     fieldsOf(entity).flatMap(({ kind, column }) => (kind === 'image' ? [{ table: resourceOf(entity)!.table, column }] : [])),
   );
   expect(watched).toEqual(columns);

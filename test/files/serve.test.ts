@@ -1,7 +1,7 @@
 /** `/media/` as browsers ask for it: types, parts, what they may keep, thumbnails made when first asked for. */
 import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { FORMATS, type FormatName } from '../../src/files/formats';
+import { IMAGE_FORMATS, type FormatName } from '../../src/files/formats';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { plain } from './pictures';
 import { PLACES, type Place } from './stores';
@@ -27,7 +27,7 @@ describe.each(PLACES)('from %s', (_where, start) => {
     await put('a.png', picture);
   });
 
-  test.each(Object.keys(FORMATS) as FormatName[])('%s has its type', async (format) => {
+  test.each(Object.keys(IMAGE_FORMATS) as FormatName[])('%s has its type', async (format) => {
     await put(`of.${format}`, await plain().toFormat(format).toBuffer());
     expect((await ask(`of.${format}`)).headers.get('content-type')).toBe(`image/${format}`);
   });

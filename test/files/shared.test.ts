@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
-import { thumbnailName } from '../../src/files/paths';
+import { thumbnailPath } from '../../src/files/paths';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { plain } from './pictures';
@@ -47,7 +47,7 @@ describe.each(PLACES)('%s', (where, start) => {
   test('what one takes the other shows, its thumbnails too', async () => {
     const { image } = await upload(one);
     for (const at of [one, two]) expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
-    const thumbnail = thumbnailName(image, 'micro', false);
+    const thumbnail = thumbnailPath(image, 'micro', false);
     const [first, second] = [await get(one, thumbnail), await get(two, thumbnail)];
     expect(first.status).toBe(200);
     expect(second).toEqual(first);

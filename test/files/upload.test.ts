@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import { imageProcesses } from '../../src/files/imageprocesses';
-import { examine, uploadedImage } from '../../src/files/upload';
+import { imageWorkerPool } from '../../src/files/imageprocesses';
+import { validateImage, imageFieldOptions } from '../../src/files/upload';
 import { uploaded } from './uploaded';
 import { animation, bomb, chunk, difference, html, located, photo, plain, svg, transparent } from './pictures';
 
 const INVALID = 'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
-const image = uploadedImage(100);
+const image = imageFieldOptions(100);
 const problems = async (filename: string, content: Buffer) => {
   const file = uploaded(filename, content);
   const found = image.check(file);
@@ -14,7 +14,7 @@ const problems = async (filename: string, content: Buffer) => {
 };
 const kept = async (filename: string, content: Buffer) => {
   const file = uploaded(filename, content);
-  expect(await examine(file)).toEqual([]);
+  expect(await validateImage(file)).toEqual([]);
   return readFileSync(file.path);
 };
 
@@ -58,17 +58,17 @@ describe('what is said of a bad file', () => {
   ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
 
   it('one that takes more than its CPU time, and not the next one', async () => {
-    const usual = imageProcesses.timeout;
+    const usual = imageWorkerPool.timeout;
     const large = await photo(3_000);
     // The processes are started before the limit applies.
     for (const name of ['one.png', 'two.png']) expect(await problems(name, await plain().png().toBuffer())).toEqual([]);
     // The process measures its CPU time itself. The elapsed time, after which this process would give it up as overloaded, is suspended.
     jest.useFakeTimers({ doNotFake: REAL_TIMERS });
-    imageProcesses.timeout = 100;
+    imageWorkerPool.timeout = 100;
     try {
       expect(await problems('slow.jpg', large)).toEqual(['This image takes too long to read. Save it anew, smaller or in another format.']);
     } finally {
-      imageProcesses.timeout = usual;
+      imageWorkerPool.timeout = usual;
       jest.useRealTimers();
     }
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);

@@ -139,9 +139,9 @@ test('operations of one request that run at the same time give back what each ha
   const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
   const costs = [400, 100].map((total) => ({ total, bytes: 0, coordinate: 'Query' }));
   for (const cost of costs) spending.reserve(cost);
-  expect(spending.standing!.remaining).toBeLessThan(501);
+  expect(spending.state!.remaining).toBeLessThan(501);
   for (const cost of costs) spending.settle(cost);
-  expect(spending.standing!.remaining).toBeGreaterThan(900);
+  expect(spending.state!.remaining).toBeGreaterThan(900);
 });
 
 test('charges what is spent while the levels of all instances are exchanged', async () => {
@@ -185,7 +185,7 @@ test('a document that is not valid is paid for by the time that it took, and ref
   expect(paid(first)).toBeGreaterThan(100);
   const { id } = (await ann.ask('{ viewer { id } }')).viewer;
   const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
-  spending.sent(1024 * 11_000_000);
+  spending.chargeResponseBytes(1024 * 11_000_000);
   expect(await ann.query(wrong)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect((await bob.query(wrong)).code).toBe('GRAPHQL_VALIDATION_FAILED');
 });

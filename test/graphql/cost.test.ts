@@ -1,13 +1,13 @@
 /** What an operation may cost is known before it touches the database. */
 import { getIntrospectionQuery, getOperationAST, graphqlSync, parse } from 'graphql';
-import { costOf } from '../../src/core/operation/cost';
+import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
 const schema = buildGraphQLSchema();
 const cost = (text: string, variables: Record<string, unknown> = {}) => {
   const document = parse(text);
-  return costOf(schema, document, getOperationAST(document)!, variables);
+  return estimateOperationCost(schema, document, getOperationAST(document)!, variables);
 };
 
 const objectsIn = (value: unknown): number =>
@@ -43,7 +43,7 @@ describe('its bytes are', () => {
   test('those that PostgreSQL has of a column on an average', () => {
     const document = parse('{ exercises(first: 10) { nodes { description } } }');
     const widthOf = (type: string, field: string) => (`${type}.${field}` === 'Exercise.description' ? 700 : 1);
-    const { bytes } = costOf(schema, document, getOperationAST(document)!, {}, widthOf);
+    const { bytes } = estimateOperationCost(schema, document, getOperationAST(document)!, {}, widthOf);
     expect(bytes).toBe(9 + 4 + (5 + 4) + 10 * (11 + 4 + 700));
   });
 });

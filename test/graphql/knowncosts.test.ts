@@ -9,15 +9,15 @@ import {
   typeFromAST,
   type GraphQLInputType,
 } from 'graphql';
-import { costOf } from '../../src/core/operation/cost';
-import { KnownCosts } from '../../src/core/operation/knowncosts';
-import { endpointsOf } from '../../src/rest/endpoints';
+import { estimateOperationCost } from '../../src/core/operation/cost';
+import { CostCache } from '../../src/core/operation/knowncosts';
+import { deriveEndpoints } from '../../src/rest/endpoints';
 import { buildRestSchema } from '../../src/graphql/schema';
 import { randomFor, seeded, type Random } from '../setup/random';
 
 const schema = buildRestSchema();
 const documents = new Set<string>();
-endpointsOf(schema, (document) => {
+deriveEndpoints(schema, (document) => {
   documents.add(document);
   return () => Promise.reject(new Error('nothing runs here'));
 });
@@ -58,7 +58,7 @@ test(seeded('whatever the variables'), () => {
     const random = randomFor(`variables of ${text}`);
     const document = parse(text);
     const operation = getOperationAST(document)!;
-    const costs = new KnownCosts(schema, document, operation);
+    const costs = new CostCache(schema, document, operation);
     for (let run = 0; run < 40; run += 1) {
       const variables = Object.fromEntries(
         (operation.variableDefinitions ?? []).map(({ variable, type }) => [
@@ -67,7 +67,7 @@ test(seeded('whatever the variables'), () => {
         ]),
       );
       for (const given of [variables, retold(variables)]) {
-        const [kept, anew] = [costs.of(given), costOf(schema, document, operation, given)];
+        const [kept, anew] = [costs.costOfVariables(given), estimateOperationCost(schema, document, operation, given)];
         if (JSON.stringify(kept) !== JSON.stringify(anew)) different.push({ text, given, kept, anew });
       }
     }
@@ -77,8 +77,8 @@ test(seeded('whatever the variables'), () => {
 
 test('a page of another size is known, and so is one with other values of the same conditions', () => {
   const document = parse('query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }');
-  const costs = new KnownCosts(schema, document, getOperationAST(document)!);
-  const of = (first: number, eq: string) => costs.of({ first, where: { name: { eq } } });
+  const costs = new CostCache(schema, document, getOperationAST(document)!);
+  const of = (first: number, eq: string) => costs.costOfVariables({ first, where: { name: { eq } } });
   expect(of(20, 'a')).toBe(of(20, 'b'));
   expect(of(20, 'a')).not.toBe(of(21, 'a'));
 });

@@ -1,6 +1,6 @@
 /** Compares the fast coercion of variables with that of graphql-js: both accept the same values and give the same result. */
 import { getOperationAST, getVariableValues, parse, type OperationDefinitionNode } from 'graphql';
-import { coerced } from '../../src/core/operation/variables';
+import { coerceVariables } from '../../src/core/operation/variables';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { randomFor, seeded, type Random } from '../setup/random';
 
@@ -82,7 +82,7 @@ const withNegativeZeros = (values: object) => Object.entries(values).map(([name,
 /** Whether the values are valid, which both implementations agree on. */
 function areValid(operation: OperationDefinitionNode, values: Values): boolean {
   const expected = getVariableValues(schema, operation.variableDefinitions!, values);
-  const found = coerced(schema, operation, values, true);
+  const found = coerceVariables(schema, operation, values, true);
   expect(found.errors === undefined).toBe(expected.errors === undefined);
   if (found.errors) return false;
   expect(found.values).toEqual(expected.coerced);

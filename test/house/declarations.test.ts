@@ -4,7 +4,7 @@
  */
 import { Model } from 'sequelize-typescript';
 import { Day, Id, Whole } from '../../src/core/model/fields';
-import { index } from '../../src/core/model/indexes';
+import { declareIndexes } from '../../src/core/model/indexes';
 import type { ResourceOptions } from '../../src/core/model/registry';
 import { Owner } from '../../src/core/model/relationfields';
 import { Resource } from '../../src/core/model/resource';
@@ -41,7 +41,7 @@ test('a filter by `id` is refused, by the name of the resource, the field and wh
 
 test('two indexes of one name on one table are refused, by the declarations that ask for them', () => {
   const declared = declare('RestingPulse', { ordering: ['-pulse'], unique: ['date', 'userId'], filters: ['date'] });
-  expect(() => index([declared])).toThrow(
+  expect(() => declareIndexes([declared])).toThrow(
     'Two indexes have the name "resting_pulse_user_id_date": ' +
       "on the table \"resting_pulse\" for `unique: ['date', 'userId']` of RestingPulse, and " +
       'on the table "resting_pulse" for `filters: [\'date\']` of RestingPulse. Remove one of the two declarations.',
@@ -53,14 +53,14 @@ test('two indexes of one name from two resources are refused too', () => {
     ReturnType<typeof declare>,
     ReturnType<typeof declare>,
   ];
-  expect(() => index([one, other])).toThrow(
+  expect(() => declareIndexes([one, other])).toThrow(
     'Two indexes have the name "pulse_user_id_id": on the table "pulse" for `owned` of MorningPulse, and on the table "pulse" for `owned` of EveningPulse.',
   );
 });
 
 test('a declaration without such a contradiction is accepted', () => {
   expect(() =>
-    index([declare('MeanPulse', { ordering: ['-date'], unique: ['date', 'userId'], filters: ['date', 'pulse'] })]),
+    declareIndexes([declare('MeanPulse', { ordering: ['-date'], unique: ['date', 'userId'], filters: ['date', 'pulse'] })]),
   ).not.toThrow();
 });
 

@@ -1,6 +1,6 @@
 /** Where public rows lead to rows of the viewer, nobody sees or counts a row of another user: not in the connection, nor by any condition. */
 import { fieldsOf } from '../../src/core/model/fields';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
@@ -31,11 +31,11 @@ const SHARED = '1';
 describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.field.name}`, edge]))(
   '%s',
   (_name, { type, field, target }) => {
-    const { one, many } = resourceOf(entityNamed(type.name)!)!;
+    const { one, many } = resourceOf(findEntity(type.name)!)!;
     /** The reference from the owned row to the public one. */
-    const back = () => fieldsOf(entityNamed(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
-    const own = () => String(annas.get(entityNamed(target)!));
-    const foreign = () => String(bobs.get(entityNamed(target)!));
+    const back = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
+    const own = () => String(annas.get(findEntity(target)!));
+    const foreign = () => String(bobs.get(findEntity(target)!));
     const shown = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
     const only = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
     const none = { totalCount: 0, nodes: [], edges: [] };
@@ -63,7 +63,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
 
     test('nested as deep as one likes', async () => {
       const object = back().object;
-      const { many: owns } = resourceOf(entityNamed(target)!)!;
+      const { many: owns } = resourceOf(findEntity(target)!)!;
       const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
       const answer = await ann.query(document);
       expect(answer.data.rows.nodes).toEqual([{ up: { down: { totalCount: 1, nodes: [{ id: own(), up: { shown: only(own()) } }] } } }]);

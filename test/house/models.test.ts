@@ -4,7 +4,7 @@
  */
 import { Client } from 'pg';
 import { fieldOf, fieldsOf, partsOf } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { createDatabase } from '../setup/databases';
 import { describeModels, TABLES } from '../setup/modelled';
 import { describeTables, INDEXES, PLAIN, type Said } from '../setup/tables';
@@ -30,13 +30,13 @@ test.each(TABLES)('%s', async (table) => {
 /** Over worked out columns or expressions, with a condition, or with columns that are only carried along. */
 test('what Sequelize cannot say of indexes is one for each fact, and some by name', async () => {
   const { rows } = await migrated.query(`${INDEXES} AND NOT (${PLAIN})`, [TABLES]);
-  const searched = entities().flatMap((entity) =>
+  const searched = allEntities().flatMap((entity) =>
     fieldsOf(entity).flatMap((field) => {
       const name = `${resourceOf(entity)!.table}_${field.column}`;
       return field.searched ? [`${name}_search`, `${name}_words`] : [];
     }),
   );
-  const single = entities().flatMap((entity) => {
+  const single = allEntities().flatMap((entity) => {
     const resource = resourceOf(entity)!;
     return resource.single ? [`${resource.table}_one_${fieldOf(entity, resource.single.flag).column}`] : [];
   });
@@ -53,7 +53,7 @@ test('what is unique in tables of which many rows are written together is so whe
       WHERE contype = 'u' AND conrelid::regclass::text = ANY($1) AND pg_get_constraintdef(oid) NOT LIKE '%(user_id, id)%'`,
     [TABLES],
   );
-  const unique = entities().filter((entity) => resourceOf(entity)!.unique?.length);
+  const unique = allEntities().filter((entity) => resourceOf(entity)!.unique?.length);
   expect(unique.length).toBeGreaterThan(2);
   const expected = unique.map((entity) => ({ table: resourceOf(entity)!.table, deferrable: Boolean(resourceOf(entity)!.fact.createMany) }));
   expect(rows).toHaveLength(expected.length);
@@ -64,7 +64,7 @@ test('the tables of parts have the triggers that change the version of the whole
   const { rows } = await migrated.query<{ trigger: string }>(
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );
-  const expected = entities().flatMap((entity) =>
+  const expected = allEntities().flatMap((entity) =>
     partsOf(entity).flatMap(({ target, by }) => {
       const { table } = resourceOf(target())!;
       const call = `fitgraph_part_changed('${fieldOf(target(), by).column}', '${resourceOf(entity)!.table}')`;

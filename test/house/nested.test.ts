@@ -1,6 +1,6 @@
 /** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
 import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -74,13 +74,13 @@ test('conditions lead from most types to owned rows', () => {
 test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
   'conditions on what %s leads to tell nothing of foreign rows',
   async (name, ways) => {
-    const { many } = resourceOf(entityNamed(name)!)!;
+    const { many } = resourceOf(findEntity(name)!)!;
     const document = `query ($where: ${name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
     for (const { path, type } of ways) {
       const ask = async (id: number) =>
         (await ann.query(document, { where: path.reduceRight<object>((where, key) => ({ [key]: where }), { id: { eq: String(id) } }) }))
           .text;
-      const foreign = bobs.get(entityNamed(type)!)!;
+      const foreign = bobs.get(findEntity(type)!)!;
       expect([path, await ask(foreign)]).toEqual([path, await ask(UNKNOWN)]);
     }
   },

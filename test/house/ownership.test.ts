@@ -2,9 +2,9 @@
  * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
  * answer about a foreign id must be the very answer about an id that no row has.
  */
-import { creatableBelow } from '../../src/core/write/drafts';
+import { creatableChildren } from '../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -221,7 +221,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   /** Rows that a tree may hold below this one and that name a further parent. */
   const below = fact.create
-    ? creatableBelow(entity).flatMap((child) =>
+    ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.by)
           .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
@@ -266,7 +266,7 @@ describe.each(types)('%s', (_name, entity) => {
 });
 
 test('a profile is that of the viewer, whoever asks for another', async () => {
-  const profile = entityNamed('UserProfile')!;
+  const profile = findEntity('UserProfile')!;
   const [own, foreign] = [annas.get(profile)!, bobs.get(profile)!];
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('UserProfile', id) });
   await expectUnknown(node, foreign, 200);

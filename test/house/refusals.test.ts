@@ -3,7 +3,7 @@
  * is looked up before. Both tell the same mistakes.
  */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import '../../src/graphql/schema';
 import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -124,7 +124,7 @@ test('every reference that is written has a key, with the owner in it where the 
         WHERE a.attrelid = conrelid AND a.attnum = ANY(conkey)) AS "columns", confrelid::regclass::text AS "of", condeferred AS "late"
       FROM pg_constraint WHERE contype = 'f'`,
   );
-  for (const entity of entities().filter((one) => resourceOf(one)!.writes.length))
+  for (const entity of allEntities().filter((one) => resourceOf(one)!.writes.length))
     for (const { column, relation, target, stored, readOnly } of fieldsOf(entity)) {
       if (!relation || !stored || readOnly) continue;
       const { table, owned } = resourceOf(target!())!;

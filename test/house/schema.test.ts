@@ -22,8 +22,8 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { Executor } from '../../src/core/operation/execute';
-import { endpointsOf } from '../../src/rest/endpoints';
-import { buildGraphQLSchema, buildRestSchema, printed } from '../../src/graphql/schema';
+import { deriveEndpoints } from '../../src/rest/endpoints';
+import { buildGraphQLSchema, buildRestSchema, printSchemaSorted } from '../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';
 
 const root = path.join(__dirname, '../..');
@@ -33,7 +33,7 @@ const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospecti
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
 
 test('schema.graphql is what the code makes', () => {
-  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printed(schema));
+  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSchemaSorted(schema));
 });
 
 test('edges lead to rows, which `node` finds again; security events are none', () => {
@@ -181,7 +181,7 @@ test('every file of a resource is a type with an endpoint, or one that others sh
   expect(resources.map(({ name }) => name)).toEqual(
     expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.only).map(({ name }) => name)),
   );
-  const { resources: endpoints } = endpointsOf(restSchema, () => () => Promise.reject(new Error('nothing runs here')));
+  const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('nothing runs here')));
   const shown = (name: string) =>
     types.filter(isObjectType).some((type) => {
       const fields = Object.values(type.getFields());
@@ -367,7 +367,7 @@ test('no type shows a password, and a token only what makes one', () => {
 test('every REST document compiles', () => {
   const executor = new Executor(restSchema);
   const documents: string[] = [];
-  const endpoints = endpointsOf(restSchema, (document) => {
+  const endpoints = deriveEndpoints(restSchema, (document) => {
     documents.push(document);
     return executor.prepare(document) as never;
   });
@@ -377,7 +377,7 @@ test('every REST document compiles', () => {
 
 test('the root lists the documented endpoints in their order', () => {
   const executor = new Executor(restSchema);
-  const { listed, resources: named } = endpointsOf(restSchema, (document) => executor.prepare(document) as never);
+  const { listed, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepare(document) as never);
   const documented =
     'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
   expect(listed.slice(0, 28)).toEqual(documented.split(' '));

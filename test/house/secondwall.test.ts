@@ -5,9 +5,9 @@
 import 'reflect-metadata';
 import { createClient } from 'graphql-sse';
 import type { Entity } from '../../src/core/model/fields';
-import type { Condition } from '../../src/core/access/conditions';
+import type { SqlCondition } from '../../src/core/access/conditions';
 import { nodeIdOf } from '../../src/core/model/node';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';
@@ -24,16 +24,16 @@ jest.mock('../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../src/core/access/access');
   const isOwned = (entity: Entity) => jest.requireActual('../../src/core/model/registry').resourceOf(entity).owned as boolean;
   const forgotten =
-    <Asker>(conditions: (entity: Entity, asker: Asker) => Condition[]) =>
+    <Asker>(conditions: (entity: Entity, asker: Asker) => SqlCondition[]) =>
     (entity: Entity, asker: Asker) =>
       isOwned(entity) ? [] : conditions(entity, asker);
   return {
     ...access,
-    scope: forgotten(access.scope),
-    visible: forgotten(access.visible),
-    reachable: forgotten(access.reachable),
-    writable: forgotten(access.writable),
-    ownerOf: (...asked) => mockReadsChangesOf ?? access.ownerOf(...asked),
+    ownerConditions: forgotten(access.ownerConditions),
+    visibleRowConditions: forgotten(access.visibleRowConditions),
+    referenceableRowConditions: forgotten(access.referenceableRowConditions),
+    writableRowConditions: forgotten(access.writableRowConditions),
+    changeOwnerId: (...asked) => mockReadsChangesOf ?? access.changeOwnerId(...asked),
   };
 });
 
@@ -73,7 +73,7 @@ test('without the second wall everybody would see all rows', async () => {
 });
 
 test('a profile is seen and changed by its user alone', async () => {
-  const profile = entityNamed('UserProfile')!;
+  const profile = findEntity('UserProfile')!;
   const { body } = await ann.get('/userprofile/?limit=1000');
   expect(body).toMatchObject({ count: 1, results: [{ id: annas.get(profile) }] });
   const before = await ofBob(profile);
@@ -202,7 +202,7 @@ describe('changes', () => {
     };
     const id = bobs.get(entityOf('WeightEntry'))!;
     const [anns, bobsOwn] = [follow(ann), follow(bob)];
-    await until('both are followed', () => fitgraph.services.changes.watching === 2);
+    await until('both are followed', () => fitgraph.services.changes.watcherCount === 2);
     for (const weight of ['82.00', '83.00', '84.00']) await bob.patch(`/weightentry/${id}/`, { weight });
     await until('bob has heard of it', () => bobsOwn.heard.some((event) => event.includes(`"${id}"`)));
     await Promise.all([anns.end(), bobsOwn.end()]);

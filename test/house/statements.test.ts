@@ -11,7 +11,7 @@ import {
   type GraphQLObjectType,
 } from 'graphql';
 import type { Entity } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
+import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { asDump, byModel, inOrder } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
@@ -123,7 +123,7 @@ const rest = (path: string): Request => ({
   rows: ({ body }) => body.results.length,
 });
 
-const queried = () => entities().filter((entity) => growing().includes(entity) && isListed(entity));
+const queried = () => allEntities().filter((entity) => growing().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
   ...growing().flatMap((entity) => resourceOf(entity)!.fact.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
@@ -175,7 +175,7 @@ async function grow(from: number, to: number): Promise<void> {
   const rows = growing().flatMap((entity) =>
     numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
-        const id = target!() === entityNamed('User') ? ann.id : number;
+        const id = target!() === findEntity('User') ? ann.id : number;
         return relation!.many ? [id] : id;
       }),
     ),

@@ -1,8 +1,8 @@
 /** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
-import { contributors } from '../../src/core/access/access';
+import { contributorTable } from '../../src/core/access/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
-import { entities, resourceOf } from '../../src/core/model/registry';
-import { VERSION } from '../../src/core/model/stamps';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
+import { VERSION_FIELD } from '../../src/core/model/stamps';
 import '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
@@ -40,9 +40,9 @@ const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
 
 const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
 
-test.each(entities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
+test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
   const { table, owned } = resourceOf(entity)!;
-  const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION] : [])];
+  const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION_FIELD] : [])];
   const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
   const stored = fieldsOf(entity)
     .filter((field) => field.stored)
@@ -62,7 +62,7 @@ test.each(entities().map((entity): [string, Entity] => [entity.name, entity]))('
 });
 
 test('link tables', async () => {
-  for (const entity of entities())
+  for (const entity of allEntities())
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
       const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
@@ -94,14 +94,14 @@ const OTHERS = [
 
 test('no table is left without a model', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
-  const links = entities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
-  const kept = entities().flatMap((entity) => contributors(entity) ?? []);
-  const known = [...entities().map((entity) => resourceOf(entity)!.table), ...links, ...kept, ...OTHERS];
+  const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
+  const kept = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
+  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...kept, ...OTHERS];
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 
 test('every owned table starts its foreign keys and its lists with the owner', async () => {
-  const owned = entities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
   const tables = owned.map((entity) => resourceOf(entity)!.table);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
@@ -131,7 +131,7 @@ test('the database tells of every change: of all rows by the row, of public tabl
   );
   const told = (table: string, name: string): string[] =>
     triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
-  for (const entity of entities()) {
+  for (const entity of allEntities()) {
     const { table, owned, namesInMemory } = resourceOf(entity)!;
     if (namesInMemory) expect([table, told(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
     const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
@@ -147,7 +147,7 @@ test('the database tells of every change: of all rows by the row, of public tabl
 });
 
 test('the database notes of every owned row when it was made and changed, and its version', async () => {
-  const owned = entities().filter((entity) => resourceOf(entity)!.owned);
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
   expect(owned.length).toBeGreaterThanOrEqual(15);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
@@ -162,7 +162,7 @@ test('the database notes of every owned row when it was made and changed, and it
       [
         { name: 'created_at', ...moment },
         { name: 'updated_at', ...moment },
-        { name: VERSION, type: 'uuid', null: 'NO', default: 'gen_random_uuid()', digits: null },
+        { name: VERSION_FIELD, type: 'uuid', null: 'NO', default: 'gen_random_uuid()', digits: null },
       ],
     ]);
     const triggers = await fitgraph.sql(
@@ -182,7 +182,7 @@ test('every table of owned rows has a policy, which names the owner', async () =
     `SELECT c.relname AS "table", p.polcmd AS "command", pg_get_expr(p.polqual, p.polrelid) AS "using", pg_get_expr(p.polwithcheck, p.polrelid) AS "check"
        FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
   );
-  const owned = entities().filter((entity) => resourceOf(entity)!.owned);
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
   const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.owner]));
   for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
   for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');

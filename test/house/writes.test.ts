@@ -1,5 +1,5 @@
 /** The number of statements of a write depends on what is written, never on how many rows. */
-import { creatableBelow } from '../../src/core/write/drafts';
+import { creatableChildren } from '../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import '../../src/graphql/schema';
@@ -88,7 +88,7 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s:
 
 /** A tree of a row, `width` rows below it, one below each of those, and so on. */
 function tree(entity: Entity, width: number, above?: string): Values {
-  const children = creatableBelow(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
+  const children = creatableChildren(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
   return { ...next(entity, above), ...Object.fromEntries(children) };
 }
 
@@ -99,7 +99,7 @@ const rowsIn = (values: Values): number =>
     .filter((value): value is Values => value !== null && typeof value === 'object')
     .reduce((sum, value) => sum + rowsIn(value), 0);
 
-const trunks = ownedTypes().filter((entity) => creatableBelow(entity).length && resourceOf(entity)!.fact.create);
+const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.fact.create);
 
 test('there are types with trees', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
 

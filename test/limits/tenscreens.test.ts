@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { getOperationAST, parse } from 'graphql';
-import { costOf } from '../../src/core/operation/cost';
+import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { GraphQLAnswer } from '../setup/person';
@@ -31,7 +31,7 @@ async function sent(name: string, place = 0, others: Variables = {}) {
   const request = requestsOf(name)[place]!;
   const variables = { ...variablesOf(request, account), ...others };
   const document = parse(request.query);
-  const { total } = costOf(schema, document, getOperationAST(document)!, variables);
+  const { total } = estimateOperationCost(schema, document, getOperationAST(document)!, variables);
   return { ...(await account.person.query(request.query, variables)), cost: Math.round(total) };
 }
 

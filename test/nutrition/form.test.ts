@@ -1,6 +1,6 @@
 /** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
-import { dayOf } from '../../src/nutrition/day';
-import { amountProblem, integerIn } from '../../src/nutrition/form';
+import { parseDateParts } from '../../src/nutrition/day';
+import { amountError, parseInteger } from '../../src/nutrition/form';
 
 test.each([
   ['100', undefined],
@@ -18,7 +18,7 @@ test.each([
   ['99999', 'Ensure that there are no more than 3 digits before the decimal point.'],
   ['123456', 'Ensure that there are no more than 5 digits in total.'],
 ])('the amount %j: %s', (text, message) => {
-  expect(amountProblem(text)).toBe(message);
+  expect(amountError(text)).toBe(message);
 });
 
 test.each([
@@ -29,7 +29,7 @@ test.each([
   ['1.5', NaN],
   ['abc', NaN],
 ])('%j names the integer %d', (text, integer) => {
-  expect(integerIn(text)).toBe(integer);
+  expect(parseInteger(text)).toBe(integer);
 });
 
 test.each([
@@ -49,5 +49,5 @@ test.each([
   [{ year: '99999999999999999999' }, undefined],
   [{ month: '13' }, undefined],
 ])('the parts %j on 2024-01-31 are %s', (parts, day) => {
-  expect(dayOf(parts, '2024-01-31')).toBe(day);
+  expect(parseDateParts(parts, '2024-01-31')).toBe(day);
 });

@@ -1,19 +1,19 @@
 /** The formulas are those of the contract, section 9 "Nutrition"; the numbers are the reference's recorded answers unless a line says otherwise. */
 import {
-  asTexts,
+  formatValues,
   energyShares,
-  gramsOf,
+  gramsOfAmount,
   perBodyWeight,
-  portion,
-  sum,
-  type Composition,
+  valuesOfPortion,
+  sumValues,
+  type NutrientContent,
   type HouseholdMeasure,
 } from '../../src/nutrition/values';
 
-const asNumbers = (values: Parameters<typeof asTexts>[0]) =>
-  Object.fromEntries(Object.entries(asTexts(values)).map(([name, text]) => [name, Number(text)]));
+const asNumbers = (values: Parameters<typeof formatValues>[0]) =>
+  Object.fromEntries(Object.entries(formatValues(values)).map(([name, text]) => [name, Number(text)]));
 
-const composition = (given: Partial<Composition>): Composition => ({
+const composition = (given: Partial<NutrientContent>): NutrientContent => ({
   energy: 0,
   protein: '0.000',
   carbohydrates: '0.000',
@@ -40,7 +40,8 @@ const BANANA = composition({ energy: 89, protein: '1.090', carbohydrates: '22.84
 const CUP: HouseholdMeasure = { amount: '1.00', gram: 90 };
 const SLICES: HouseholdMeasure = { amount: '2.50', gram: 11 };
 
-const of = (food: Composition, amount: string, measure: HouseholdMeasure | null = null) => portion(food, gramsOf(amount, measure));
+const of = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
+  valuesOfPortion(food, gramsOfAmount(amount, measure));
 
 test.each<[string, HouseholdMeasure | null, number]>([
   ['80.00', null, 80],
@@ -50,7 +51,7 @@ test.each<[string, HouseholdMeasure | null, number]>([
   ['-5', null, -5],
   [' 1e1 ', null, 10],
 ])('an amount of %s with the unit %o weighs %d g', (amount, measure, grams) => {
-  expect(gramsOf(amount, measure).toNumber()).toBe(grams);
+  expect(gramsOfAmount(amount, measure).toNumber()).toBe(grams);
 });
 
 describe('a portion', () => {
@@ -94,8 +95,8 @@ describe('a portion', () => {
   });
 
   test('shows as texts with two places and the sign of what is rounded to zero', () => {
-    expect(asTexts(of(OATS, '2.5', CUP))).toMatchObject({ energy: '837.00', protein: '30.38', fatSaturated: '2.92', sodium: '0.02' });
-    expect(asTexts(of(OATS, '-5'))).toMatchObject({ energy: '-18.60', protein: '-0.68', sodium: '-0.00', energyKilojoule: '-77.82' });
+    expect(formatValues(of(OATS, '2.5', CUP))).toMatchObject({ energy: '837.00', protein: '30.38', fatSaturated: '2.92', sodium: '0.02' });
+    expect(formatValues(of(OATS, '-5'))).toMatchObject({ energy: '-18.60', protein: '-0.68', sodium: '-0.00', energyKilojoule: '-77.82' });
   });
 });
 
@@ -103,18 +104,18 @@ describe('a sum', () => {
   test('adds rounded values and takes the energy in kJ of the summed kcal', () => {
     const third = of(composition({ energy: 1, protein: '0.335' }), '50');
     // 3 x 0.17 (0.1675 rounded) and 3 x 0.5 kcal, by hand.
-    expect(asNumbers(sum([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
+    expect(asNumbers(sumValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
   });
 
   test('of nothing is zero', () => {
-    expect(new Set(Object.values(asNumbers(sum([]))))).toEqual(new Set([0]));
+    expect(new Set(Object.values(asNumbers(sumValues([]))))).toEqual(new Set([0]));
   });
 });
 
 describe('in ounces', () => {
-  const inOunces = (food: Composition, amount: string, measure: HouseholdMeasure | null = null) =>
-    portion(food, gramsOf(amount, measure), 'oz');
-  const meal = sum([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
+  const inOunces = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
+    valuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
+  const meal = sumValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
   test('a portion converts by way of kg and lb', () => {
     expect(asNumbers(inOunces(OATS, '100'))).toMatchObject({
@@ -139,7 +140,7 @@ describe('in ounces', () => {
   test('a total adds what its items show', () => {
     // Each item is 0.0032 oz, which shows as nothing, however many there are.
     const crumb = inOunces(composition({ fat: '1.000' }), '9');
-    expect(asNumbers(sum(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
+    expect(asNumbers(sumValues(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
     expect(asNumbers(meal)).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
   });
 
@@ -153,7 +154,7 @@ describe('in ounces', () => {
 });
 
 describe('of a metric total', () => {
-  const total = sum([of(OATS, '100')]);
+  const total = sumValues([of(OATS, '100')]);
 
   test('the shares of energy take 4, 4 and 9 kcal a gram', () => {
     expect(asNumbers(energyShares(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
@@ -165,7 +166,7 @@ describe('of a metric total', () => {
 
   test('without energy and without a weight everything is zero', () => {
     const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
-    expect(asNumbers(energyShares(sum([]), 'g'))).toEqual(zeros);
+    expect(asNumbers(energyShares(sumValues([]), 'g'))).toEqual(zeros);
     expect(asNumbers(perBodyWeight(total, undefined))).toEqual(zeros);
   });
 });

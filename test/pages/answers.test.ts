@@ -11,15 +11,15 @@ import {
   parse as parseQuery,
   printSchema,
 } from 'graphql';
-import { drawingOf, fits, suggested } from '../../src/pages/playground/answer/chart';
-import { listedByName } from '../../src/pages/playground/introspection';
-import { linkOf, sharedOf } from '../../src/pages/playground/answer/link';
-import { around, schemaMap } from '../../src/pages/playground/answer/relations';
-import { arranged, csvOf, PLAIN, sortedNext } from '../../src/pages/playground/answer/sheet';
+import { drawingOf, fitsTable, suggestChart } from '../../src/pages/playground/answer/chart';
+import { sortIntrospection } from '../../src/pages/playground/introspection';
+import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/link';
+import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/relations';
+import { arrangeTable, csvOf, UNARRANGED, nextSortOrder } from '../../src/pages/playground/answer/sheet';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
-import { titlesOf } from '../../src/pages/playground/answer/titles';
-import { massesOf, withUnits, type Unit } from '../../src/pages/playground/answer/units';
+import { columnTitlesOf } from '../../src/pages/playground/answer/titles';
+import { massUnitsOf, convertMasses, type Unit } from '../../src/pages/playground/answer/units';
 
 const LOGS = {
   workouts: {
@@ -109,18 +109,19 @@ describe('a table', () => {
 
 describe('a reader', () => {
   const table = tableFrom(LOGS, 'workouts.nodes.logs.nodes');
-  const first = (arrangement: Parameters<typeof arranged>[1]) => arranged(table, arrangement).rows.map((row) => row[row.length - 2]);
+  const first = (arrangement: Parameters<typeof arrangeTable>[1]) =>
+    arrangeTable(table, arrangement).rows.map((row) => row[row.length - 2]);
 
   test('sorts numbers by what they are worth, what is nothing last', () => {
-    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
-    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
-    expect(first({ ...PLAIN, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
+    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
+    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
+    expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
   });
 
   test('turns the order around by asking again, and has it as it came the third time', () => {
-    const once = { ...PLAIN, sort: sortedNext(PLAIN, 'a') };
-    const twice = { ...PLAIN, sort: sortedNext(once, 'a') };
-    expect([once.sort, twice.sort, sortedNext(twice, 'a')]).toEqual([
+    const once = { ...UNARRANGED, sort: nextSortOrder(UNARRANGED, 'a') };
+    const twice = { ...UNARRANGED, sort: nextSortOrder(once, 'a') };
+    expect([once.sort, twice.sort, nextSortOrder(twice, 'a')]).toEqual([
       { column: 'a', descending: false },
       { column: 'a', descending: true },
       undefined,
@@ -128,12 +129,12 @@ describe('a reader', () => {
   });
 
   test('filters by what is shown', () => {
-    expect(first({ ...PLAIN, filter: ' PUSH ' })).toEqual([5, 10]);
+    expect(first({ ...UNARRANGED, filter: ' PUSH ' })).toEqual([5, 10]);
     expect(first({ filter: 'push', hidden: new Set(['comment']) })).toEqual([]);
   });
 
   test('saves what is shown as CSV that works nothing out', () => {
-    const csv = csvOf(arranged(table, { filter: '', hidden: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
+    const csv = csvOf(arrangeTable(table, { filter: '', hidden: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
     expect(parse(csv)).toEqual([
       ['comment', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
       ['Push', '2026-03-08', '5', '100.00'],
@@ -161,8 +162,8 @@ describe('the chart that suits', () => {
     ['numbers alone', rows({ a: 1, b: 2 }, { a: 3, b: 4 }), { kind: 'scatter', x: 'a', y: ['b'] }],
     ['no numbers', rows({ name: 'a' }, { name: 'b' }), undefined],
   ])('%s', (_of, table, settings) => {
-    expect(suggested(table)).toEqual(settings);
-    if (settings) expect(fits(table, settings as ChartSettings)).toBe(true);
+    expect(suggestChart(table)).toEqual(settings);
+    if (settings) expect(fitsTable(table, settings as ChartSettings)).toBe(true);
   });
 
   test.each(['bar', 'stacked', 'line', 'scatter'] as const)('leaves out values that are not numbers: %s', (kind) => {
@@ -211,13 +212,13 @@ describe('a shared link', () => {
   } as const;
 
   test('has the query, its variables and the view, and nothing else', () => {
-    const link = linkOf({ ...shared, headers: '{"Authorization":"Bearer fgt_secret"}' } as typeof shared);
-    expect(sharedOf(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
+    const link = shareUrlOf({ ...shared, headers: '{"Authorization":"Bearer fgt_secret"}' } as typeof shared);
+    expect(parseShareUrl(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
     expect(link).not.toContain('secret');
   });
 
   test('that somebody has changed asks for what can be read of it', () => {
-    const read = (search: string) => sharedOf(new URLSearchParams(search));
+    const read = (search: string) => parseShareUrl(new URLSearchParams(search));
     expect(read('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={"kind":"bar","x":"a","y":"b"}')).toEqual({ query: '{a}' });
@@ -229,12 +230,12 @@ const schema = buildSchema(readFileSync(path.join(__dirname, '../../schema.graph
 
 test('the documentation lists types and fields by name, and is the same schema', () => {
   const scrambled = buildSchema('type Query { b(z: Int, a: Int): B a: Int } type B { z: Int c: Int } input A { y: Int x: Int }');
-  const { __schema } = listedByName(introspectionFromSchema(scrambled));
+  const { __schema } = sortIntrospection(introspectionFromSchema(scrambled));
   expect(__schema.types.map(({ name }) => name).filter((name) => name.length === 1)).toEqual(['A', 'B']);
-  const query = buildClientSchema(listedByName(introspectionFromSchema(scrambled))).getQueryType()!;
+  const query = buildClientSchema(sortIntrospection(introspectionFromSchema(scrambled))).getQueryType()!;
   expect(Object.keys(query.getFields())).toEqual(['a', 'b']);
   expect(query.getFields().b!.args.map(({ name }) => name)).toEqual(['z', 'a']);
-  const listed = buildClientSchema(listedByName(introspectionFromSchema(schema)));
+  const listed = buildClientSchema(sortIntrospection(introspectionFromSchema(schema)));
   expect(isObjectType(listed.getType('WorkoutLog'))).toBe(true);
   expect(printSchema(lexicographicSortSchema(listed))).toBe(
     printSchema(lexicographicSortSchema(buildClientSchema(introspectionFromSchema(schema)))),
@@ -242,7 +243,7 @@ test('the documentation lists types and fields by name, and is the same schema',
 });
 
 describe('the map of the schema', () => {
-  const map = schemaMap(schema);
+  const map = schemaMapOf(schema);
   const from = (name: string) => map.relations.filter((relation) => relation.from === name);
 
   test('has every type of rows, and where its fields lead', () => {
@@ -260,14 +261,14 @@ describe('the map of the schema', () => {
   });
 
   test('around a type is what it leads to and is led to from', () => {
-    const { types, relations } = around(map, 'WorkoutSession');
+    const { types, relations } = neighbourhoodOf(map, 'WorkoutSession');
     expect(types.map(({ name }) => name)).toEqual(['Workout', 'WorkoutLog', 'WorkoutSession']);
     expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
   });
 });
 
 describe('a mass', () => {
-  const masses = (query: string, variables = {}) => Object.fromEntries(massesOf(schema, { query: parseQuery(query), variables }));
+  const masses = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
   test('is what is asked for in a unit, by itself or by a field around it, whichever way that is told', () => {
     expect(masses('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
@@ -303,8 +304,8 @@ describe('a mass', () => {
       },
     };
     const [list] = listsOf(data);
-    const found = massesOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
-    const table = (unit?: Unit) => withUnits(tableOf(data, list), found, list, unit);
+    const found = massUnitsOf(schema, { query: parseQuery('{ workoutLogs { nodes { weightKg reps } } }') });
+    const table = (unit?: Unit) => convertMasses(tableOf(data, list), found, list, unit);
     expect(shown(table())).toEqual([
       ['weightKg', 'reps'],
       ['100.000', 5],
@@ -315,7 +316,7 @@ describe('a mass', () => {
       ['220.46', 5],
       [null, 3],
     ]);
-    expect([...titlesOf(table('lb').columns).values()]).toEqual(['Weight (lb)', 'Reps']);
+    expect([...columnTitlesOf(table('lb').columns).values()]).toEqual(['Weight (lb)', 'Reps']);
     expect([table(), table('kg'), table('lb')].map((one) => csvOf(one).split('\r\n')[0])).toEqual([
       'weightKg,reps',
       'weightKg,reps',
@@ -336,10 +337,10 @@ test('axes are titled by what they show', () => {
     'b.a.name',
     'a',
   ];
-  const titles = titlesOf(columns.map((name) => ({ name, kind: 'text', ...(name === 'max.weightKg' && { unit: 'kg' }) })));
+  const titles = columnTitlesOf(columns.map((name) => ({ name, kind: 'text', ...(name === 'max.weightKg' && { unit: 'kg' }) })));
   expect([...titles.values()]).toEqual(['Date', 'Exercise', 'Max weight (kg)', 'Mean reps', 'Start', 'Hour', 'a.name', 'B a', 'a']);
   const within = ['strength.total', 'strength.bodyWeight'].map((name) => ({ name, kind: 'number', unit: 'lb' }) as const);
-  expect([...titlesOf(within).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
+  expect([...columnTitlesOf(within).values()]).toEqual(['Total (lb)', 'Body weight (lb)']);
   const { x, y } = drawingOf(
     tableFrom({
       rows: [

@@ -1,6 +1,6 @@
-import { highlight } from '../../src/pages/browse/json';
-import { browsePage } from '../../src/pages/browse';
-import { formOf } from '../../src/rest/dialect/forms';
+import { highlightJson } from '../../src/pages/browse/json';
+import { renderBrowsePage } from '../../src/pages/browse';
+import { parsePostedForm } from '../../src/rest/dialect/forms';
 import type { HtmlView } from '../../src/pages/browse/view/view';
 
 const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
@@ -39,28 +39,28 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   ...changes,
 });
 
-const textOf = async (changes?: Partial<HtmlView>) => (await browsePage(view(changes))).text;
+const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).text;
 
 describe('JSON', () => {
   const links = { keys: { id: { endpoint: 'fruit', keys: {} }, kinds: { endpoint: 'kind', keys: {} } } };
 
   it('links ids to the rows that they name', () => {
-    const html = highlight({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
+    const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
     expect(html.match(/href="[^"]*"/g)).toEqual(['href="/api/v2/fruit/3/"', 'href="/api/v2/kind/1/"', 'href="/api/v2/kind/2/"']);
   });
 
-  it('looks through envelopes', () => expect(highlight({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
+  it('looks through envelopes', () => expect(highlightJson({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
 
   it.each([
     ['http://a.example/x?y=1&z=2', 'href="http://a.example/x?y=1&amp;z=2"'],
     ['/media/a.png', 'href="/media/a.png"'],
-  ])('links %s', (url, href) => expect(highlight(url, links, '')).toContain(href));
+  ])('links %s', (url, href) => expect(highlightJson(url, links, '')).toContain(href));
 
   it.each(['javascript:alert(1)', '//evil.example/', 'http://x" onclick="alert(1)', 'data:text/html,x'])('does not link %s', (text) =>
-    expect(highlight({ [text]: text }, links, '')).not.toContain('<a'),
+    expect(highlightJson({ [text]: text }, links, '')).not.toContain('<a'),
   );
 
-  it('escapes keys and values', () => expect(highlight({ [EVIL]: [EVIL] }, links, '')).not.toMatch(/<(script|img|\/textarea|\/style)/));
+  it('escapes keys and values', () => expect(highlightJson({ [EVIL]: [EVIL] }, links, '')).not.toMatch(/<(script|img|\/textarea|\/style)/));
 });
 
 describe('a page', () => {
@@ -181,7 +181,7 @@ describe('a page', () => {
 
 describe('a form', () => {
   const posted = (fields: Record<string, string>) =>
-    formOf({ form: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
+    parsePostedForm({ form: true, data: new Map(Object.entries(fields).map(([key, value]) => [key, [value]])) });
 
   it.each([
     ['PUT', 'PUT'],

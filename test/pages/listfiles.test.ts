@@ -1,5 +1,5 @@
 /** Every page of a list links all of its rows as a file. */
-import { entityNamed } from '../../src/core/model/registry';
+import { findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../attacks/surface';
 import { read } from '../graphql/exported';
 import { furnish } from '../setup/belongings';
@@ -25,7 +25,7 @@ async function linkOn(path: string): Promise<string | undefined> {
 const follow = async (link: string) => read(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
 
 test('which has as many rows as the list, whichever list it is', async () => {
-  const lists = endpoints.filter(({ type }) => isListed(entityNamed(type.name)!)).map(({ view }) => `/${view.rest}/`);
+  const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.rest}/`);
   expect(lists.length).toBeGreaterThan(20);
   const seen: [string, number, number][] = [];
   const expected: typeof seen = [];

@@ -1,6 +1,6 @@
 /** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
 import { fieldsOf } from '../../src/core/model/fields';
-import { entities, entityNamed } from '../../src/core/model/registry';
+import { allEntities, findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -24,7 +24,7 @@ const isEntry = (value: unknown) => value !== null && typeof value === 'object' 
 /** What is stored, by what GraphQL calls it. */
 const STORED: Readonly<Record<string, string | number>> = Object.assign(
   {},
-  ...entities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
+  ...allEntities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
 );
 
 /** As REST and GraphQL both could say it: GraphQL's ids are texts, its choices have names, and its maps are lists of entries. */
@@ -58,7 +58,7 @@ async function panelOf(path: string): Promise<{ query: string; variables: Record
 }
 
 /** What GraphQL lists too. */
-const listed = endpoints.filter(({ type }) => isListed(entityNamed(type.name)!));
+const listed = endpoints.filter(({ type }) => isListed(findEntity(type.name)!));
 
 /** A list without pages, of which REST shows one page. */
 function expectAmong(list: unknown[], { count, results }: { count: number; results: unknown[] }): void {

@@ -1,7 +1,7 @@
 /** The worked questions of the playground, each asked by whom it is for, over the data of the demo account. */
-import { today } from '../../src/core/model/clock';
+import { currentDate } from '../../src/core/model/clock';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
-import { drawingOf, fits } from '../../src/pages/playground/answer/chart';
+import { drawingOf, fitsTable } from '../../src/pages/playground/answer/chart';
 import { listsOf, mainList, tableOf } from '../../src/pages/playground/answer/table';
 import { QUESTIONS } from '../../src/pages/playground/questions/all';
 import { GROUPS, variablesOf } from '../../src/pages/playground/questions/question';
@@ -35,12 +35,12 @@ test('there are thirty and more, in every group some, each under a name of its o
 
 test.each(QUESTIONS.map((question) => [question.slug, question] as const))('%s', async (_slug, question) => {
   const person = question.group === 'Catalogue' ? fitgraph.anyone : demo;
-  const data = await person.ask(question.query, variablesOf(question, today(TIME_ZONE)));
+  const data = await person.ask(question.query, variablesOf(question, currentDate(TIME_ZONE)));
   const table = tableOf(data, mainList(listsOf(data)));
   expect(table.rows.length).toBeGreaterThan(0);
   const columns = table.columns.map(({ name }) => name);
   expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
-  expect(fits(table, question.chart)).toBe(true);
+  expect(fitsTable(table, question.chart)).toBe(true);
   const drawing = drawingOf(table, question.chart);
   expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
   expect(drawing.omitted).toBe(0);
@@ -73,7 +73,7 @@ test('a question with a period begins so many days before today, and no other on
 test('what is one’s own is for whom it belongs to', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
-    const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, today(TIME_ZONE)));
+    const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, currentDate(TIME_ZONE)));
     const told = Object.values(data ?? {}).filter((value) => value !== null);
     expect([question.slug, code, told]).toEqual([question.slug, 'UNAUTHENTICATED', []]);
   }

@@ -1,7 +1,7 @@
 /** Real answers against the OpenAPI document: the schema of a path, method and status, and whether a body has it. */
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
-import type { OpenApi } from '../../src/rest/openapi/document';
+import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { tidied } from '../../src/server/target';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
@@ -22,14 +22,14 @@ export class Conformance {
   private readonly ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
 
   /** The same for the same document: to read it takes a while, and most instances of the service that a suite starts have the same. */
-  static with(document: OpenApi): Conformance {
+  static with(document: OpenApiDocument): Conformance {
     const text = JSON.stringify([document.paths, document.components]);
     const known = read.get(text) ?? new Conformance(document);
     read.set(text, known);
     return known;
   }
 
-  constructor(private readonly document: OpenApi) {
+  constructor(private readonly document: OpenApiDocument) {
     addFormats(this.ajv);
     for (const format of FORMATS) this.ajv.addFormat(format, true);
     const { paths, components } = document;

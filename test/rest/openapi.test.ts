@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parse } from 'yaml';
-import { entities, resourceOf } from '../../src/core/model/registry';
-import { snake } from '../../src/contract/casing';
-import type { OpenApi } from '../../src/rest/openapi/document';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
+import { toSnakeCase } from '../../src/contract/casing';
+import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { Visitor } from '../pages/visitor';
 import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../setup/belongings';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -17,13 +17,13 @@ import { Conformance } from './conformance';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let belongings: Belongings;
-let document: OpenApi;
+let document: OpenApiDocument;
 let conformance: Conformance;
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   belongings = await furnish(ann);
-  document = (await fitgraph.anyone.get('/schema')).body as OpenApi;
+  document = (await fitgraph.anyone.get('/schema')).body as OpenApiDocument;
   conformance = new Conformance(document);
 });
 
@@ -37,7 +37,7 @@ const operations = () =>
 /** An id that ann sees, for each address with one. */
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
-  const entity = entities().find((candidate) => resourceOf(candidate)!.fact.views.some(({ rest }) => rest === name))!;
+  const entity = allEntities().find((candidate) => resourceOf(candidate)!.fact.views.some(({ rest }) => rest === name))!;
   return belongings.get(entity) ?? 1;
 }
 
@@ -76,7 +76,7 @@ test('every resource of the root has its list and its detail', async () => {
 });
 
 test('every action, endpoint of its own and type of row that the schema has is there', () => {
-  for (const entity of entities()) {
+  for (const entity of allEntities()) {
     const { views, create } = resourceOf(entity)!.fact;
     views.forEach(({ rest }, index) => {
       expect(document.components.schemas).toHaveProperty([rest]);
@@ -124,7 +124,7 @@ test('a change may have an Idempotency-Key, and its conflicts are described', as
 test('over https the cookie has another name', async () => {
   const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
   try {
-    const { components } = (await secure.anyone.get('/schema')).body as OpenApi;
+    const { components } = (await secure.anyone.get('/schema')).body as OpenApiDocument;
     const visitor = new Visitor(secure.url);
     await visitor.signIn('ann');
     expect([...visitor.cookies.keys()]).toEqual([(components.securitySchemes as Record<string, { name: string }>).session!.name]);
@@ -304,7 +304,7 @@ test('the page of the reference loads only what this service has, and for ever',
 test('the description is derived: no file of it names a resource', () => {
   const folder = path.join(__dirname, '../../src/rest');
   const files = fs.readdirSync(path.join(folder, 'openapi')).map((file) => path.join('openapi', file));
-  const names = entities().flatMap((entity) => [snake(entity.name), ...resourceOf(entity)!.fact.views.map(({ rest }) => rest)]);
+  const names = allEntities().flatMap((entity) => [toSnakeCase(entity.name), ...resourceOf(entity)!.fact.views.map(({ rest }) => rest)]);
   for (const file of files) {
     const text = fs.readFileSync(path.join(folder, file), 'utf8');
     expect(names.filter((name) => text.includes(`'${name}'`) || text.includes(`/${name}/`))).toEqual([]);

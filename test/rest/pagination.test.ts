@@ -1,7 +1,7 @@
 /** Limit and offset, and the links to the pages around. */
-import { link, page, windowOf } from '../../src/rest/dialect/pagination';
+import { urlWithParameters, pageEnvelope, parsePageWindow } from '../../src/rest/dialect/pagination';
 
-const window = (query: string) => windowOf(new URLSearchParams(query));
+const window = (query: string) => parsePageWindow(new URLSearchParams(query));
 
 test.each([
   ['', 20, 0],
@@ -30,7 +30,7 @@ test.each([
 /** The links of a page of 45 rows. */
 function links(query: string): [string | null, string | null] {
   const parameters = new URLSearchParams(query);
-  const { next, previous } = page('http://x/', parameters, windowOf(parameters), 45, []);
+  const { next, previous } = pageEnvelope('http://x/', parameters, parsePageWindow(parameters), 45, []);
   return [next, previous];
 }
 
@@ -50,15 +50,15 @@ test.each<[string, string | null, string | null]>([
 
 test('links keep all parameters, sorted by key, each encoded anew', () => {
   const query = new URLSearchParams("b=2&a=z&a=,&blank=&x=a%20b&u=ä&special=~!'()*-._&limit=1&limit=2&offset=1&offset=0");
-  expect(link('http://x/', query, { limit: '2', offset: '2' })).toBe(
+  expect(urlWithParameters('http://x/', query, { limit: '2', offset: '2' })).toBe(
     'http://x/?a=z&a=%2C&b=2&blank=&limit=2&offset=2&special=~%21%27%28%29%2A-._&u=%C3%A4&x=a+b',
   );
-  expect(link('http://x/', new URLSearchParams('offset=3'), { offset: null })).toBe('http://x/');
+  expect(urlWithParameters('http://x/', new URLSearchParams('offset=3'), { offset: null })).toBe('http://x/');
 });
 
 test('the envelope', () => {
   const query = new URLSearchParams('limit=2');
-  expect(page('http://x/', query, windowOf(query), 3, ['a', 'b'])).toEqual({
+  expect(pageEnvelope('http://x/', query, parsePageWindow(query), 3, ['a', 'b'])).toEqual({
     count: 3,
     next: 'http://x/?limit=2&offset=2',
     previous: null,

@@ -3,11 +3,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
-import { problems } from '../../src/core/model/limits';
+import { limitMessages } from '../../src/core/model/limits';
 import type { FieldFact, ViewFact } from '../../src/contract/facts';
-import { Views } from '../../src/pages/browse/view/browse';
-import type { Prepare } from '../../src/rest/endpoints';
-import { restHandler } from '../../src/rest/router';
+import { ViewBuilder } from '../../src/pages/browse/view/browse';
+import type { PrepareOperation } from '../../src/rest/endpoints';
+import { createRestHandler } from '../../src/rest/router';
 import { Person } from '../setup/person';
 
 const schema = buildSchema(`
@@ -65,7 +65,7 @@ function fact(name: string, rest: string, kind: FieldFact['kind'], more: Partial
     stored: true,
     ordered: true,
     ...more,
-    check: (value) => problems(value, made),
+    check: (value) => limitMessages(value, made),
   };
   return made;
 }
@@ -158,14 +158,14 @@ export class Orchard {
     },
   };
 
-  private readonly prepare: Prepare = (text) => {
+  private readonly prepare: PrepareOperation = (text) => {
     const document = parse(text);
     const errors = validate(schema, document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
     return async (_context, variableValues) => execute({ schema, document, rootValue: this.root, variableValues });
   };
 
-  private readonly handler = restHandler({
+  private readonly handler = createRestHandler({
     schema,
     prepare: this.prepare,
     open: (request) => ({
@@ -177,7 +177,7 @@ export class Orchard {
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
     pages: (described) => {
-      const views = new Views({ ...described, schema, publicSchema: schema, prepare: this.prepare });
+      const views = new ViewBuilder({ ...described, schema, publicSchema: schema, prepare: this.prepare });
       return {
         understand: () => Promise.resolve(),
         show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),

@@ -1,11 +1,11 @@
 /** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
-import { problems } from '../../src/core/model/limits';
-import type { FieldFact, Kind } from '../../src/contract/facts';
-import { parseJson, SentNumber } from '../../src/rest/dialect/json';
-import { coerce, reference, typeName } from '../../src/rest/dialect/values';
+import { limitMessages } from '../../src/core/model/limits';
+import type { FieldFact, FieldKind } from '../../src/contract/facts';
+import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
+import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/values';
 import { growth, LINEAR } from '../setup/waits';
 
-function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
+function field(kind: FieldKind, more: Partial<FieldFact> = {}): FieldFact {
   const made = {
     name: 'x',
     rest: 'x',
@@ -13,7 +13,7 @@ function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
     null: false,
     blank: false,
     ...more,
-    check: (value: unknown) => problems(value, made),
+    check: (value: unknown) => limitMessages(value, made),
   } as FieldFact;
   return made;
 }
@@ -22,7 +22,7 @@ function field(kind: Kind, more: Partial<FieldFact> = {}): FieldFact {
 const KNOWN = [1, 2, 7];
 
 function read(facts: FieldFact, value: unknown): unknown {
-  const coerced = facts.relation ? reference(facts, value, KNOWN) : coerce(facts, value, 'Europe/Berlin');
+  const coerced = facts.relation ? coerceReference(facts, value, KNOWN) : coerceValue(facts, value, 'Europe/Berlin');
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
@@ -339,7 +339,7 @@ test.each([
   [sent('100000000000000000000'), 'int'],
   [true, 'bool'],
 ])('%j is a %s', (value, name) => {
-  expect(typeName(value)).toBe(name);
+  expect(pythonTypeName(value)).toBe(name);
 });
 
 describe('JSON', () => {
@@ -362,7 +362,7 @@ describe('JSON', () => {
 
   test('is what JavaScript reads but for numbers that it spells otherwise', () => {
     const plain = (value: unknown): unknown => {
-      if (value instanceof SentNumber) return value.value;
+      if (value instanceof JsonNumber) return value.value;
       if (Array.isArray(value)) return value.map(plain);
       if (value === null || typeof value !== 'object') return value;
       return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));

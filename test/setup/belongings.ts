@@ -1,6 +1,6 @@
 /** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
-import { entities, entityNamed, resourceOf } from '../../src/core/model/registry';
+import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { inOrder } from '../../src/transfer/dump';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
@@ -10,8 +10,8 @@ export type Belongings = ReadonlyMap<Entity, number>;
 
 /** Owned types but the user, parents first. */
 export const ownedTypes = (): Entity[] =>
-  inOrder(new Map(entities().map((entity) => [entity.name, entity]))).filter(
-    (entity) => resourceOf(entity)!.owned && entity !== entityNamed('User'),
+  inOrder(new Map(allEntities().map((entity) => [entity.name, entity]))).filter(
+    (entity) => resourceOf(entity)!.owned && entity !== findEntity('User'),
   );
 
 /** An id that no row has. */
@@ -19,7 +19,7 @@ export const UNKNOWN = 2_000_000_000;
 
 /** Gives the tables ids so far apart that an id found in an answer tells whose row of which type it is. */
 export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
-  for (const [index, entity] of entities().entries()) {
+  for (const [index, entity] of allEntities().entries()) {
     if (!resourceOf(entity)!.owned) continue;
     await fitgraph.sql(`SELECT setval(pg_get_serial_sequence($1, 'id'), $2)`, [
       `"${resourceOf(entity)!.table}"`,

@@ -8,7 +8,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 
 type Field = GraphQLField<unknown, unknown>;
 
@@ -23,7 +23,7 @@ const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned ==
 
 function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string | undefined {
   if (!isPublic(type) || isNonNullType(field.type)) return undefined;
-  const entity = entityNamed(shown.exec(getNamedType(field.type).name)?.[1] ?? '');
+  const entity = findEntity(shown.exec(getNamedType(field.type).name)?.[1] ?? '');
   return entity && resourceOf(entity)!.owned ? entity.name : undefined;
 }
 

@@ -7,14 +7,14 @@ import path from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/server/app';
 import { Guard } from '../../src/server/guard';
-import { createUser, tokenOf } from '../../src/auth/accounts';
+import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
-import type { ReferenceTables } from '../../src/core/cache/reference';
+import type { CatalogueCache } from '../../src/core/cache/reference';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/platform/logging';
 import { Origin } from '../../src/exchange/origin';
-import type { OpenApi } from '../../src/rest/openapi/document';
+import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/exchange/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
@@ -35,7 +35,7 @@ export class Fitgraph {
 
   private constructor(
     readonly database: Database,
-    readonly reference: ReferenceTables,
+    readonly reference: CatalogueCache,
     /** Without a slash at the end. */
     readonly url: string,
     /** Lines of the log, as JSON. */
@@ -91,7 +91,7 @@ export class Fitgraph {
     if (known) return known;
     const session = this.database.session();
     const id = await createUser({ username, password: PASSWORD, isSuperuser }, session);
-    const person = new Person(this.url, { id, token: await tokenOf(id, session, this.vault) });
+    const person = new Person(this.url, { id, token: await getOrCreateToken(id, session, this.vault) });
     this.people.set(username, person);
     return person;
   }
@@ -107,7 +107,7 @@ export class Fitgraph {
 
   /** How REST answered otherwise than the OpenAPI document says. */
   differences(): Promise<string[]> {
-    return this.witness.differences(async () => (await this.anyone.get('/schema')).body as OpenApi);
+    return this.witness.differences(async () => (await this.anyone.get('/schema')).body as OpenApiDocument);
   }
 
   async stop(): Promise<void> {

@@ -1,7 +1,7 @@
 /** The tables that Sequelize would make of the models. */
 import { Client } from 'pg';
 import { getOptions } from 'sequelize-typescript';
-import { entities, resourceOf } from '../../src/core/model/registry';
+import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from './databases';
 import { describeTables, type Said } from './tables';
@@ -31,7 +31,7 @@ export async function describeModels(): Promise<Record<string, Said>> {
 }
 
 const isOwned = (table: string | undefined): boolean =>
-  entities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.owned);
+  allEntities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.owned);
 
 /** Sequelize knows keys of one column. Where a row and the one that it names belong to a user, both keys have the owner before it. */
 function withOwner(constraint: string, belongs: boolean): string {

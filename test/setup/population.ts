@@ -1,8 +1,8 @@
 /** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { BY_ID } from '../../src/core/sql/ordering';
-import { columnsOf, select } from '../../src/core/sql/select';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { columnSet, selectStatement } from '../../src/core/sql/select';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import type { Fitgraph } from './fitgraph';
@@ -13,7 +13,7 @@ import { dumpRowOf } from './samples';
 /** Rows of each type for each user, and for everybody. */
 export const SIZE = 14;
 
-const isAccount = (entity: Entity) => entity === entityNamed('User') || entity === entityNamed('UserProfile');
+const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** The types that have a population. */
 export const populated = (): Entity[] => inOrder(byModel()).filter((entity) => !isAccount(entity));
@@ -95,7 +95,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
         const number = owner * SIZE + index + 1;
         const row = dumpRowOf(entity, number, (field) => {
           const target = field.target!();
-          if (target === entityNamed('User')) return people[owner]!.id;
+          if (target === findEntity('User')) return people[owner]!.id;
           const start = resourceOf(target)!.owned ? owner * SIZE : 0;
           if (field.name === resourceOf(entity)!.visibleWith) return wholes[index];
           const any = () => start + random.int(1, SIZE);
@@ -123,7 +123,7 @@ export type Row = Record<string, any>;
 
 /** All rows of a type, whoever may see them, with all their fields. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(select({ columns: columnsOf(entity, fieldsOf(entity).map(({ name }) => name), 'graphql'), order: [BY_ID] })); // prettier-ignore
+  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'graphql'), order: [BY_ID] })); // prettier-ignore
 
 /** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {

@@ -1,7 +1,7 @@
 /** Hears every JSON answer that REST gives during a test, and holds it against the OpenAPI document. */
 import type { RequestListener, ServerResponse } from 'node:http';
-import type { OpenApi } from '../../src/rest/openapi/document';
-import { BASE } from '../../src/rest/routes';
+import type { OpenApiDocument } from '../../src/rest/openapi/document';
+import { API_BASE_PATH } from '../../src/rest/routes';
 import { tidied } from '../../src/server/target';
 import { Conformance } from '../rest/conformance';
 
@@ -23,7 +23,7 @@ export class Witness {
   hearing(listener: RequestListener): RequestListener {
     return (request, response) => {
       const url = tidied(request.url!);
-      if (url.startsWith(`${BASE}/`) && !DOCUMENT.test(url.slice(BASE.length))) this.hear(request.method!, url, response);
+      if (url.startsWith(`${API_BASE_PATH}/`) && !DOCUMENT.test(url.slice(API_BASE_PATH.length))) this.hear(request.method!, url, response);
       listener(request, response);
     };
   }
@@ -39,12 +39,12 @@ export class Witness {
   }
 
   /** How what was heard since the last time differs from the document. */
-  async differences(read: () => Promise<OpenApi>): Promise<string[]> {
+  async differences(read: () => Promise<OpenApiDocument>): Promise<string[]> {
     if (this.heard.length === 0) return [];
     this.conformance ??= Conformance.with(await read());
     const heard = this.heard.splice(0);
     const found = heard.flatMap(({ method, url, status, text }) =>
-      this.conformance!.problemsAt(method, url.slice(BASE.length), status, JSON.parse(text)).map(
+      this.conformance!.problemsAt(method, url.slice(API_BASE_PATH.length), status, JSON.parse(text)).map(
         (problem) => `${method} ${url}: ${problem}`,
       ),
     );

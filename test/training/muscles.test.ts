@@ -1,5 +1,5 @@
 /** Rules: D-CANON of the API contract's deviations. */
-import { muscleGroups } from '../../src/training/muscles';
+import { groupMuscles } from '../../src/training/muscles';
 
 /** Odd muscles are on the front. */
 const muscle = (id: number) => (id > 90 ? null : { id, isFront: id % 2 === 1 });
@@ -59,7 +59,7 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
 
 test.each(table)('%s', (_rule, exercises, front, back, frontSecondary, backSecondary) => {
   const trained = exercises.map(([muscleIds, muscleSecondaryIds]) => ({ muscleIds, muscleSecondaryIds }));
-  const groups = muscleGroups(trained, muscle);
+  const groups = groupMuscles(trained, muscle);
   expect(ids(groups.front)).toEqual(front);
   expect(ids(groups.back)).toEqual(back);
   expect(ids(groups.frontSecondary)).toEqual(frontSecondary);

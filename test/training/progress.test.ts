@@ -1,7 +1,7 @@
 /** Rules: API contract, section 9 (log_data). */
-import { byDay, chartLines, type Entry } from '../../src/training/progress';
+import { groupByDay, chartLines, type LogEntry } from '../../src/training/progress';
 
-const entry = (text: string): Entry => {
+const entry = (text: string): LogEntry => {
   const [date = '', reps, weight = ''] = text.split(' ');
   return { date: `2021-03-${date}`, reps: Number(reps), weight };
 };
@@ -24,7 +24,7 @@ test.each(table)('%s', (_rule, given, lines) => {
 
 test('logs by day, in the order in which they come', () => {
   const logs = ['03 8 22.50', '03 10 20.00', '05 10 21.00'].map(entry);
-  expect(byDay(logs)).toEqual([
+  expect(groupByDay(logs)).toEqual([
     { date: '2021-03-03', logs: logs.slice(0, 2) },
     { date: '2021-03-05', logs: logs.slice(2) },
   ]);

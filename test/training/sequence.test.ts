@@ -1,5 +1,5 @@
 /** Rules: API contract, section 9 (settings_computed, the order of days and exercises). */
-import { byExercise, inWeekOrder, rounds } from '../../src/training/sequence';
+import { groupByExercise, sortByWeekday, arrangeInRounds } from '../../src/training/sequence';
 
 /** `a1 b1 a2`: the letter is the exercise. */
 const settings = (text: string) => (text ? text.split(' ').map((name) => ({ name, exerciseId: name.charCodeAt(0) })) : []);
@@ -18,11 +18,11 @@ const table: [rule: string, sets: number, given: string, expected: string][] = [
 ];
 
 test.each(table)('%s', (_rule, sets, given, expected) => {
-  expect(names(rounds(sets, settings(given)))).toBe(expected);
+  expect(names(arrangeInRounds(sets, settings(given)))).toBe(expected);
 });
 
 test('exercises are in the order in which they first appear', () => {
-  expect(byExercise(settings('b1 a1 b2 c1 a2')).map(names)).toEqual(['b1 b2', 'a1 a2', 'c1']);
+  expect(groupByExercise(settings('b1 a1 b2 c1 a2')).map(names)).toEqual(['b1 b2', 'a1 a2', 'c1']);
 });
 
 test('days are in the order of their first day of the week, then of their ids', () => {
@@ -33,5 +33,5 @@ test('days are in the order of their first day of the week, then of their ids', 
     { id: 5, weekdays: [3] },
     { id: 4, weekdays: [7, 3] },
   ];
-  expect(inWeekOrder(days).map(({ id }) => id)).toEqual([3, 1, 4, 5, 2]);
+  expect(sortByWeekday(days).map(({ id }) => id)).toEqual([3, 1, 4, 5, 2]);
 });

@@ -1,7 +1,7 @@
 /** Rules: API contract, section 9 (canonical_representation, smart_text); D-CANON for the unit of each weight. */
-import { isWeighted, setSummary, type Effort } from '../../src/training/texts';
+import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/texts';
 
-const effort = (given: Partial<Effort> = {}): Effort => ({
+const effort = (given: Partial<SummarizedSet> = {}): SummarizedSet => ({
   reps: 10,
   repetitionUnitId: 1,
   repetitionUnit: 'Repetitions',
@@ -13,7 +13,7 @@ const effort = (given: Partial<Effort> = {}): Effort => ({
 const failure = { repetitionUnitId: 2, repetitionUnit: 'Until Failure' };
 const minutes = { repetitionUnitId: 4, repetitionUnit: 'Minutes' };
 
-const table: [rule: string, sets: number, efforts: Partial<Effort>[], text: string][] = [
+const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], text: string][] = [
   ['no setting', 4, [], ''],
   ['repetitions are not named', 4, [{}], '4 × 10'],
   ['no set at all', 0, [{}], '0 × 10'],

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { createGunzip } from 'node:zlib';
 import { extract } from 'tar-stream';
-import { KnownError } from '../../src/core/model/errors';
+import { ClientError } from '../../src/core/model/errors';
 import type { Database } from '../../src/database/connection';
 import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
@@ -195,7 +195,7 @@ describe.each([
   test.each(ATTACKS)('%s is refused', async (_what, change, message) => {
     const before = await contents();
     const refused = await restore(await rewrite(change, from())).catch((error: Error) => error);
-    expect(refused).toBeInstanceOf(KnownError);
+    expect(refused).toBeInstanceOf(ClientError);
     const said = (refused as Error).message;
     expect(said).toMatch(message);
     expect(said).toMatch(/^\S+ is no backup that can be used: [^\n\r]+$/);

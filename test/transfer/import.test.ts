@@ -1,6 +1,6 @@
 /** Imports: a dump of every model comes in as it was, or else nothing of it. */
 import { pbkdf2Sync } from 'node:crypto';
-import { entityNamed, resourceOf } from '../../src/core/model/registry';
+import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
 import { asDump, byModel, inOrder, TOKENS, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
@@ -22,7 +22,7 @@ function dump(): DumpRow[] {
     const numbers = entity.name === 'UserProfile' ? [FIRST] : [FIRST, FIRST + 1];
     return numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
-        const id = target!() === entityNamed('User') ? FIRST : number;
+        const id = target!() === findEntity('User') ? FIRST : number;
         return relation!.many ? [id] : id;
       }),
     );

@@ -2,47 +2,47 @@
 import type { Parameters } from '../../database/rows';
 
 /** Adds a bind parameter and returns its placeholder (`$1`). With `decisive` set, PostgreSQL plans the statement for its values on each execution. */
-export type Bind = (value: unknown, decisive?: boolean) => string;
-export type Condition = (alias: string, bind: Bind) => string;
+export type BindParameter = (value: unknown, decisive?: boolean) => string;
+export type SqlCondition = (alias: string, bind: BindParameter) => string;
 
 /** Joins conditions by AND, without the keyword WHERE; empty if there are none. */
-export const conditionOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
+export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
-export const whereOf = (conditions: readonly Condition[], alias: string, bind: Bind): string =>
-  conditions.length ? ` WHERE ${conditionOf(conditions, alias, bind)}` : '';
+export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
+  conditions.length ? ` WHERE ${joinByAnd(conditions, alias, bind)}` : '';
 
 /** Creates the list of bind parameters of one statement. */
-export function binder(): { bind: Bind; values: Parameters } {
+export function createParameters(): { bind: BindParameter; values: Parameters } {
   const values: Parameters = [];
-  const bind: Bind = (value, decisive = false) => {
+  const bind: BindParameter = (value, decisive = false) => {
     if (decisive) values.decisive = true;
     return `$${values.push(value)}`;
   };
   return { values, bind };
 }
 
-export const equals =
-  (column: string, value: unknown): Condition =>
+export const columnEquals =
+  (column: string, value: unknown): SqlCondition =>
   (alias, bind) =>
     `${alias}."${column}" = ${bind(value)}`;
 
-export const anyOf =
-  (column: string, values: readonly unknown[]): Condition =>
+export const columnIn =
+  (column: string, values: readonly unknown[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."${column}" = ANY(${bind(values)})`;
 
-const joinConditions = (conditions: readonly Condition[], operator: string, emptySql: string): Condition => {
+const joinConditions = (conditions: readonly SqlCondition[], operator: string, emptySql: string): SqlCondition => {
   if (conditions.length === 1) return conditions[0]!;
   return (alias, bind) =>
     conditions.length ? `(${conditions.map((condition) => condition(alias, bind)).join(` ${operator} `)})` : emptySql;
 };
 
-export const all = (conditions: readonly Condition[]): Condition => joinConditions(conditions, 'AND', 'TRUE');
-export const any = (conditions: readonly Condition[]): Condition => joinConditions(conditions, 'OR', 'FALSE');
+export const conjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'AND', 'TRUE');
+export const disjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'OR', 'FALSE');
 
 /** Negates a condition so that rows for which it is null match as well. */
-export const not =
-  (condition: Condition): Condition =>
+export const negation =
+  (condition: SqlCondition): SqlCondition =>
   (alias, bind) =>
     `((${condition(alias, bind)}) IS NOT TRUE)`;

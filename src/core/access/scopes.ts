@@ -2,10 +2,10 @@
  * Scopes of personal access tokens: read or write access, to everything or to one group of resources. Write access includes read access. Resources
  * declare their group; `access.ts` enforces the scopes.
  */
-import { choices } from '../model/choices';
-import type { Group } from '../../contract/facts';
+import { registerChoices } from '../model/choices';
+import type { ScopeGroup } from '../../contract/facts';
 
-export const GROUPS: Readonly<Record<Group, string>> = {
+export const GROUPS: Readonly<Record<ScopeGroup, string>> = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
@@ -14,12 +14,12 @@ export const GROUPS: Readonly<Record<Group, string>> = {
 };
 
 export type Access = 'read' | 'write';
-export type Scope = Access | `${Access}:${Group}`;
+export type Scope = Access | `${Access}:${ScopeGroup}`;
 
-const groupEntries = Object.entries(GROUPS) as [Group, string][];
+const groupEntries = Object.entries(GROUPS) as [ScopeGroup, string][];
 
 /** Name of a scope in GraphQL, such as `READ_TRAINING`. */
-export const nameOf = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
+export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
 const scopeDescription = (access: Access, subject: string) =>
   access === 'read' ? `Reading ${subject}.` : `Reading and writing ${subject}.`;
@@ -29,13 +29,13 @@ export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'
   ...groupEntries.map(([group, what]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, what)]),
 ]);
 
-export const TokenScope = choices(
+export const TokenScope = registerChoices(
   'TokenScope',
   'What an access token is for. Everybody reads what is public, without any.',
-  SCOPES.map(([scope, description]) => [nameOf(scope), scope, scope, description]),
+  SCOPES.map(([scope, description]) => [scopeName(scope), scope, scope, description]),
 );
 
 export const isScope = (text: string): text is Scope => SCOPES.some(([scope]) => scope === text);
 
-export const includes = (scopes: ReadonlySet<Scope>, access: Access, group: Group): boolean =>
+export const scopesInclude = (scopes: ReadonlySet<Scope>, access: Access, group: ScopeGroup): boolean =>
   scopes.has('write') || scopes.has(`write:${group}`) || (access === 'read' && (scopes.has('read') || scopes.has(`read:${group}`)));

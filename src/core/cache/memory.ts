@@ -3,7 +3,7 @@
  * validates its entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
  */
 import { LRUCache } from 'lru-cache';
-import { MAX_STATE_AGE_MS, tableChanged } from '../changes/changes';
+import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changes';
 import type { Context } from '../context';
 
 const MAX_OWNERS = 10_000;
@@ -34,8 +34,8 @@ function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promi
   return value;
 }
 
-export class Memory {
-  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_STATE_AGE_MS });
+export class DerivedValueCache {
+  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_SNAPSHOT_AGE_MS });
   /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
   private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
   private lastStateNumber = 0;
@@ -48,17 +48,17 @@ export class Memory {
    * Returns an owner's value by name, from the cache or computed. It is cached only if the state is older than the request: only then all data that
    * the request has read before belongs to the same state.
    */
-  async remember<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
+  async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     // Cached values derive from all rows of the owner; a scoped token may not read all of them.
     if (context.viewer?.scopes) return compute();
     // Uncommitted rows must not affect values that other requests read.
     if (context.atomic) return compute();
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
-    if (state.takenAt >= context.began) return compute();
+    if (state.takenAt >= context.startedAt) return compute();
     return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
   }
 
-  private async statesOf(ownerIds: readonly number[], { session, reference }: Context): Promise<State[]> {
+  private async statesOf(ownerIds: readonly number[], { session, catalogue: reference }: Context): Promise<State[]> {
     const cachedStates = ownerIds.map((id) => this.states.get(id));
     const { generation, snapshot: referenceSnapshot, tables } = reference;
     const rows = await session.query(
@@ -68,7 +68,7 @@ export class Memory {
        ) AND NOT EXISTS (
          SELECT FROM "table_change" c
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
-       ) AS "same", ${tableChanged('$4', '$3')} AS "unread"
+       ) AS "same", ${tableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
       [ownerIds, cachedStates.map((state) => state?.snapshot ?? null), referenceSnapshot, tables],
     );
@@ -85,12 +85,12 @@ export class Memory {
 }
 
 /** A cached value whose parts are computed lazily, and live as long as the value itself. */
-export abstract class Memoized {
+export abstract class LazyParts {
   private readonly partsByName = new Map<string, Promise<unknown>>();
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 
   /** Computes a part once. The key is a name, or the array of field nodes of a selection. */
-  protected once<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
+  protected computeOnce<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
     return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
   }
 }

@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import type { Session } from '../../database/session';
-import { published } from '../access/access';
-import { MAX_STATE_AGE_MS, tableChanged } from '../changes/changes';
-import { binder, whereOf } from '../access/conditions';
+import { publishedConditions } from '../access/access';
+import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changes';
+import { createParameters, whereClause } from '../access/conditions';
 import { fieldOf, type Entity } from '../model/fields';
-import type { Listener } from '../changes/listener';
-import { expression, from } from '../sql/expressions';
+import type { NotificationListener } from '../changes/listener';
+import { fieldSqlExpression, fromClause } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
-import { folded } from '../sql/texts';
+import { foldedExpression } from '../sql/texts';
 
 const CHANNEL = 'fitgraph_names';
 /** Tables with more names are not indexed. */
@@ -25,7 +25,7 @@ const OVERSIZED_TABLE_REST_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
 
-export interface Named {
+export interface NamedRow {
   id: number;
   name: string;
 }
@@ -45,20 +45,20 @@ interface NameIndex {
   ends: Int32Array;
 }
 
-export class NamesInMemory {
+export class NameIndexes {
   private readonly tables = new Map<Entity, TableIndex>();
 
   constructor(
     database: Database,
     entities: readonly Entity[],
-    listener: Listener,
+    listener: NotificationListener,
     private readonly log: Logger,
   ) {
     for (const entity of entities) if (resourceOf(entity)!.namesInMemory) this.tables.set(entity, new TableIndex(database, entity, log));
     const tables = [...this.tables.values()];
     listener.on(CHANNEL, {
-      notified: (name) => tables.find((table) => table.name === name)?.readSoon(),
-      missed: () => tables.forEach((table) => table.readSoon()),
+      onNotification: (name) => tables.find((table) => table.name === name)?.readSoon(),
+      onMissedNotifications: () => tables.forEach((table) => table.readSoon()),
     });
   }
 
@@ -80,7 +80,7 @@ export class NamesInMemory {
    * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Undefined if the database must be searched: after a
    * change until the index is rebuilt, and for tables above MAX_INDEXED_NAMES.
    */
-  find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
+  find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     return this.tables.get(entity)!.find(part, kinds, max, session);
   }
 }
@@ -107,10 +107,10 @@ class TableIndex {
     return this.names?.names.length ?? 0;
   }
 
-  async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<Named[] | undefined> {
+  async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     const { names } = this;
-    if (names && performance.now() - names.readAt < MAX_STATE_AGE_MS) {
-      const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChanged('$2', '$3')} AS "changed"`, [
+    if (names && performance.now() - names.readAt < MAX_SNAPSHOT_AGE_MS) {
+      const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
         part,
         [this.name],
         names.snapshot,
@@ -145,13 +145,17 @@ class TableIndex {
       this.names = await this.database.unlimited(async (client) => {
         const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, name);
-        const columns = [expression(fieldOf(this.entity, kind), 't'), expression(nameField, 't'), folded(nameField, 't')];
-        const { bind, values } = binder();
+        const columns = [
+          fieldSqlExpression(fieldOf(this.entity, kind), 't'),
+          fieldSqlExpression(nameField, 't'),
+          foldedExpression(nameField, 't'),
+        ];
+        const { bind, values } = createParameters();
         // The snapshot precedes the read. A change in between may be read, but still counts as a change, and causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
-          text: `SELECT t."id", ${columns.join(', ')} ${from(this.entity)}${whereOf(published(this.entity), 't', bind)}
-            ORDER BY ${expression(nameField, 't')}, t."id" LIMIT ${MAX_INDEXED_NAMES + 1}`,
+          text: `SELECT t."id", ${columns.join(', ')} ${fromClause(this.entity)}${whereClause(publishedConditions(this.entity), 't', bind)}
+            ORDER BY ${fieldSqlExpression(nameField, 't')}, t."id" LIMIT ${MAX_INDEXED_NAMES + 1}`,
           values,
           rowMode: 'array',
         });
@@ -183,8 +187,13 @@ function namesOf(snapshot: string, rows: readonly NameRow[]): NameIndex {
   return { snapshot, readAt: performance.now(), ids, kinds, names, text: texts.join(SEPARATOR), ends };
 }
 
-function searchIndex({ ids, kinds, names, text, ends }: NameIndex, part: string, wantedKinds: ReadonlySet<number>, max: number): Named[] {
-  const matches: Named[] = [];
+function searchIndex(
+  { ids, kinds, names, text, ends }: NameIndex,
+  part: string,
+  wantedKinds: ReadonlySet<number>,
+  max: number,
+): NamedRow[] {
+  const matches: NamedRow[] = [];
   let row = 0;
   for (let position = text.indexOf(part); position >= 0 && matches.length < max; position = text.indexOf(part, ends[row])) {
     while (position >= ends[row]!) row += 1;

@@ -1,17 +1,17 @@
 /** Catalogue cache: small public tables in memory, reloaded on every instance when a trigger notifies it of a change (NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
-import { isDamage } from '../../database/refusals';
+import { isCorruption } from '../../database/refusals';
 import type { Row } from '../../database/rows';
 import { fieldsOf, type Entity, type RowOf } from '../model/fields';
-import type { Listener } from '../changes/listener';
+import type { NotificationListener } from '../changes/listener';
 import { BY_ID } from '../sql/ordering';
-import { columnsOf, select } from '../sql/select';
+import { columnSet, selectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 const CHANNEL = 'fitgraph_reference';
 
-export class ReferenceTables {
+export class CatalogueCache {
   private readonly rows = new Map<Entity, Map<number, Row>>();
   private readonly byTable = new Map<string, Entity>();
   private lastRead: Promise<void> = Promise.resolve();
@@ -25,13 +25,13 @@ export class ReferenceTables {
   constructor(
     private readonly database: Database,
     entities: readonly Entity[],
-    listener: Listener,
+    listener: NotificationListener,
     log: Logger,
   ) {
     for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
     listener.on(CHANNEL, {
-      notified: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
-      missed: () => this.reload(),
+      onNotification: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
+      onMissedNotifications: () => this.reload(),
     });
   }
 
@@ -66,10 +66,10 @@ export class ReferenceTables {
     const [snapshotRow] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const columns = columnsOf(entity, names, 'rest');
+      const columns = columnSet(entity, names, 'rest');
       // The message of PostgreSQL about a damaged row does not name the table.
-      const rows = await this.database.ask(select({ columns, order: [BY_ID] })).catch((error: Error) => {
-        throw isDamage(error)
+      const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
+        throw isCorruption(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
           : error;
       });

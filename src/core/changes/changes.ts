@@ -8,18 +8,18 @@ import type { Database } from '../../database/connection';
 import type { Parameters } from '../../database/rows';
 import type { Session } from '../../database/session';
 import type { Caller } from '../../database/options';
-import { binder } from '../access/conditions';
-import { badArgument, KnownError } from '../model/errors';
-import type { Listener } from './listener';
+import { createParameters } from '../access/conditions';
+import { invalidArgumentError, ClientError } from '../model/errors';
+import type { NotificationListener } from './listener';
 
 const CHANNEL = 'fitgraph_change';
 /** Age in days up to which a cursor is accepted. */
-export const KEPT_DAYS = 30;
+export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept longer than cursors are accepted by this margin. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
 /** Maximum age of cached data that is validated by `tableChanged`. Well below the retention of table changes, so that no change goes unnoticed. */
-export const MAX_STATE_AGE_MS = 3_600_000;
+export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
 /** Maximum number of subscriptions of all anonymous clients of this process together, counted under the key null. */
 const ANONYMOUS_LIMITS: [null, number][] = [[null, 1_000]];
@@ -27,7 +27,7 @@ const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
 /** SQL condition: whether one of the tables has changed since a snapshot. Takes the placeholders of the table names and of the snapshot. */
-export const tableChanged = (tables: string, snapshot: string): string =>
+export const tableChangedSql = (tables: string, snapshot: string): string =>
   `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
     AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
 
@@ -75,12 +75,12 @@ function decodeCursor(cursor: string): Position {
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
   const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
   if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
-    throw badArgument('since', INVALID_CURSOR_MESSAGE);
+    throw invalidArgumentError('since', INVALID_CURSOR_MESSAGE);
   return { log, issuedAt, seenSnapshot, untilSnapshot, afterId } as Position;
 }
 
 const cursorExpiredError = () =>
-  new KnownError(
+  new ClientError(
     'CURSOR_EXPIRED',
     'What changed since this cursor is no longer known: read everything again, and go on from a new cursor.',
   );
@@ -90,22 +90,22 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || nextTransactionId(snapshot) <= BigInt(endTransactionId));
 
-export interface Watched {
+export interface WatchedRows {
   /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
   /** Tables whose rows belong to users. */
-  own: readonly string[];
+  ownedTables: readonly string[];
   /** Tables whose rows are public. */
-  shared: readonly string[];
+  publicTables: readonly string[];
 }
 
 /** Builds the SQL that reads changes after a position. Own and public changes are separate subqueries, because each has its index. */
 function changesQuery(
-  { ownerId, own: ownedTables, shared: publicTables }: Watched,
+  { ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows,
   from: Position | undefined,
   limit: number,
 ): { text: string; values: Parameters } {
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const [seenSql, untilSql] = [from?.seenSnapshot, from?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
   const [afterSql, limitSql] = [bind(from?.afterId ?? 0), bind(limit)];
   const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
@@ -143,16 +143,16 @@ export class ChangeLog {
 
   constructor(
     private readonly database: Database,
-    listener: Listener,
+    listener: NotificationListener,
     private readonly log: Logger,
   ) {
     listener.on(CHANNEL, {
-      notified: (payload) => {
+      onNotification: (payload) => {
         if (!isOwnerId(payload)) database.replica?.changed();
         if (payload === '') this.wakeAll();
         else this.wake(payload);
       },
-      missed: async () => {
+      onMissedNotifications: async () => {
         database.replica?.changed();
         // The connection may now lead to another server or to restored data. If this check fails, the next read repeats it.
         await this.renewLogIfServerChanged().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
@@ -173,12 +173,12 @@ export class ChangeLog {
   }
 
   /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
-  async read(watched: Watched, since: string | null, limit: number, session: Session): Promise<ChangePage> {
+  async read(watched: WatchedRows, since: string | null, limit: number, session: Session): Promise<ChangePage> {
     const position = since === null ? undefined : decodeCursor(since);
     const { text, values } = changesQuery(watched, position, limit + 1);
     const runQuery = () =>
       session.query(text, values).catch((error) => {
-        throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? badArgument('since', INVALID_CURSOR_MESSAGE) : error;
+        throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
     if (!rows[0]!.here) {
@@ -188,7 +188,7 @@ export class ChangeLog {
     const { log, now, snapshot, ended } = rows[0] as { log: string; now: number; snapshot: string; ended: string | null };
     if (
       position &&
-      (position.issuedAt < now - KEPT_DAYS * SECONDS_PER_DAY ||
+      (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
         !isWithinLog(position, position.log === log ? nextTransactionId(snapshot) : ended))
     )
       throw cursorExpiredError();
@@ -205,10 +205,10 @@ export class ChangeLog {
   }
 
   /** Calls `wake` on possible changes of the watched rows, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, own: ownedTables, shared: publicTables }: Watched, caller: Caller, wake: () => void): () => void {
+  watch({ ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
     const limits: [Caller | null, number][] = [[caller, MAX_WATCHERS_PER_CALLER], ...(ownerId === null ? ANONYMOUS_LIMITS : [])];
     for (const [key, max] of limits)
-      if ((this.watchers.get(key) ?? 0) >= max) throw new KnownError('TOO_MANY_SUBSCRIPTIONS', `There are ${max} subscriptions already.`);
+      if ((this.watchers.get(key) ?? 0) >= max) throw new ClientError('TOO_MANY_SUBSCRIPTIONS', `There are ${max} subscriptions already.`);
     for (const [key] of limits) this.watchers.set(key, (this.watchers.get(key) ?? 0) + 1);
     const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
     for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));
@@ -226,7 +226,7 @@ export class ChangeLog {
     };
   }
 
-  get watching(): number {
+  get watcherCount(): number {
     return this.watchers.size && [...this.watchers].reduce((sum, [key, count]) => (key === null ? sum : sum + count), 0);
   }
 
@@ -245,9 +245,11 @@ export class ChangeLog {
 
   private async prune(): Promise<void> {
     await this.database.unlimited(async (client) => {
-      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [KEPT_DAYS + RETENTION_MARGIN_DAYS]);
+      await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [
+        CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,
+      ]);
       await client.query(`DELETE FROM "former_change_log" WHERE "at" < now() - make_interval(days => $1)`, [
-        KEPT_DAYS + RETENTION_MARGIN_DAYS,
+        CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,
       ]);
       await client.query(`DELETE FROM "table_change" WHERE "at" < now() - make_interval(days => $1)`, [TABLE_CHANGE_RETENTION_DAYS]);
     });

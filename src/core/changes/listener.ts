@@ -7,8 +7,8 @@ import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE } from '../../database/pulse';
-import { settingsOf } from '../../database/settings';
-import { hangUp } from '../../database/pginternals';
+import { startupOptions } from '../../database/settings';
+import { destroyConnection } from '../../database/pginternals';
 
 const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
@@ -17,24 +17,24 @@ const CLOSE_TIMEOUT_MS = 500;
 /** Notified by restores and other commands that replace all data. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
-export interface Subscriber {
-  notified(payload: string): void;
+export interface NotificationHandler {
+  onNotification(payload: string): void;
   /** Called after a reconnect or a replacement of all data: notifications may have been missed. */
-  missed(): Promise<void> | void;
+  onMissedNotifications(): Promise<void> | void;
 }
 
 /** SQL for a FROM clause: the advisory locks that identify all live instances on this database, with the instance number as `objid`. */
-export const INSTANCES = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
+export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
-export class Listener {
+export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instance = randomInt(1, 2 ** 31);
-  private readonly subscribers = new Map<string, Subscriber>();
+  private readonly subscribers = new Map<string, NotificationHandler>();
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
   private closed = false;
-  losses = 0;
+  lostConnections = 0;
   notifications = 0;
 
   constructor(
@@ -43,16 +43,16 @@ export class Listener {
   ) {}
 
   /** Call only before `start`. */
-  on(channel: string, subscriber: Subscriber): void {
+  on(channel: string, subscriber: NotificationHandler): void {
     this.subscribers.set(channel, subscriber);
   }
 
   async start(): Promise<void> {
-    const { pulse, options, direct } = this.database;
+    const { breaker: pulse, options, direct } = this.database;
     const client = new Client({
       ...direct,
       ...KEEP_ALIVE,
-      options: settingsOf(options, QUERY_TIMEOUT_MS),
+      options: startupOptions(options, QUERY_TIMEOUT_MS),
       application_name: 'fitgraph listener',
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     });
@@ -61,7 +61,7 @@ export class Listener {
     client.on('notification', ({ channel, payload = '' }) => {
       this.notifications += 1;
       if (channel === ALL_DATA_CHANNEL) this.notifyMissed();
-      else this.subscribers.get(channel)?.notified(payload);
+      else this.subscribers.get(channel)?.onNotification(payload);
     });
     try {
       await client.connect();
@@ -70,7 +70,7 @@ export class Listener {
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.subscribers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
-      hangUp(client);
+      destroyConnection(client);
       throw error;
     }
     this.client = client;
@@ -89,11 +89,11 @@ export class Listener {
     if (!client) return;
     // The end of a hanging connection is not awaited.
     await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
-    hangUp(client);
+    destroyConnection(client);
   }
 
   private notifyMissed(): void {
-    void Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.missed())).catch((error) =>
+    void Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications())).catch((error) =>
       this.log.error({ err: error }, 'what is in memory could not be read again'),
     );
   }
@@ -102,7 +102,7 @@ export class Listener {
     if (this.closed || this.client !== client) return;
     this.client = undefined;
     clearInterval(this.heartbeat);
-    this.losses += 1;
+    this.lostConnections += 1;
     this.log.warn('the connection on which the database tells of changes was lost');
     const tryConnect = () => {
       if (this.closed) return;
@@ -115,13 +115,13 @@ export class Listener {
 
   private async catchUp(): Promise<void> {
     try {
-      await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.missed()));
+      await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
       this.log.info('the database tells of changes again');
     } catch (error) {
       const { client } = this;
       this.client = undefined;
       clearInterval(this.heartbeat);
-      if (client) hangUp(client);
+      if (client) destroyConnection(client);
       throw error;
     }
   }

@@ -18,18 +18,18 @@ import {
 } from 'type-graphql';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GraphQLResolveInfo } from 'graphql';
-import { ownerOf } from '../access/access';
-import { KEPT_DAYS, type LoggedChange, type Watched } from './changes';
+import { changeOwnerId } from '../access/access';
+import { CURSOR_MAX_AGE_DAYS, type LoggedChange, type WatchedRows } from './changes';
 import type { Context } from '../context';
 import { isUnavailable } from '../../database/refusals';
-import { badArgument, isPassing } from '../model/errors';
+import { invalidArgumentError, isTransientError } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { rowById } from '../read/loaders';
-import { constant } from '../../contract/casing';
+import { loadRowFields } from '../read/loaders';
+import { toConstantCase } from '../../contract/casing';
 import { lowerFirst } from '../model/inflection';
 import { Node, nodeIdOf } from '../model/node';
-import { rowFields } from '../read/plan';
-import { entities, entityNamed, resourceOf } from '../model/registry';
+import { requiredRowFields } from '../read/plan';
+import { allEntities, findEntity, resourceOf } from '../model/registry';
 import { DateTimeScalar } from '../model/scalars';
 
 const DEFAULT_CHANGES = 100;
@@ -41,11 +41,11 @@ const RowType: Record<string, string> = {};
 const rowTypeConfigs: Record<string, { description: string }> = {};
 registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig: rowTypeConfigs });
 
-export function nameRowTypes(): void {
-  for (const entity of entities()) {
+export function registerRowTypes(): void {
+  for (const entity of allEntities()) {
     const { owned, only, description } = resourceOf(entity)!;
     if (only === 'rest') continue;
-    const name = constant(lowerFirst(entity.name));
+    const name = toConstantCase(lowerFirst(entity.name));
     RowType[name] = entity.name;
     rowTypeConfigs[name] = { description: `${description} ${owned ? 'Rows belong to a user.' : 'Rows are public.'}` };
   }
@@ -94,7 +94,7 @@ export class Change {
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
-    const row = await rowById(this.entity, [...rowFields(this.entity, info)], this.rowId, context);
+    const row = await loadRowFields(this.entity, [...requiredRowFields(this.entity, info)], this.rowId, context);
     return row && { ...row, __typename: this.type };
   }
 }
@@ -113,7 +113,7 @@ export class Changes {
 class ChangesArgs {
   @Field(() => String, {
     nullable: true,
-    description: `The \`cursor\` up to which the client knows everything. Without one there are no changes, only a cursor of now. CURSOR_EXPIRED if it is older than ${KEPT_DAYS} days or tables were emptied: then read everything again.`,
+    description: `The \`cursor\` up to which the client knows everything. Without one there are no changes, only a cursor of now. CURSOR_EXPIRED if it is older than ${CURSOR_MAX_AGE_DAYS} days or tables were emptied: then read everything again.`,
   })
   declare since?: string | null;
 
@@ -126,21 +126,21 @@ class ChangesArgs {
 }
 
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
-  types ? types.map((name) => entityNamed(name)!) : entities().filter((entity) => resourceOf(entity)!.owned);
+  types ? types.map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
-function watchedRows({ types }: ChangesArgs, context: Context): Watched {
+function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
   const requested = requestedEntities(types);
   const tables = (owned: boolean) =>
     requested
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: ownerOf(requested, context), own: tables(true), shared: tables(false) };
+  return { ownerId: changeOwnerId(requested, context), ownedTables: tables(true), publicTables: tables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
   const byTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
-  const { changes, ...rest } = await context.changes.read(watchedRows(args, context), args.since ?? null, first, context.session);
+  const { changes, ...rest } = await context.changeLog.read(watchedRows(args, context), args.since ?? null, first, context.session);
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
@@ -149,7 +149,7 @@ async function* followChanges(args: ChangesArgs, context: Context, signal: Abort
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
-  const unwatch = context.changes.watch(watchedRows(args, context), context.session.caller, onChange);
+  const unwatch = context.changeLog.watch(watchedRows(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
     const isEnded = () => signal.aborted;
@@ -159,14 +159,14 @@ async function* followChanges(args: ChangesArgs, context: Context, signal: Abort
       let next: Changes;
       try {
         // Ends the subscription if the viewer's credentials have been revoked.
-        if (context.viewer) await context.confirm();
+        if (context.viewer) await context.confirmCredentials();
         context.loaders.clear();
         next = await changesPage({ ...args, since }, MAX_CHANGES, context);
       } catch (error) {
         // A started subscription survives an outage of the database, and catches up afterwards.
-        if (first || isEnded() || !(isPassing(error) || isUnavailable(error))) throw error;
+        if (first || isEnded() || !(isTransientError(error) || isUnavailable(error))) throw error;
         await sleep(RETRY_INTERVAL_MS);
-        context.session.renew();
+        context.session.beginEvent();
         continue;
       }
       since = next.cursor;
@@ -195,7 +195,7 @@ function abortable<T>(create: (signal: AbortSignal) => AsyncGenerator<T>): Async
 }
 
 @Resolver()
-export class LiveResolver {
+export class ChangeResolver {
   @Query(() => Changes, {
     description:
       'What happened to rows of the viewer, or of public types that are named, since a cursor, whoever did it and by whatever interface. A client that takes a cursor, reads all rows and then applies the changes since that cursor (again and again, while `hasMore`) has exactly what the server has.',
@@ -207,7 +207,7 @@ export class LiveResolver {
     @Ctx() context: Context,
   ): Promise<Changes> {
     const first = requestedFirst ?? DEFAULT_CHANGES;
-    if (first < 1 || first > MAX_CHANGES) throw badArgument('first', `Must be from 1 to ${MAX_CHANGES}.`);
+    if (first < 1 || first > MAX_CHANGES) throw invalidArgumentError('first', `Must be from 1 to ${MAX_CHANGES}.`);
     return changesPage(args, first, context);
   }
 

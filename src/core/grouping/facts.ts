@@ -1,11 +1,11 @@
 /** Groupable fields: derives the keys and the aggregatable fields of a resource from its field metadata. */
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
-import { perEntity } from '../model/perentity';
-import { OWNER, resourceOf } from '../model/registry';
+import { memoizePerEntity } from '../model/perentity';
+import { OWNER_FIELD, resourceOf } from '../model/registry';
 
 /** Name of a field among keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
-export const handleOf = (field: FieldMeta): string => field.object ?? field.name;
+export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
@@ -13,22 +13,23 @@ const TIME_KINDS = ['date', 'datetime', 'time'];
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
 /** Leaves out the owner too: all rows that a viewer can group have the same owner. */
-const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER.field;
+const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
-export const isReference = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
+export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
 const groupableOf = (entity: Entity): FieldMeta[] =>
-  fieldsOf(entity).filter((field) => isVisible(field) && (isReference(field) || GROUPABLE_KINDS.includes(field.kind)));
+  fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
-export const numbersOf = (entity: Entity): FieldMeta[] =>
+export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
 
 /** Fields with a meaningful minimum and maximum. */
-export const extremesOf = (entity: Entity): FieldMeta[] =>
+export const extremeFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
-export const daysOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
-export const momentsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
+export const dateFieldsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
+export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
 
 /** A relation path from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
 interface FieldPath {
@@ -58,7 +59,7 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
     key.fields.push(field);
     links.set(target, key);
   }
-  return [...groupableOf(entity).map((field) => ({ name: handleOf(field), path: [], entity, field })), ...links.values()];
+  return [...groupableOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
 /** A key on a related row that a resource declares in `grouped`, by its dotted path, such as `exercise.category`. */
@@ -68,7 +69,7 @@ function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey
   for (const step of dottedPath.split('.')) {
     const key = keys.find((one) => one.name === step);
     if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
-    if (!('field' in key) || !isReference(key.field)) return { ...key, name, path };
+    if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
     keys = directKeys(key.field.target!());
     path.push(key.field);
   }
@@ -76,7 +77,7 @@ function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey
   return { name, path, entity: path.at(-1)?.target!() ?? entity, field };
 }
 
-const groupKeysOf = perEntity((entity) => {
+const groupKeysOf = memoizePerEntity((entity) => {
   const declaredKeys = Object.entries(resourceOf(entity)!.grouped!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
   return [...directKeys(entity), ...declaredKeys];
 });

@@ -2,53 +2,53 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
-import { visible } from '../access/access';
-import { binder, whereOf, type Bind, type Condition } from '../access/conditions';
-import { count, MAX_PAGE } from '../read/connection';
+import { visibleRowConditions } from '../access/access';
+import { createParameters, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { validatePageSize, MAX_PAGE_SIZE } from '../read/connection';
 import type { Context } from '../context';
-import { badArgument } from '../model/errors';
+import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { from, names } from '../sql/expressions';
-import { filtered, type Given } from '../sql/where';
-import { having, type Having } from './having';
-import { JoinedRows } from './joinedrows';
-import { keysOf, type GroupBy, type Key, type Keys } from './keys';
-import type { Shown } from './plan';
-import { kindOf, type Statistic, type StatisticOf } from './statistics';
-import { distinctName, percentileName } from './types';
-import { Values } from './values';
+import { fromClause, containsId } from '../sql/expressions';
+import { compileWhere, type FilterValue } from '../sql/where';
+import { havingConditionOf, type HavingElement } from './having';
+import { ReferenceJoins } from './joinedrows';
+import { translateGroupBy, type GroupByElement, type GroupKey, type GroupKeys } from './keys';
+import type { RequestedStatistics } from './plan';
+import { statisticKind, type Statistic, type StatisticReference } from './statistics';
+import { countDistinctProperty, percentileProperty } from './types';
+import { AggregateColumns } from './values';
 
-type Inputs = Record<string, Given>;
+type Inputs = Record<string, FilterValue>;
 
-interface GroupOrder extends Partial<StatisticOf> {
+interface GroupOrder extends Partial<StatisticReference> {
   key?: number | null;
   direction: OrderDirection;
 }
 
 export interface GroupArguments {
   where?: Inputs | null;
-  groupBy?: readonly GroupBy[] | null;
-  having?: readonly Having[] | null;
+  groupBy?: readonly GroupByElement[] | null;
+  having?: readonly HavingElement[] | null;
   orderBy?: readonly GroupOrder[] | null;
   first?: number | null;
   offset?: number | null;
 }
 
-export const DEFAULT_GROUPS = 100;
+export const DEFAULT_GROUP_COUNT = 100;
 const MAX_ORDER_TERMS = 20;
 /** Maximum number of groups between the first and the last value of a key, if empty groups are requested. */
 const MAX_SERIES_STEPS = 10_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
 
-export class Grouping {
-  private readonly rows: JoinedRows;
-  private readonly keys: Keys;
-  private readonly values: Values;
-  private readonly conditions: Condition[];
-  private readonly joins: Condition[];
-  private readonly havingCondition?: Condition;
+export class GroupQuery {
+  private readonly rows: ReferenceJoins;
+  private readonly keys: GroupKeys;
+  private readonly values: AggregateColumns;
+  private readonly conditions: SqlCondition[];
+  private readonly joins: SqlCondition[];
+  private readonly havingCondition?: SqlCondition;
   private readonly orderTerms: string[];
   private readonly first: number;
   private readonly offset: number;
@@ -56,58 +56,58 @@ export class Grouping {
   constructor(
     private readonly entity: Entity,
     args: GroupArguments,
-    private readonly shown: Shown,
+    private readonly shown: RequestedStatistics,
     private readonly context: Context,
   ) {
-    const visibility = visible(entity, context);
-    const { conditions, joins } = filtered(entity, args.where, context);
+    const visibility = visibleRowConditions(entity, context);
+    const { conditions, joins } = compileWhere(entity, args.where, context);
     this.conditions = [...visibility, ...conditions];
     this.joins = joins;
-    this.rows = new JoinedRows(context);
-    this.keys = keysOf(entity, args.groupBy, context, this.rows);
-    this.values = new Values(entity, this.keys.weight, this.rows);
-    this.havingCondition = having(entity, args.having, this.values);
+    this.rows = new ReferenceJoins(context);
+    this.keys = translateGroupBy(entity, args.groupBy, context, this.rows);
+    this.values = new AggregateColumns(entity, this.keys.weightSql, this.rows);
+    this.havingCondition = havingConditionOf(entity, args.having, this.values);
     this.orderTerms = this.parseOrder(args.orderBy ?? []);
     for (const [name, fieldNames] of shown.statistics) {
-      if (name === 'count' || name === 'weightedCount') this.values.column(name, undefined);
-      else for (const fieldName of fieldNames) this.values.column(name as Statistic, fieldName);
+      if (name === 'count' || name === 'weightedCount') this.values.addStatistic(name, undefined);
+      else for (const fieldName of fieldNames) this.values.addStatistic(name as Statistic, fieldName);
     }
-    for (const { p, fieldNames } of shown.percentiles) for (const fieldName of fieldNames) this.values.percentile(p, fieldName);
+    for (const { p, fieldNames } of shown.percentiles) for (const fieldName of fieldNames) this.values.addPercentile(p, fieldName);
     for (const of of shown.distinctFields) {
-      kindOf(entity, { statistic: 'countDistinct', of }, 'countDistinct');
-      this.values.column('countDistinct', of);
+      statisticKind(entity, { statistic: 'countDistinct', of }, 'countDistinct');
+      this.values.addStatistic('countDistinct', of);
     }
-    this.first = count('first', args.first, MAX_PAGE) ?? DEFAULT_GROUPS;
-    this.offset = count('offset', args.offset, MAX_INTEGER) ?? 0;
+    this.first = validatePageSize('first', args.first, MAX_PAGE_SIZE) ?? DEFAULT_GROUP_COUNT;
+    this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
   /** SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
-    if (orderBy.length > MAX_ORDER_TERMS) throw badArgument('orderBy', atMostElements(MAX_ORDER_TERMS));
+    if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.keys;
     const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
-      if ((key == null) === (statistic == null)) throw badArgument(inputPath, 'Name either a `key` or a `statistic`.');
+      if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Name either a `key` or a `statistic`.');
       if (statistic != null) {
-        kindOf(this.entity, { statistic, of }, inputPath);
-        return orderTerm(`"${this.values.column(statistic, of)}"`, direction);
+        statisticKind(this.entity, { statistic, of }, inputPath);
+        return orderTerm(`"${this.values.addStatistic(statistic, of)}"`, direction);
       }
-      if (of != null) throw badArgument(`${inputPath}.of`, 'A key is not of a field.');
+      if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key is not of a field.');
       if (!(key! >= 1 && key! <= keys.length))
-        throw badArgument(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+        throw invalidArgumentError(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
       return byKey(key! - 1, direction);
     });
     return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
   }
 
-  private sql(extraConditions: readonly Condition[], bind: Bind): string {
+  private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
     const { keys } = this.keys;
     const { columns, derived } = this.values;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
     const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
-    const source = `${from(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereOf([...extraConditions, ...this.conditions], 't', bind)}`;
+    const source = `${fromClause(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
@@ -127,7 +127,7 @@ export class Grouping {
   }
 
   /** CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they only set "over". */
-  private emptyGroupCtes(keys: readonly Key[], index: number, bind: Bind): string[] {
+  private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
     const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
@@ -143,18 +143,18 @@ export class Grouping {
     ];
   }
 
-  async groups(): Promise<Row[]> {
-    const { bind, values } = binder();
+  async readGroups(): Promise<Row[]> {
+    const { bind, values } = createParameters();
     const rows = await this.context.session.read(this.sql([], bind), values);
     return this.assemble(rows);
   }
 
   /** The groups of the child rows of each parent, in one statement. `by` is the child's reference to its parent. */
-  async groupsBelow(by: string, parents: readonly number[]): Promise<Row[][]> {
+  async readGroupsOfParents(by: string, parents: readonly number[]): Promise<Row[][]> {
     const parent = fieldOf(this.entity, by);
-    const { bind, values } = binder();
+    const { bind, values } = createParameters();
     const ids = bind(parents);
-    const inner = this.sql([() => names(parent, 't', 'q.id')], bind);
+    const inner = this.sql([() => containsId(parent, 't', 'q.id')], bind);
     const rows = await this.context.session.read(
       `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
       values,
@@ -166,7 +166,7 @@ export class Grouping {
 
   private assemble(rows: readonly Row[]): Row[] {
     if (rows[0]?._over)
-      throw badArgument(
+      throw invalidArgumentError(
         'groupBy',
         `Between the first and the last group there are more than ${MAX_SERIES_STEPS} steps: ask for fewer, or for none that are empty.`,
       );
@@ -179,13 +179,14 @@ export class Grouping {
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
     for (const [name, fieldNames] of this.shown.statistics)
-      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.column(name as Statistic, fieldName)]);
+      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.addStatistic(name as Statistic, fieldName)]);
     for (const { p, fieldNames } of this.shown.percentiles)
-      for (const fieldName of fieldNames) setValue(percentileName(p), fieldName, row[this.values.percentile(p, fieldName)]);
-    for (const fieldName of this.shown.distinctFields) group[distinctName(fieldName)] = row[this.values.column('countDistinct', fieldName)];
+      for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.values.addPercentile(p, fieldName)]);
+    for (const fieldName of this.shown.distinctFields)
+      group[countDistinctProperty(fieldName)] = row[this.values.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
     for (const name of this.shown.statistics.keys()) group[name] ??= {};
-    for (const { p } of this.shown.percentiles) group[percentileName(p)] ??= {};
+    for (const { p } of this.shown.percentiles) group[percentileProperty(p)] ??= {};
     return group;
   }
 }

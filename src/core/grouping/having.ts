@@ -1,34 +1,43 @@
 /** HAVING: translates the argument `having` to a SQL condition on the statistics of groups. */
 import { atMostElements } from '../../contract/messages';
-import { all, type Condition } from '../access/conditions';
-import { badArgument } from '../model/errors';
+import { conjunction, type SqlCondition } from '../access/conditions';
+import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { operation, type Given } from '../sql/where';
-import { conditionName } from './inputs';
-import { kindOf, type StatisticOf } from './statistics';
-import type { Values } from './values';
+import { operatorCondition, type FilterValue } from '../sql/where';
+import { havingMemberName } from './inputs';
+import { statisticKind, type StatisticReference } from './statistics';
+import type { AggregateColumns } from './values';
 
 const MAX_HAVING = 20;
 
-export type Having = StatisticOf & Record<string, Given>;
+export type HavingElement = StatisticReference & Record<string, FilterValue>;
 
-export function having(entity: Entity, elements: readonly Having[] | null | undefined, values: Values): Condition | undefined {
+export function havingConditionOf(
+  entity: Entity,
+  elements: readonly HavingElement[] | null | undefined,
+  values: AggregateColumns,
+): SqlCondition | undefined {
   if (!elements) return undefined;
-  if (elements.length > MAX_HAVING) throw badArgument('having', atMostElements(MAX_HAVING));
-  return all(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, values)));
+  if (elements.length > MAX_HAVING) throw invalidArgumentError('having', atMostElements(MAX_HAVING));
+  return conjunction(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, values)));
 }
 
-function conditionsOf(entity: Entity, { statistic, of, ...filters }: Having, inputPath: string, values: Values): Condition[] {
-  const kind = kindOf(entity, { statistic, of }, inputPath);
-  const name = conditionName(kind);
+function conditionsOf(
+  entity: Entity,
+  { statistic, of, ...filters }: HavingElement,
+  inputPath: string,
+  values: AggregateColumns,
+): SqlCondition[] {
+  const kind = statisticKind(entity, { statistic, of }, inputPath);
+  const name = havingMemberName(kind);
   const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
   if (misplacedName || filters[name] == null)
-    throw badArgument(`${inputPath}.${misplacedName ?? name}`, `A condition on this statistic stands in \`${name}\`.`);
-  const column = values.column(statistic, of);
+    throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `A condition on this statistic stands in \`${name}\`.`);
+  const column = values.addStatistic(statistic, of);
   // The cast allows comparison of integer statistics with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
   const field = { name: column, kind, sql } as FieldMeta;
-  return Object.entries(filters[name] as Record<string, Given>).flatMap(([operator, value]) =>
-    value === undefined ? [] : (operation(field, operator, value, false, `${inputPath}.${name}.${operator}`) ?? []),
+  return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>
+    value === undefined ? [] : (operatorCondition(field, operator, value, false, `${inputPath}.${name}.${operator}`) ?? []),
   );
 }

@@ -1,34 +1,44 @@
 /** Input types of grouped queries, per resource: `groupBy` keys, `having` conditions and `orderBy` terms. */
-import { constant } from '../../contract/casing';
+import { toConstantCase } from '../../contract/casing';
 import { Extensions, Field, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { Entity, FieldMeta } from '../model/fields';
-import { filterOf } from '../sql/filters';
+import { filterInput } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
-import { noun } from '../model/inflection';
-import { perEntity } from '../model/perentity';
+import { nounFor } from '../model/inflection';
+import { memoizePerEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, handleOf, linkKeysOf, momentsOf, numbersOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
+import {
+  dateFieldsOf,
+  extremeFieldsOf,
+  groupFieldName,
+  linkKeysOf,
+  datetimeFieldsOf,
+  numberFieldsOf,
+  valueKeysOf,
+  type LinkKey,
+  type ValueKey,
+} from './facts';
 import { Statistic } from './statistics';
 import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './units';
 
-export interface Member {
+export interface FieldDefinition {
   type: () => object;
   description: string;
   nullable?: boolean;
   defaultValue?: unknown;
 }
-export type Members = Record<string, Member>;
+export type FieldDefinitions = Record<string, FieldDefinition>;
 
-export const classNamed = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
+export const createNamedClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
 
-export function classOf(name: string, members: Members): ClassType {
-  const Type = classNamed(name);
+export function createClassWithFields(name: string, members: FieldDefinitions): ClassType {
+  const Type = createNamedClass(name);
   for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
   return Type;
 }
 
-function inputType(name: string, description: string, members: Members): ClassType {
-  const Input = classOf(name, members);
+function inputType(name: string, description: string, members: FieldDefinitions): ClassType {
+  const Input = createClassWithFields(name, members);
   InputType(name, { description })(Input);
   return Input;
 }
@@ -80,29 +90,29 @@ const describeValueKey = ({ path, field }: ValueKey): string => {
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const describeLinkKey = ({ path, target }: LinkKey): string =>
-  `Each ${noun(target.name)} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to; a row is in the group of each.`;
+  `Each ${nounFor(target.name)} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to; a row is in the group of each.`;
 
 /** Whether a link key takes a weight per list. One with a single list needs none. */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
 
 /** The enum `XGroupField` of a resource X: fields whose values can be keys. */
-export const fieldEnum = perEntity((entity) => {
+export const groupFieldEnum = memoizePerEntity((entity) => {
   const keys = [
     ...valueKeysOf(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
     ...linkKeysOf(entity).flatMap((key) => (hasWeights(key) ? [] : [{ name: key.name, description: describeLinkKey(key) }])),
   ];
-  const values = Object.fromEntries(keys.map(({ name }) => [constant(name), name]));
+  const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
   registerEnumType(values, {
     name: `${entity.name}GroupField`,
     description: `Values by which rows of ${entity.name} are grouped.`,
-    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [constant(name), { description }])),
+    valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [toConstantCase(name), { description }])),
   });
   return values;
 });
 
-const weightsInput = perEntity((entity): ClassType => {
+const weightsInput = memoizePerEntity((entity): ClassType => {
   const { target, fields } = linkKeysOf(entity).find(hasWeights)!;
-  const members: Members = {};
+  const members: FieldDefinitions = {};
   for (const { relation } of fields) {
     const description = `Of those in \`${relation!.object}\`, at least 0; absent: they do not count.`;
     members[relation!.object] = { type: () => DecimalScalar, nullable, description };
@@ -111,16 +121,17 @@ const weightsInput = perEntity((entity): ClassType => {
 });
 
 /** The oneOf input type `XGroupBy` of a resource X: one key. */
-export const groupByInput = perEntity((entity: Entity): ClassType => {
-  const field = fieldEnum(entity);
-  const members: Members = { field: { type: () => field, nullable, description: 'The value of a field.' } };
+export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
+  const field = groupFieldEnum(entity);
+  const members: FieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
   const addMember = (name: string, type: () => object, description: string) => {
     if (members[name]) throw new Error(`${entity.name} can be grouped by two things called ${name}`);
     members[name] = { type, nullable, description };
   };
-  for (const day of daysOf(entity)) addMember(handleOf(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
-  for (const moment of momentsOf(entity)) addMember(handleOf(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
-  for (const number of numbersOf(entity)) addMember(handleOf(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
+  for (const day of dateFieldsOf(entity)) addMember(groupFieldName(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);
+  for (const moment of datetimeFieldsOf(entity))
+    addMember(groupFieldName(moment), () => TimeGroupBy, `\`${moment.name}\` by unit of time.`);
+  for (const number of numberFieldsOf(entity)) addMember(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
   for (const key of linkKeysOf(entity).filter(hasWeights)) {
     const weights = weightsInput(key.entity);
     addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and 1 in the group without any.`);
@@ -131,29 +142,29 @@ export const groupByInput = perEntity((entity: Entity): ClassType => {
 });
 
 /** The member of a `having` element that takes conditions on values of a kind. */
-export const conditionName = (kind: FieldMeta['kind']): string =>
+export const havingMemberName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_MEMBER: Member = { type: () => Statistic, description: 'What to compute of the group.' };
-const ofMember = (entity: Entity): Member => ({
-  type: () => fieldEnum(entity),
+const STATISTIC_MEMBER: FieldDefinition = { type: () => Statistic, description: 'What to compute of the group.' };
+const ofMember = (entity: Entity): FieldDefinition => ({
+  type: () => groupFieldEnum(entity),
   nullable,
   description: 'The field; absent for a count of rows.',
 });
 
-export const havingInput = perEntity((entity: Entity): ClassType => {
-  const members: Members = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
-  for (const kind of ['decimal', ...extremesOf(entity).map((field) => field.kind)] as const) {
-    const name = conditionName(kind);
+export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
+  const members: FieldDefinitions = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
+  for (const kind of ['decimal', ...extremeFieldsOf(entity).map((field) => field.kind)] as const) {
+    const name = havingMemberName(kind);
     const description = name === 'is' ? 'On a number.' : `On a ${kind}: the smallest or the largest.`;
-    members[name] ??= { type: () => filterOf({ kind, name: '' } as FieldMeta)!, nullable, description };
+    members[name] ??= { type: () => filterInput({ kind, name: '' } as FieldMeta)!, nullable, description };
   }
   return inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
 });
 
 const KEY_DESCRIPTION = 'Element of `groupBy`, counted from 1: dates and numbers by value, texts as in lists, rows by id.';
 
-export const groupOrderInput = perEntity((entity: Entity): ClassType =>
+export const groupOrderInput = memoizePerEntity((entity: Entity): ClassType =>
   inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
     key: { type: () => Int, nullable, description: KEY_DESCRIPTION },
     statistic: { ...STATISTIC_MEMBER, nullable },

@@ -2,60 +2,60 @@
 import { Decimal } from 'decimal.js';
 import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
-import { reachable } from '../access/access';
-import { collation } from '../sql/collation';
-import { whereOf, type Bind } from '../access/conditions';
+import { referenceableRowConditions } from '../access/access';
+import { collateClause } from '../sql/collation';
+import { whereClause, type BindParameter } from '../access/conditions';
 import type { Context } from '../context';
-import { badArgument } from '../model/errors';
-import { fieldsOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
-import { expression } from '../sql/expressions';
-import type { Given } from '../sql/where';
+import { invalidArgumentError } from '../model/errors';
+import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
+import { fieldSqlExpression } from '../sql/expressions';
+import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../model/registry';
-import { isReference, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
+import { isReferenceField, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
-import { JoinedRows, plainValue } from './joinedrows';
-import { binName, buckets, idOf } from './types';
-import { bucketSql, dayBucket, isRecurring, isZone, STEPS, timeBucket, type Unit } from './units';
+import { ReferenceJoins, groupableValueSql } from './joinedrows';
+import { binMemberName, bucketsProperty, idMemberName } from './types';
+import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './units';
 
 const MAX_KEYS = 6;
 
-export type GroupBy = { [member: string]: unknown };
+export type GroupByElement = { [member: string]: unknown };
 
-export interface Key {
+export interface GroupKey {
   /** Unique among the keys of one grouping. */
   name: string;
-  sql(bind: Bind): string;
+  sql(bind: BindParameter): string;
   /** SQL of the sort expression, given the SQL of the key's value. */
   orderSql(value: string): string;
   /** Adds a selected value to the `keys` object of a group. */
   assign(keys: Row, value: Row[string]): void;
   /** SQL of all key values between two; only if empty groups are requested. */
-  seriesSql?(from: string, to: string, bind: Bind): string;
+  seriesSql?(from: string, to: string, bind: BindParameter): string;
   /** SQL of the number of steps between two key values; only if empty groups are requested. */
-  stepCountSql?(from: string, to: string, bind: Bind): string;
+  stepCountSql?(from: string, to: string, bind: BindParameter): string;
 }
 
-export interface Keys {
-  keys: Key[];
+export interface GroupKeys {
+  keys: GroupKey[];
   /** SQL of a row's weight; absent if every weight is 1. */
-  weight?: string;
+  weightSql?: string;
 }
 
 const identity = (value: string) => value;
 
 class KeyReader {
-  readonly keys: Key[] = [];
+  readonly keys: GroupKey[] = [];
   readonly weights: string[] = [];
 
   constructor(
     private readonly entity: Entity,
     private readonly context: Context,
-    private readonly rows: JoinedRows,
+    private readonly rows: ReferenceJoins,
   ) {}
 
-  addElement(element: GroupBy, inputPath: string): void {
+  addElement(element: GroupByElement, inputPath: string): void {
     // The input type is a oneOf, so exactly one member is set.
-    const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, Given]];
+    const [[name, options]] = Object.entries(element).filter(([, one]) => one != null) as [[string, FilterValue]];
     const isFieldKey = name === 'field';
     const keyName = isFieldKey ? (options as string) : name;
     const linkKey = linkKeysOf(this.entity).find((key) => key.name === keyName);
@@ -71,52 +71,53 @@ class KeyReader {
     return this.addBinKey(field, options, inputPath);
   }
 
-  private add(key: Key, inputPath: string): void {
-    if (this.keys.some(({ name }) => name === key.name)) throw badArgument(inputPath, 'There is such a key already.');
+  private add(key: GroupKey, inputPath: string): void {
+    if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'There is such a key already.');
     if (key.seriesSql && this.keys.some(({ seriesSql }) => seriesSql))
-      throw badArgument(inputPath, 'Another key asks for empty groups already.');
+      throw invalidArgumentError(inputPath, 'Another key asks for empty groups already.');
     this.keys.push(key);
   }
 
   private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
-    const sql = plainValue(field, this.rows.at(path));
-    const collationSql = collation(entity, field, this.context.api);
-    const memberName = isReference(field) ? idOf(name) : name;
+    const sql = groupableValueSql(field, this.rows.aliasOf(path));
+    const collationSql = collateClause(entity, field, this.context.api);
+    const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
     this.add({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assign }, inputPath);
   }
 
   private addDayKey(field: FieldMeta, { by, firstDay, empty }: DayGroupBy, inputPath: string): void {
-    const sql = bucketSql(by, firstDay, expression(field, 't'), '');
-    const assign = (keys: Row, value: string | null) => appendBucket(keys, buckets(field), value === null ? null : dayBucket(by, value));
+    const sql = bucketSql(by, firstDay, fieldSqlExpression(field, 't'), '');
+    const assign = (keys: Row, value: string | null) =>
+      appendBucket(keys, bucketsProperty(field), value === null ? null : dayBucket(by, value));
     this.add({ name: `${field.name} ${by}`, sql: () => sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
   private addTimeKey(field: FieldMeta, options: TimeGroupBy, inputPath: string): void {
     const { by, firstDay, empty, timeZone: zone = null } = options;
-    if (zone !== null && !isZone(zone))
-      throw badArgument(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
+    if (zone !== null && !isTimeZone(zone))
+      throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     const timeZone = zone ?? this.context.timeZone;
-    const moment = expression(field, 't');
-    const sql = (bind: Bind) => {
+    const moment = fieldSqlExpression(field, 't');
+    const sql = (bind: BindParameter) => {
       const zoneSql = bind(timeZone);
       return bucketSql(by, firstDay, `(${moment} AT TIME ZONE ${zoneSql}::text)`, `date_trunc('hour', ${moment}, ${zoneSql}::text)`);
     };
     const assign = (keys: Row, value: string | null) =>
-      appendBucket(keys, buckets(field), value === null ? null : timeBucket(by, value, timeZone));
+      appendBucket(keys, bucketsProperty(field), value === null ? null : timeBucket(by, value, timeZone));
     this.add({ name: `${field.name} ${by}`, sql, assign, ...timeSql(by, firstDay, empty) }, inputPath);
   }
 
   private addBinKey(field: FieldMeta, { width, from, empty }: NumberGroupBy, inputPath: string): void {
-    if (!new Decimal(width).greaterThan(0)) throw badArgument(`${inputPath}.width`, 'Ensure this value is greater than 0.');
-    const value = `${expression(field, 't')}::numeric`;
-    const sql = (bind: Bind) => {
+    if (!new Decimal(width).greaterThan(0)) throw invalidArgumentError(`${inputPath}.width`, 'Ensure this value is greater than 0.');
+    const value = `${fieldSqlExpression(field, 't')}::numeric`;
+    const sql = (bind: BindParameter) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
       // mod() of a negative number is negative, hence the second mod(). All of this is exact decimal arithmetic.
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
     const assign = (keys: Row, binStart: string | null) =>
-      void (keys[binName(field)] = binStart === null ? null : { from: binStart, to: new Decimal(binStart).plus(width).toFixed() });
+      void (keys[binMemberName(field)] = binStart === null ? null : { from: binStart, to: new Decimal(binStart).plus(width).toFixed() });
     this.add(
       {
         name: `${field.name} bin`,
@@ -137,21 +138,21 @@ class KeyReader {
     const linkedFields = fields.flatMap((field) => {
       const weight = weights[field.relation!.object];
       if (weight == null) return [];
-      if (new Decimal(weight).isNegative()) throw badArgument(`${inputPath}.${field.relation!.object}`, atLeast(0));
+      if (new Decimal(weight).isNegative()) throw invalidArgumentError(`${inputPath}.${field.relation!.object}`, atLeast(0));
       return [{ ...field.link!, weight }];
     });
-    if (!linkedFields.length) throw badArgument(inputPath, 'Say of one list at least how much those in it weigh.');
+    if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Say of one list at least how much those in it weigh.');
     const alias = `m${this.weights.length}`;
-    const visibility = reachable(target, this.context);
-    const outer = this.rows.at(path);
+    const visibility = referenceableRowConditions(target, this.context);
+    const outer = this.rows.aliasOf(path);
     const ownColumn = linkedFields[0]!.via ?? 'id';
     if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
     this.rows.joins.push((_alias, bind) => {
       const visibilitySql = visibility.length
-        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereOf(visibility, 'z', bind)})`
+        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibility, 'z', bind)})`
         : '';
       const linkSelects = linkedFields.map(({ table, own: from, other, weight, ...link }) => {
-        const discriminatorSql = ofKind({ table, own: from, other, ...link }, 'l');
+        const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
         return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', other)}`;
       });
       // A linked row in two of the lists counts once, with its larger weight.
@@ -164,7 +165,7 @@ class KeyReader {
         name,
         sql: () => `${alias}."id"`,
         orderSql: identity,
-        assign: (keys, value) => void (keys[idOf(name)] = value),
+        assign: (keys, value) => void (keys[idMemberName(name)] = value),
       },
       inputPath,
     );
@@ -175,14 +176,14 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
-const MIN_DAYS_PER_STEP: Partial<Record<Unit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
+const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
 /** SQL of a time key: its sort expression, and the series of its values if empty groups are requested. */
-function timeSql(unit: Unit, firstDay: number, empty: boolean): Pick<Key, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
-  const step = STEPS[unit];
+function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
+  const step = BUCKET_STEPS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : identity;
   if (!empty) return { orderSql };
-  if (isRecurring(unit)) {
+  if (isCyclicUnit(unit)) {
     const [low, high] = step.split(' to ');
     return {
       orderSql,
@@ -204,11 +205,16 @@ function timeSql(unit: Unit, firstDay: number, empty: boolean): Pick<Key, 'order
 }
 
 /** Translates `groupBy`; the keys are in the order of its elements. */
-export function keysOf(entity: Entity, groupBy: readonly GroupBy[] | null | undefined, context: Context, rows: JoinedRows): Keys {
+export function translateGroupBy(
+  entity: Entity,
+  groupBy: readonly GroupByElement[] | null | undefined,
+  context: Context,
+  rows: ReferenceJoins,
+): GroupKeys {
   if (!groupBy) return { keys: [] };
-  if (groupBy.length > MAX_KEYS) throw badArgument('groupBy', atMostElements(MAX_KEYS));
+  if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
   const reader = new KeyReader(entity, context, rows);
   groupBy.forEach((element, index) => reader.addElement(element, `groupBy[${index}]`));
   const { keys, weights } = reader;
-  return { keys, ...(weights.length && { weight: weights.join(' * ') }) };
+  return { keys, ...(weights.length && { weightSql: weights.join(' * ') }) };
 }

@@ -3,20 +3,20 @@ import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { groupedName, type ChildMeta, type Entity } from '../model/fields';
+import { groupedFieldName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
-import { method, type Parameter } from '../model/method';
-import { noun } from '../model/inflection';
+import { addResolverMethod, type ParameterDecorator } from '../model/method';
+import { nounFor } from '../model/inflection';
 import { resourceOf } from '../model/registry';
-import { DEFAULT_GROUPS, Grouping, type GroupArguments } from './grouped';
+import { DEFAULT_GROUP_COUNT, GroupQuery, type GroupArguments } from './grouped';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
-import { shownOf } from './plan';
+import { requestedStatisticsOf } from './plan';
 import { groupType } from './types';
 
 /** High cost, because the query reads all rows of the list, however few groups result. */
 const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
-function groupedParameters(entity: Entity): Parameter[] {
+function groupedParameters(entity: Entity): ParameterDecorator[] {
   const nullable = true;
   const [groupBy, havingType, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [
@@ -24,44 +24,44 @@ function groupedParameters(entity: Entity): Parameter[] {
     Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; absent: all rows are one group.' }),
     Arg('having', () => [havingType], { nullable, description: 'Conditions on statistics; all must hold.' }),
     Arg('orderBy', () => [order], { nullable, description: 'The keys decide last, nulls last.' }),
-    Arg('first', () => Int, { defaultValue: DEFAULT_GROUPS, description: 'How many groups, 10000 at most.' }),
+    Arg('first', () => Int, { defaultValue: DEFAULT_GROUP_COUNT, description: 'How many groups, 10000 at most.' }),
     Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
     Ctx(),
     Info(),
   ];
 }
 
-function createGrouping(entity: Entity, values: unknown[]): Grouping {
+function createGrouping(entity: Entity, values: unknown[]): GroupQuery {
   const [where, groupBy, having, orderBy, first, offset, context, info] = values;
   const args = { where, groupBy, having, orderBy, first, offset } as GroupArguments;
-  return new Grouping(entity, args, shownOf(info as GraphQLResolveInfo), context as Context);
+  return new GroupQuery(entity, args, requestedStatisticsOf(info as GraphQLResolveInfo), context as Context);
 }
 
-export function groupedQuery(target: ClassType, entity: Entity): void {
+export function addGroupedQuery(target: ClassType, entity: Entity): void {
   const { many, owned } = resourceOf(entity)!;
   const type = groupType(entity);
-  method(
+  addResolverMethod(
     target,
     'grouped',
-    (...values: unknown[]): Promise<Row[]> => createGrouping(entity, values).groups(),
+    (...values: unknown[]): Promise<Row[]> => createGrouping(entity, values).readGroups(),
     groupedParameters(entity),
     Query(() => [type], {
       name: `${many}Grouped`,
-      description: `Statistics of the ${noun(many)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
+      description: `Statistics of the ${nounFor(many)}${owned ? ' of the viewer' : ''}, by \`groupBy\`.`,
     }),
     GROUPED_EXTENSIONS,
   );
 }
 
-export function groupedChildren(target: ClassType, child: ChildMeta): void {
+export function addGroupedChildField(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
   const type = groupType(entity);
-  method(
+  addResolverMethod(
     target,
-    groupedName(child),
+    groupedFieldName(child),
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
-      const load = (ids: readonly unknown[]) => createGrouping(entity, values).groupsBelow(child.by, ids as number[]);
+      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.by, ids as number[]);
       return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...groupedParameters(entity)],

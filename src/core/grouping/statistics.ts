@@ -1,22 +1,22 @@
 /** Aggregate functions of groups (count, sum, mean, …) as `having` and `orderBy` refer to them: a statistic and its field. */
 import { registerEnumType } from 'type-graphql';
-import { badArgument } from '../model/errors';
+import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { extremesOf, handleOf, numbersOf, valueKeysOf } from './facts';
+import { extremeFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './facts';
 
-export const OF_NUMBERS = {
+export const NUMBER_STATISTICS = {
   sum: 'Exact sum, each value times the weight of its row; null without values.',
   avg: 'Mean, weighted as in `sum`; null without values. Rounded to 10 places.',
   stddev: 'Sample standard deviation (n − 1), without weights; null for fewer than two values. Rounded to 10 places.',
   median: 'Interpolated, without weights; null without values.',
 } as const;
-export const OF_EXTREMES = {
+export const EXTREME_STATISTICS = {
   min: 'Smallest value; null without values.',
   max: 'Largest value; null without values.',
 } as const;
-export const DISTINCT = 'Number of different values; nulls do not count.';
-export const COUNTED = 'Number of rows.';
-export const WEIGHTED = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
+export const COUNT_DISTINCT_DESCRIPTION = 'Number of different values; nulls do not count.';
+export const COUNT_DESCRIPTION = 'Number of rows.';
+export const WEIGHTED_COUNT_DESCRIPTION = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
 
 /** The enum Statistic. Its values are the names of the corresponding fields of a group. */
 export const Statistic = {
@@ -36,19 +36,19 @@ registerEnumType(Statistic, {
   name: 'Statistic',
   description: 'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` are of rows, all others of a field of them.',
   valuesConfig: {
-    COUNT: { description: COUNTED },
-    WEIGHTED_COUNT: { description: WEIGHTED },
-    COUNT_DISTINCT: { description: DISTINCT },
-    SUM: { description: OF_NUMBERS.sum },
-    AVG: { description: OF_NUMBERS.avg },
-    STDDEV: { description: OF_NUMBERS.stddev },
-    MEDIAN: { description: OF_NUMBERS.median },
-    MIN: { description: OF_EXTREMES.min },
-    MAX: { description: OF_EXTREMES.max },
+    COUNT: { description: COUNT_DESCRIPTION },
+    WEIGHTED_COUNT: { description: WEIGHTED_COUNT_DESCRIPTION },
+    COUNT_DISTINCT: { description: COUNT_DISTINCT_DESCRIPTION },
+    SUM: { description: NUMBER_STATISTICS.sum },
+    AVG: { description: NUMBER_STATISTICS.avg },
+    STDDEV: { description: NUMBER_STATISTICS.stddev },
+    MEDIAN: { description: NUMBER_STATISTICS.median },
+    MIN: { description: EXTREME_STATISTICS.min },
+    MAX: { description: EXTREME_STATISTICS.max },
   },
 });
 
-export interface StatisticOf {
+export interface StatisticReference {
   statistic: Statistic;
   of?: string | null;
 }
@@ -57,18 +57,20 @@ const isRowStatistic = (statistic: Statistic) => statistic === 'count' || statis
 
 function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string, FieldMeta['kind']> {
   if (statistic === 'countDistinct') return new Map(valueKeysOf(entity).map(({ name }) => [name, 'decimal']));
-  if (statistic === 'min' || statistic === 'max') return new Map(extremesOf(entity).map((field) => [handleOf(field), field.kind]));
-  return new Map(numbersOf(entity).map((field) => [handleOf(field), 'decimal']));
+  if (statistic === 'min' || statistic === 'max')
+    return new Map(extremeFieldsOf(entity).map((field) => [groupFieldName(field), field.kind]));
+  return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));
 }
 
 /** The kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
-export function kindOf(entity: Entity, { statistic, of }: StatisticOf, inputPath: string): FieldMeta['kind'] {
+export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): FieldMeta['kind'] {
   if (isRowStatistic(statistic)) {
-    if (of != null) throw badArgument(`${inputPath}.of`, 'This statistic is of rows, not of a field.');
+    if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic is of rows, not of a field.');
     return 'decimal';
   }
   const kinds = kindsByField(entity, statistic);
   const kind = kinds.get(of ?? '');
-  if (!kind) throw badArgument(`${inputPath}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);
+  if (!kind)
+    throw invalidArgumentError(`${inputPath}.of`, `This statistic is of one of these fields: ${[...kinds.keys()].join(', ') || 'none'}.`);
   return kind;
 }

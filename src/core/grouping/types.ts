@@ -1,18 +1,33 @@
 /** Output types of grouped queries, per resource: groups, their keys and their statistics. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { IN_KILOGRAMS } from '../../contract/masses';
+import { KILOGRAMS_NOTE } from '../../contract/masses';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
 import { loadParent } from '../read/loaders';
-import { method } from '../model/method';
-import { perEntity } from '../model/perentity';
+import { addResolverMethod } from '../model/method';
+import { memoizePerEntity } from '../model/perentity';
 import { DecimalScalar } from '../model/scalars';
-import { daysOf, extremesOf, handleOf, isReference, linkKeysOf, momentsOf, numbersOf, valueKeysOf } from './facts';
-import { classOf, fieldEnum, type Members } from './inputs';
-import { COUNTED, DISTINCT, OF_EXTREMES, OF_NUMBERS, WEIGHTED } from './statistics';
-import { DayBucket, DayUnit, TimeBucket, TimeUnit, type Bucket } from './units';
+import {
+  dateFieldsOf,
+  extremeFieldsOf,
+  groupFieldName,
+  isReferenceField,
+  linkKeysOf,
+  datetimeFieldsOf,
+  numberFieldsOf,
+  valueKeysOf,
+} from './facts';
+import { createClassWithFields, groupFieldEnum, type FieldDefinitions } from './inputs';
+import {
+  COUNT_DESCRIPTION,
+  COUNT_DISTINCT_DESCRIPTION,
+  EXTREME_STATISTICS,
+  NUMBER_STATISTICS,
+  WEIGHTED_COUNT_DESCRIPTION,
+} from './statistics';
+import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './units';
 
 /** Cost of a median or percentile of one field, which sorts all values of a group. */
 const SORT_COST = { cost: { weight: 5 } };
@@ -29,40 +44,40 @@ const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
 /** Suffix of the description of a statistic of masses, which has the same unit. */
-const unitSuffix = ({ description }: FieldMeta): string => (description.includes(IN_KILOGRAMS) ? `, ${IN_KILOGRAMS}` : '');
+const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
-function objectType(name: string, description: string, members: Members): ClassType {
-  const Type = classOf(name, members);
+function objectType(name: string, description: string, members: FieldDefinitions): ClassType {
+  const Type = createClassWithFields(name, members);
   ObjectType(name, { description, simpleResolvers: true })(Type);
   return Type;
 }
 
 /** Names of the members of a group's `keys` object. */
-export const idOf = (name: string) => `${name}Id`;
-const bucketsName = (field: FieldMeta) => `${handleOf(field)}Bucket`;
-export const binName = (field: FieldMeta) => `${handleOf(field)}Bin`;
+export const idMemberName = (name: string) => `${name}Id`;
+const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
+export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
 /** Property of a `keys` row that holds all time buckets of a field, for its resolver. */
-export const buckets = (field: FieldMeta) => `${handleOf(field)} buckets`;
+export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
 
 /** Keys that resolve to rows: references and links. */
 function rowKeys(entity: Entity): [name: string, target: Entity][] {
-  const references = valueKeysOf(entity).filter(({ field }) => isReference(field));
+  const references = valueKeysOf(entity).filter(({ field }) => isReferenceField(field));
   return [
     ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
     ...linkKeysOf(entity).map(({ name, target }): [string, Entity] => [name, target]),
   ];
 }
 
-const keysType = perEntity((entity: Entity): ClassType => {
-  const members: Members = {};
+const keysType = memoizePerEntity((entity: Entity): ClassType => {
+  const members: FieldDefinitions = {};
   for (const [name] of rowKeys(entity))
-    members[idOf(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
+    members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of valueKeysOf(entity))
-    if (!isReference(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
-  for (const field of numbersOf(entity))
-    members[binName(field)] = { type: () => NumberBin, nullable, description: `The bin that \`${field.name}\` lies in.` };
+    if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
+  for (const field of numberFieldsOf(entity))
+    members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that \`${field.name}\` lies in.` };
   const type = objectType(
     `${entity.name}GroupKeys`,
     `Keys of a group of ${entity.name}: null unless grouped by, and for rows without a value.`,
@@ -72,28 +87,28 @@ const keysType = perEntity((entity: Entity): ClassType => {
   class Keys {}
   resolvers.push(Keys);
   for (const [name, target] of rowKeys(entity)) addRowField(Keys, name, target);
-  for (const field of daysOf(entity)) addBucketField(Keys, field, DayBucket, DayUnit);
-  for (const field of momentsOf(entity)) addBucketField(Keys, field, TimeBucket, TimeUnit);
+  for (const field of dateFieldsOf(entity)) addBucketField(Keys, field, DayBucket, DayUnit);
+  for (const field of datetimeFieldsOf(entity)) addBucketField(Keys, field, TimeBucket, TimeUnit);
   return type;
 });
 
 /** Adds a field that resolves the row of an id among the keys. */
 function addRowField(Keys: ClassType, name: string, target: Entity): void {
-  method(
+  addResolverMethod(
     Keys,
     name,
-    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target, keys[idOf(name)] ?? null, context, info),
+    (keys: Row, context: Context, info: GraphQLResolveInfo) => loadParent(target, keys[idMemberName(name)] ?? null, context, info),
     [Root(), Ctx(), Info()],
-    FieldResolver(() => target, { nullable, description: `The row that \`${idOf(name)}\` names.` }),
+    FieldResolver(() => target, { nullable, description: `The row that \`${idMemberName(name)}\` names.` }),
   );
 }
 
 function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, unit: object): void {
-  method(
+  addResolverMethod(
     Keys,
     bucketsName(field),
     (keys: Row, requestedUnit: string | null) => {
-      const bucketsOfField = (keys[buckets(field)] ?? []) as (Bucket | null)[];
+      const bucketsOfField = (keys[bucketsProperty(field)] ?? []) as (DayOrTimeBucket | null)[];
       return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
     },
     [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
@@ -101,33 +116,33 @@ function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, u
   );
 }
 
-const statisticMembers = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): Members =>
+const statisticMembers = (fields: readonly FieldMeta[], type: (field: FieldMeta) => object): FieldDefinitions =>
   Object.fromEntries(
     fields.map((field) => [
-      handleOf(field),
+      groupFieldName(field),
       { type: () => type(field), nullable, description: `Computed from \`${field.name}\`${unitSuffix(field)}.` },
     ]),
   );
-const numbersType = perEntity((entity) =>
+const numbersType = memoizePerEntity((entity) =>
   objectType(
     `${entity.name}Numbers`,
     `A statistic of each number of ${entity.name}.`,
-    statisticMembers(numbersOf(entity), () => DecimalScalar),
+    statisticMembers(numberFieldsOf(entity), () => DecimalScalar),
   ),
 );
-const extremesType = perEntity((entity) =>
+const extremesType = memoizePerEntity((entity) =>
   objectType(
     `${entity.name}Extremes`,
     `Smallest or largest values of ${entity.name}.`,
-    statisticMembers(extremesOf(entity), (field) => field.type()),
+    statisticMembers(extremeFieldsOf(entity), (field) => field.type()),
   ),
 );
 
 /** Property names of percentiles and distinct counts in a group's row. */
-export const percentileName = (p: string) => `percentile ${Number(p)}`;
-export const distinctName = (fieldName: string) => `countDistinct ${fieldName}`;
+export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
+export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 
-export const groupType = perEntity((entity: Entity): ClassType => {
+export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   const keys = keysType(entity);
   const name = `${entity.name}Group`;
   const Group = objectType(
@@ -135,30 +150,30 @@ export const groupType = perEntity((entity: Entity): ClassType => {
     `Rows of ${entity.name} with the same keys, null among them; without \`groupBy\` all rows, even if there are none.`,
     {
       keys: { type: () => keys, description: 'What the rows have in common.' },
-      count: { type: () => Int, description: COUNTED },
-      weightedCount: { type: () => DecimalScalar, description: WEIGHTED },
-      ...(numbersOf(entity).length && statisticFields(OF_NUMBERS, numbersType(entity))),
-      ...(extremesOf(entity).length && statisticFields(OF_EXTREMES, extremesType(entity))),
+      count: { type: () => Int, description: COUNT_DESCRIPTION },
+      weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
+      ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numbersType(entity))),
+      ...(extremeFieldsOf(entity).length && statisticFields(EXTREME_STATISTICS, extremesType(entity))),
     },
   );
   @Resolver(() => Group)
   class Groups {}
   resolvers.push(Groups);
-  method(
+  addResolverMethod(
     Groups,
     'countDistinct',
-    (group: Row, fieldName: string) => group[distinctName(fieldName)],
-    [Root(), Arg('of', () => fieldEnum(entity), { description: 'The field whose values are counted.' })],
-    FieldResolver(() => Int, { description: DISTINCT }),
+    (group: Row, fieldName: string) => group[countDistinctProperty(fieldName)],
+    [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field whose values are counted.' })],
+    FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );
-  if (!numbersOf(entity).length) return Group;
+  if (!numberFieldsOf(entity).length) return Group;
   Extensions(SORT_COST)(Group.prototype, 'median');
 
   const numbers = numbersType(entity);
-  method(
+  addResolverMethod(
     Groups,
     'percentile',
-    (group: Row, p: string) => group[percentileName(p)],
+    (group: Row, p: string) => group[percentileProperty(p)],
     [Root(), Arg('p', () => DecimalScalar, { description: 'From 0, the smallest, to 1, the largest.' })],
     FieldResolver(() => numbers, {
       description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
@@ -168,5 +183,5 @@ export const groupType = perEntity((entity: Entity): ClassType => {
   return Group;
 });
 
-const statisticFields = (descriptions: Record<string, string>, type: object): Members =>
+const statisticFields = (descriptions: Record<string, string>, type: object): FieldDefinitions =>
   Object.fromEntries(Object.entries(descriptions).map(([name, description]) => [name, { type: () => type, description }]));

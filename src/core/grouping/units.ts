@@ -1,7 +1,7 @@
 /** Time buckets (day, week, hour of day, …): the SQL expression that groups rows by a unit of time, and the start and end of each bucket. */
 import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
-import { enumOf } from '../model/choices';
+import { registerEnum } from '../model/choices';
 import { DateScalar, DateTimeScalar } from '../model/scalars';
 
 const DAY_UNITS = {
@@ -32,12 +32,12 @@ registerEnumType(TimeUnit, {
   valuesConfig: { ...HOUR_UNITS, ...DAY_UNITS },
 });
 
-export type Unit = TimeUnit;
+export type BucketUnit = TimeUnit;
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
 /** ISO 8601 weekday numbers, which are also the row ids of the days of the week. */
-export const WEEKDAY = enumOf(
+export const WEEKDAY = registerEnum(
   'Weekday',
   'A day of the week.',
   DAYS_OF_WEEK.map((name, index) => [
@@ -80,20 +80,20 @@ export class TimeBucket {
   declare number: number | null;
 }
 
-export type Bucket = DayBucket | TimeBucket;
+export type DayOrTimeBucket = DayBucket | TimeBucket;
 
 /** Syntax of IANA time zone names. Checked first, so that long input is never looked up. */
 const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
-export const isZone = (zone: string): boolean => TIME_ZONE_NAME.test(zone) && IANAZone.isValidZone(zone);
+export const isTimeZone = (zone: string): boolean => TIME_ZONE_NAME.test(zone) && IANAZone.isValidZone(zone);
 
 /** Whether a unit is cyclic (weekday, hour of day): its number of groups is small, whatever the range of dates. */
-export const isRecurring = (unit: Unit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
+export const isCyclicUnit = (unit: BucketUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
  * SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
  * timestamp without time zone (local time). `hour` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
-export function bucketSql(unit: Unit, firstDay: number, day: string, hour: string): string {
+export function bucketSql(unit: BucketUnit, firstDay: number, day: string, hour: string): string {
   switch (unit) {
     case 'HOUR':
       return hour;
@@ -113,7 +113,7 @@ export function bucketSql(unit: Unit, firstDay: number, day: string, hour: strin
 }
 
 /** Distance between consecutive buckets, as a PostgreSQL interval; for cyclic units their smallest and largest number. */
-export const STEPS: Record<Unit, string> = {
+export const BUCKET_STEPS: Record<BucketUnit, string> = {
   HOUR: '1 hour',
   HOUR_OF_DAY: '0 to 23',
   DAY: '1 day',
@@ -124,7 +124,7 @@ export const STEPS: Record<Unit, string> = {
   YEAR: '1 year',
 };
 
-const UNIT_DURATIONS: Partial<Record<Unit, object>> = {
+const UNIT_DURATIONS: Partial<Record<BucketUnit, object>> = {
   DAY: { days: 1 },
   WEEK: { weeks: 1 },
   MONTH: { months: 1 },
@@ -136,7 +136,8 @@ const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 /** The day if its year has four digits, else null. */
 const validDay = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
 
-const dayAfter = (unit: Unit, day: string) => validDay(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+const dayAfter = (unit: BucketUnit, day: string) =>
+  validDay(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;

@@ -1,10 +1,10 @@
 /** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations and percentiles. */
-import type { Bind } from '../access/conditions';
+import type { BindParameter } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
-import { expression } from '../sql/expressions';
-import { handleOf, valueKeysOf } from './facts';
-import { plainValue, type JoinedRows } from './joinedrows';
+import { fieldSqlExpression } from '../sql/expressions';
+import { groupFieldName, valueKeysOf } from './facts';
+import { groupableValueSql, type ReferenceJoins } from './joinedrows';
 import type { Statistic } from './statistics';
 
 /** Decimal places of means, standard deviations and percentiles. */
@@ -17,39 +17,39 @@ const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`
 type Aggregate = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
 
 interface Column {
-  sql(bind: Bind): string;
+  sql(bind: BindParameter): string;
   /** SQL of the value for a group without rows. */
   emptyValue: string;
 }
 
 /** The columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
-export class Values {
+export class AggregateColumns {
   /** Aggregates of rows, by column name. */
   readonly columns = new Map<string, Column>();
   /** Expressions on aggregate columns, by column name; evaluated after the aggregation. */
-  readonly derived = new Map<string, (bind: Bind) => string>();
+  readonly derived = new Map<string, (bind: BindParameter) => string>();
 
   constructor(
     private readonly entity: Entity,
     private readonly weight: string | undefined,
-    private readonly rows: JoinedRows,
+    private readonly rows: ReferenceJoins,
   ) {}
 
-  private add(name: string, sql: (bind: Bind) => string, emptyValue = 'NULL'): string {
+  private add(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
     if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
     return name;
   }
 
   private field(fieldName: string): FieldMeta {
-    return fieldsOf(this.entity).find((field) => handleOf(field) === fieldName)!;
+    return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
   }
 
   /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
-  column(statistic: Statistic, fieldName: string | null | undefined): string {
+  addStatistic(statistic: Statistic, fieldName: string | null | undefined): string {
     if (statistic === 'count') return this.count();
     if (statistic === 'weightedCount') return this.weightedCount();
     if (statistic === 'countDistinct') return this.countDistinct(fieldName!);
-    return statistic === 'median' ? this.percentile('0.5', fieldName!) : this.aggregate(statistic, fieldName!);
+    return statistic === 'median' ? this.addPercentile('0.5', fieldName!) : this.aggregate(statistic, fieldName!);
   }
 
   private count(): string {
@@ -63,13 +63,13 @@ export class Values {
 
   private countDistinct(name: string): string {
     const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
-    const value = plainValue(field, this.rows.at(path));
+    const value = groupableValueSql(field, this.rows.aliasOf(path));
     return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 
   private aggregate(name: Aggregate, fieldName: string): string {
     const field = this.field(fieldName);
-    const value = expression(field, 't');
+    const value = fieldSqlExpression(field, 't');
     const number = `(${value})::numeric`;
     const { weight } = this;
     const aggregateSql = {
@@ -89,8 +89,8 @@ export class Values {
   }
 
   /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
-  percentile(p: string, fieldName: string): string {
-    const number = `(${expression(this.field(fieldName), 't')})::numeric`;
+  addPercentile(p: string, fieldName: string): string {
+    const number = `(${fieldSqlExpression(this.field(fieldName), 't')})::numeric`;
     const sortedValues = `"${this.add(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
     const name = `percentile ${Number(p)} ${fieldName}`;
     this.derived.set(name, (bind) => {

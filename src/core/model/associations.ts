@@ -7,16 +7,16 @@
  * (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`), and the session of a log by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
-import { OWNER } from './registry';
-import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Link } from './fields';
-import { camel } from '../../contract/casing';
+import { OWNER_FIELD } from './registry';
+import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type LinkTable } from './fields';
+import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
 import { resourceOf } from './registry';
 
 type LinkModels = Map<string, ModelCtor>;
 
 /** Declares the associations of all resources, which must all be loaded, and returns the models of the link tables. */
-export function associate(entities: readonly Entity[]): ModelCtor[] {
+export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
   const models: LinkModels = new Map();
   for (const entity of entities)
     for (const { link } of fieldsOf(entity)) if (link && !link.via) models.set(link.table, linkModel(entity, link, models.get(link.table)));
@@ -33,10 +33,10 @@ export function associate(entities: readonly Entity[]): ModelCtor[] {
 }
 
 /** Defines the model of a link table. Its primary key consists of both ids and the columns that distinguish kinds of links. */
-function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, model = createModelClass(table)): ModelCtor {
+function linkModel(entity: Entity, { table, own, other, fixed = {} }: LinkTable, model = createModelClass(table)): ModelCtor {
   const addColumn = (column: string, options: object) =>
-    Column({ allowNull: false, field: column, ...options })(model.prototype, camel(column));
-  if (resourceOf(entity)!.owned) addColumn(OWNER.column, { type: DataType.INTEGER });
+    Column({ allowNull: false, field: column, ...options })(model.prototype, toCamelCase(column));
+  if (resourceOf(entity)!.owned) addColumn(OWNER_FIELD.column, { type: DataType.INTEGER });
   addColumn(own, { type: DataType.INTEGER, primaryKey: true });
   for (const column of Object.keys(fixed)) addColumn(column, { type: DataType.BOOLEAN, primaryKey: true, defaultValue: false });
   addColumn(other, { type: DataType.INTEGER, primaryKey: true });
@@ -44,9 +44,9 @@ function linkModel(entity: Entity, { table, own, other, fixed = {} }: Link, mode
   return model;
 }
 
-export const modelNamed = (table: string): string => upperFirst(camel(table));
+export const linkModelName = (table: string): string => upperFirst(toCamelCase(table));
 
-const createModelClass = (table: string) => ({ [modelNamed(table)]: class extends Model {} })[modelNamed(table)] as ModelCtor;
+const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
 /** Foreign-key actions when the referenced row is deleted. Ids are never updated. */
 const referentialActions = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({
@@ -61,14 +61,15 @@ function associateReference(entity: Entity, field: FieldMeta, models: LinkModels
     BelongsTo(target as () => ModelCtor, {
       as: object,
       foreignKey: field.name,
-      ...(field.name === OWNER.field && hasOwnedParent(entity) ? { constraints: false } : referentialActions(field)),
+      ...(field.name === OWNER_FIELD.field && hasOwnedParent(entity) ? { constraints: false } : referentialActions(field)),
     })(entity.prototype, object);
 }
 
 /** Whether a required reference leads to an owned parent row. Its foreign key includes the owner, so one on the owner alone is redundant. */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
-    ({ name, stored, target, null: optional }) => stored && !optional && name !== OWNER.field && target && resourceOf(target())!.owned,
+    ({ name, stored, target, null: optional }) =>
+      stored && !optional && name !== OWNER_FIELD.field && target && resourceOf(target())!.owned,
   );
 
 /** Attributes of a many-to-many join: `foreignKey` and `otherKey` belong to the link table and refer to `sourceKey` and `targetKey`. */
@@ -79,10 +80,10 @@ interface LinkKeys {
   targetKey: string;
 }
 
-const linkKeys = (entity: Entity, { own, other, via = 'id' }: Link): LinkKeys => ({
-  foreignKey: camel(own),
+const linkKeys = (entity: Entity, { own, other, via = 'id' }: LinkTable): LinkKeys => ({
+  foreignKey: toCamelCase(own),
   sourceKey: fieldsOf(entity).find(({ column }) => column === via)!.name,
-  otherKey: camel(other),
+  otherKey: toCamelCase(other),
   targetKey: 'id',
 });
 
@@ -98,10 +99,10 @@ function associateLink(
   target: () => Entity,
   as: string,
   keys: LinkKeys,
-  { table, fixed = {} }: Link,
+  { table, fixed = {} }: LinkTable,
   models: LinkModels,
 ): void {
-  const scope = Object.fromEntries(Object.entries(fixed).map(([column, value]) => [camel(column), value]));
+  const scope = Object.fromEntries(Object.entries(fixed).map(([column, value]) => [toCamelCase(column), value]));
   BelongsToMany(target as () => ModelCtor, {
     as,
     ...keys,

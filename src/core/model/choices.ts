@@ -2,22 +2,26 @@
 import { registerEnumType } from 'type-graphql';
 import type { Choice } from '../../contract/facts';
 
-export interface Enum<V extends string | number = string | number> {
+export interface EnumDefinition<V extends string | number = string | number> {
   readonly name: string;
   /** The object that type-graphql registers the enum by; maps enum names to stored values. */
   readonly type: Readonly<Record<string, V>>;
 }
 
-export interface Choices extends Enum<string> {
+export interface ChoiceSet extends EnumDefinition<string> {
   readonly all: readonly Choice[];
 }
 
 type EnumEntry<V> = readonly [name: string, value: V, description: string];
 
-const enumsByName = new Map<string, Enum>();
+const enumsByName = new Map<string, EnumDefinition>();
 
 /** Registers a GraphQL enum. An enum with number values names the ids of all rows of an immutable table. */
-export function enumOf<V extends string | number>(name: string, description: string, entries: readonly EnumEntry<V>[]): Enum<V> {
+export function registerEnum<V extends string | number>(
+  name: string,
+  description: string,
+  entries: readonly EnumEntry<V>[],
+): EnumDefinition<V> {
   const type = Object.fromEntries(entries.map(([key, value]) => [key, value]));
   const valuesConfig = Object.fromEntries(entries.map(([key, , meaning]) => [key, { description: meaning }]));
   registerEnumType(type, { name, description, valuesConfig });
@@ -29,22 +33,22 @@ export function enumOf<V extends string | number>(name: string, description: str
 type ChoiceEntry = readonly [name: string, value: string, label: string | number, description: string];
 
 /** Registers a choice field. `none` is the REST label of null, where REST offers null as a choice. */
-export function choices(
+export function registerChoices(
   name: string,
   description: string,
   choiceEntries: readonly ChoiceEntry[],
   { none: noneLabel }: { none?: string } = {},
-): Choices {
+): ChoiceSet {
   const enumEntries = choiceEntries.map(([key, value, , meaning]): EnumEntry<string> => [key, value, meaning]);
   const restChoices = choiceEntries.map(([, value, label]) => ({ value, label }));
   return {
-    ...enumOf(name, description, enumEntries),
+    ...registerEnum(name, description, enumEntries),
     all: noneLabel === undefined ? restChoices : [{ value: null, label: noneLabel }, ...restChoices],
   };
 }
 
 /** Whether `name` is a registered GraphQL enum. */
-export const isChoices = (name: string): boolean => enumsByName.has(name);
+export const isRegisteredEnum = (name: string): boolean => enumsByName.has(name);
 /** Whether the values of the enum are row ids. */
-export const isOfIds = (name: string): boolean =>
+export const isIdEnum = (name: string): boolean =>
   Object.values(enumsByName.get(name)?.type ?? {}).some((value) => typeof value === 'number');

@@ -1,7 +1,7 @@
 /** Current date and time in the server's time zone, and conversion of ISO 8601 timestamps to UTC. */
 import { DateTime } from 'luxon';
 
-export const today = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
+export const currentDate = (timeZone: string): string => DateTime.now().setZone(timeZone).toISODate()!;
 
 /** Unix time in milliseconds at which `performance.now()` was 0, according to the current setting of the system clock. */
 let timeOrigin = performance.timeOrigin;
@@ -15,7 +15,7 @@ function preciseTime(): number {
 }
 
 /** Current time as ISO 8601 with microseconds. */
-export function now(timeZone: string): string {
+export function currentTimestamp(timeZone: string): string {
   const micros = Math.floor(preciseTime() * 1000);
   const fraction = String(micros % 1_000_000).padStart(6, '0');
   return DateTime.fromMillis(Math.floor(micros / 1000), { zone: timeZone }).toFormat(`yyyy-MM-dd'T'HH:mm:ss'.${fraction}'ZZ`);
@@ -27,7 +27,7 @@ const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as con
 const FRACTIONAL_SECONDS = /\.\d+/;
 
 /** Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more; undefined if invalid or out of range. */
-export function inUtc(timestamp: string): string | undefined {
+export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS.exec(timestamp) ?? [];
   const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS, ''), { zone: 'utc' });
   const seconds = utc.toISO({ includeOffset: false, suppressMilliseconds: true });

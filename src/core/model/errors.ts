@@ -1,26 +1,35 @@
 /** Application errors: each has a code and data, decided where it is thrown. Messages are never matched. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
-import { answerTooLong, noRowOfType } from '../../contract/messages';
-import { PASSING } from '../../contract/statuses';
-import { ClientGone, isLocked, isTimeout, isUnable, isUnavailable, TooMuchRead, Uncertain } from '../../database/refusals';
+import { responseTooLong, noRowOfType } from '../../contract/messages';
+import { TEMPORARY_ERROR_CODES } from '../../contract/statuses';
+import {
+  ClientGone,
+  isLocked,
+  isTimeout,
+  isResourceError,
+  isUnavailable,
+  ReadLimitExceeded,
+  CommitUncertain,
+} from '../../database/refusals';
 import { FilesUnavailable } from '../../platform/filesunavailable';
 import { Overloaded } from '../../platform/limiter';
-import { mistake, MistakeCode, type InputMistake, type Mistake } from './mistakes';
+import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './mistakes';
 
 /** Validation messages by argument name or field path, such as `days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
-export const MAX_ERRORS = 20;
+export const MAX_ERRORS_PER_RESPONSE = 20;
 
 const MAX_ECHO_CHARACTERS = 200;
 /** Truncates client input that an error message repeats. */
-export const shortened = (text: string): string => (text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text);
+export const truncateInput = (text: string): string =>
+  text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text;
 
 /** Invalid input of a mutation; the payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
-    readonly mistakes: readonly InputMistake[],
+    readonly mistakes: readonly InputIssue[],
     readonly conflicts: readonly number[] = [],
   ) {
     super('invalid input');
@@ -28,68 +37,73 @@ export class InvalidInput extends Error {
 }
 
 /** The validation issue for an id that does not name a row visible to the caller. */
-export const noSuch = (type: string, id: unknown): Mistake => mistake(MistakeCode.NOT_FOUND, noRowOfType(type, shortened(String(id))));
+export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
+  validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 
 /** Throws an `InvalidInput` error if there are any issues. */
-export function refuse(mistakes: readonly InputMistake[]): void {
+export function throwIfInvalid(mistakes: readonly InputIssue[]): void {
   if (mistakes.length) throw new InvalidInput(mistakes);
 }
 
 /** An error whose message and code may be sent to the client unchanged. */
-export class KnownError extends GraphQLError {
+export class ClientError extends GraphQLError {
   constructor(code: string, message: string, data: Record<string, unknown> = {}) {
     super(message, { extensions: { code, ...data } });
   }
 }
 
-export const notSignedIn = (message = 'Authentication credentials were not provided.') => new KnownError('UNAUTHENTICATED', message);
-export const forbidden = (message = 'You do not have permission to perform this action.') => new KnownError('FORBIDDEN', message);
-export const notFound = () => new KnownError('NOT_FOUND', 'Not found.');
-export const conflict = () => new KnownError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
-export const invalid = (fields: FieldErrors) =>
-  new KnownError(
+export const unauthenticatedError = (message = 'Authentication credentials were not provided.') =>
+  new ClientError('UNAUTHENTICATED', message);
+export const forbiddenError = (message = 'You do not have permission to perform this action.') => new ClientError('FORBIDDEN', message);
+export const notFoundError = () => new ClientError('NOT_FOUND', 'Not found.');
+export const writeConflictError = () =>
+  new ClientError('CONFLICT', 'Other writes of the same rows were faster. Nothing was written; try again.');
+export const invalidFieldsError = (fields: FieldErrors) =>
+  new ClientError(
     'BAD_USER_INPUT',
     `Invalid input: ${Object.entries(fields)
       .map(([field, messages]) => `${field}: ${messages.join(' ')}`)
       .join('; ')}`,
     { fields },
   );
-export const badOperation = (message: string) => new KnownError('BAD_USER_INPUT', message);
-export const badArgument = (argument: string, message: string) => invalid({ [argument]: [message] });
+export const invalidOperationError = (message: string) => new ClientError('BAD_USER_INPUT', message);
+export const invalidArgumentError = (argument: string, message: string) => invalidFieldsError({ [argument]: [message] });
 
-export const tooLong = (limit: number): KnownError => new KnownError('RESULT_TOO_LARGE', answerTooLong(limit), { limit });
+export const resultTooLargeError = (limit: number): ClientError => new ClientError('RESULT_TOO_LARGE', responseTooLong(limit), { limit });
 
-export const RETRY_SECONDS = 2;
+export const RETRY_AFTER_SECONDS = 2;
 
 /** Maps a database or storage error to the code and message that the client receives. Messages of the database itself go to the log only. */
 function describeDatabaseError(error: unknown): [code: string, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
-  if (error instanceof Uncertain)
+  if (error instanceof CommitUncertain)
     return [
       'SERVICE_UNAVAILABLE',
       'The database was lost while the change was being confirmed: look whether it was made before sending it again.',
     ];
   if (isUnavailable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot be reached. Try again in a moment.'];
   if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
-  if (isUnable(error)) return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
+  if (isResourceError(error))
+    return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
   if (error instanceof FilesUnavailable)
     return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
   return undefined;
 }
 
 /** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
-export function ofDatabase(error: unknown, log: Logger, id: string): KnownError | undefined {
-  if (error instanceof ClientGone) return new KnownError('CLIENT_GONE', 'The client has gone.');
-  if (error instanceof Overloaded) return overloaded();
-  if (error instanceof TooMuchRead) return tooLong(error.limit);
+export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
+  if (error instanceof ClientGone) return new ClientError('CLIENT_GONE', 'The client has gone.');
+  if (error instanceof Overloaded) return overloadedError();
+  if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
   const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
   log.error({ id, err: error }, error instanceof FilesUnavailable ? 'files cannot be kept or read' : 'the database cannot be used');
-  return new KnownError(code, `${message} (id ${id})`, { retryAfter: RETRY_SECONDS, id });
+  return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 
-export const overloaded = () =>
-  new KnownError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_SECONDS });
+export const overloadedError = () =>
+  new ClientError('OVERLOADED', 'The server has too much to do. Try again in a moment.', { retryAfter: RETRY_AFTER_SECONDS });
 
-export const isPassing = (error: unknown): boolean => error instanceof KnownError && PASSING.includes(String(error.extensions.code));
+export const isTransientError = (error: unknown): boolean =>
+  error instanceof ClientError && TEMPORARY_ERROR_CODES.includes(String(error.extensions.code));

@@ -3,26 +3,26 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { Choice, FieldFact, Kind, Only } from '../../contract/facts';
-import type { Choices, Enum } from './choices';
-import { today, now } from './clock';
-import { mistakesOf } from './limits';
-import { invalidValue, type Mistake } from './mistakes';
-import { snake } from '../../contract/casing';
-import { label } from './inflection';
+import type { Choice, FieldFact, FieldKind, InterfaceName } from '../../contract/facts';
+import type { ChoiceSet, EnumDefinition } from './choices';
+import { currentDate, currentTimestamp } from './clock';
+import { limitIssues } from './limits';
+import { invalidValueIssue, type ValidationIssue } from './mistakes';
+import { toSnakeCase } from '../../contract/casing';
+import { labelFor } from './inflection';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any of them, and each of them is one: the parameter stands on both sides of methods
 export type Entity<M = any> = (new () => M) & { name: string };
 /** Row of a resource with all its fields, without the methods of the Sequelize model and without child rows. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
-export type PartOf<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
-export type Lazy<T = Entity> = () => T;
+export type RowFields<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
+export type Thunk<T = Entity> = () => T;
 
 /** Builds an SQL expression from the alias of the row's table. */
-export type Expression = (alias: string) => string;
+export type SqlExpression = (alias: string) => string;
 
-export interface Through {
+export interface ThroughColumn {
   table: string;
   /** Column of this table that references the other row. */
   via: string;
@@ -30,7 +30,7 @@ export interface Through {
 }
 
 /** Link table between rows of this table, by their column `via` (`id` if absent), and ids of the other table. */
-export interface Link {
+export interface LinkTable {
   table: string;
   own: string;
   other: string;
@@ -40,7 +40,7 @@ export interface Link {
 }
 
 /** SQL condition on the discriminator columns of a link table with the given alias. */
-export const ofKind = ({ fixed = {} }: Link, alias: string): string =>
+export const linkKindCondition = ({ fixed = {} }: LinkTable, alias: string): string =>
   Object.entries(fixed)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
     .join('');
@@ -70,18 +70,18 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Derived from the parent row in REST, which therefore cannot order by it. */
   inherited?: boolean;
   /** Restricts the field to one API. */
-  only?: Only;
+  only?: InterfaceName;
   /** `'rest'`: read-only in REST, writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
   /** Set by the database itself, whatever values a write contains. */
   automatic?: boolean;
   /** SQL expression of a computed field, evaluated in the statement that reads the row. */
-  sql?: Expression;
+  sql?: SqlExpression;
   /** Columns of a computed reference that have equal values in both rows. */
   shares?: readonly string[];
   /** Column of another row, referenced by `via`, exposed and filtered like a column of this row. */
-  through?: Through;
+  through?: ThroughColumn;
   /** Indexes the text for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as `<column>_words`. */
   searched?: boolean;
   /** Adds an index in the collation that GraphQL sorts public texts by, for large tables. */
@@ -95,30 +95,30 @@ export interface FieldOptions<N extends boolean = boolean> {
 export interface FieldMeta extends FieldFact {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
-  sql?: Expression;
+  sql?: SqlExpression;
   shares?: FieldOptions['shares'];
-  through?: Through;
+  through?: ThroughColumn;
   searched?: boolean;
   sorted?: boolean;
   automatic?: boolean;
   default?: FieldOptions['default'];
   absent?: string;
   byTriggerInGraphQL?: boolean;
-  mistakes(value: unknown, timeZone: string): Mistake[];
-  type: () => GraphQLScalarType | typeof String | typeof Boolean | Enum['type'];
+  mistakes(value: unknown, timeZone: string): ValidationIssue[];
+  type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;
-  enum?: Enum;
+  enum?: EnumDefinition;
   /** Input type, if it differs from the output type. */
   input?: () => GraphQLScalarType;
-  target?: Lazy;
+  target?: Thunk;
   object?: string;
-  link?: Link;
+  link?: LinkTable;
   sequelizeType?: SqlType;
 }
 
 export interface ChildMeta {
   name: string;
-  target: Lazy;
+  target: Thunk;
   /** Field of the child row that references this row. */
   by: string;
   key: string;
@@ -135,7 +135,7 @@ export interface ChildMeta {
 /** Child rows that are saved together with their parent row. */
 export const partsOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
-export const groupedName = ({ name }: ChildMeta): string => `${name}Grouped`;
+export const groupedFieldName = ({ name }: ChildMeta): string => `${name}Grouped`;
 
 const fieldsByEntity = new Map<object, FieldMeta[]>();
 const childrenByEntity = new Map<object, ChildMeta[]>();
@@ -150,7 +150,7 @@ export const fieldOf = (entity: Entity, name: string): FieldMeta => {
   return found;
 };
 
-const SQL_TYPES: Partial<Record<Kind, string>> = {
+const SQL_TYPES: Partial<Record<FieldKind, string>> = {
   integer: 'int',
   relation: 'int',
   decimal: 'numeric',
@@ -161,11 +161,14 @@ const SQL_TYPES: Partial<Record<Kind, string>> = {
   uuid: 'uuid',
 };
 
-export const sqlType = ({ kind }: { kind: Kind }): string => SQL_TYPES[kind] ?? 'text';
+export const sqlType = ({ kind }: { kind: FieldKind }): string => SQL_TYPES[kind] ?? 'text';
 
 /** Decorator that compiles only on a property of exactly this type, including null. */
-export type Typed<V> = <K extends string, T extends Record<K, V>>(target: T & ([V] extends [T[K]] ? unknown : never), property: K) => void;
-export type OrNull<V, O> = O extends { null: true } ? V | null : V;
+export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
+  target: T & ([V] extends [T[K]] ? unknown : never),
+  property: K,
+) => void;
+export type NullableIf<V, O> = O extends { null: true } ? V | null : V;
 
 interface FieldDefinition extends FieldOptions {
   minLength?: number;
@@ -176,34 +179,40 @@ interface FieldDefinition extends FieldOptions {
   places?: number;
   blank?: boolean;
   choices?: readonly Choice[];
-  enum?: Enum;
+  enum?: EnumDefinition;
   relation?: FieldFact['relation'];
-  target?: Lazy;
+  target?: Thunk;
   object?: string;
-  link?: Link;
+  link?: LinkTable;
   input?: FieldMeta['input'];
 }
 
 /** Default value of the column. Defaults computed per row have none, except the current time. */
 function columnDefault({ default: defaultValue, automatic, blank, null: nullable, kind }: FieldMeta): unknown {
-  if (automatic || defaultValue === defaults.now) return literal('now()');
+  if (automatic || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
   return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
 }
 
-export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlType | undefined, options: FieldDefinition, list = false) {
+export function define(
+  kind: FieldKind,
+  type: FieldMeta['type'],
+  sequelizeType: SqlType | undefined,
+  options: FieldDefinition,
+  list = false,
+) {
   return (prototype: object, name: string): void => {
     const entity = prototype.constructor as Entity;
     const derived = Boolean(options.sql ?? options.through ?? options.link?.via);
     const stored = !derived && !options.link;
-    const description = options.note ?? options.help ?? `${options.label ?? label(options.object ?? name)}.`;
+    const description = options.note ?? options.help ?? `${options.label ?? labelFor(options.object ?? name)}.`;
     const meta: FieldMeta = {
       ...options,
       name,
       kind,
       type,
-      rest: options.rest ?? options.storedAs ?? snake(options.object ?? name),
-      label: options.label ?? label(options.object ?? name),
+      rest: options.rest ?? options.storedAs ?? toSnakeCase(options.object ?? name),
+      label: options.label ?? labelFor(options.object ?? name),
       description,
       about: options.about ?? description,
       null: options.null ?? false,
@@ -215,11 +224,11 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
       restIgnoredOnCreate: options.restIgnoredOnCreate ?? false,
       stored,
       ordered: stored && !options.inherited,
-      ...(stored && { column: options.column ?? options.storedAs ?? snake(name) }),
+      ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
       mistakes: (value, timeZone) => {
-        const mistakes = mistakesOf(value, meta);
-        return mistakes.length || value == null ? mistakes : (options.check?.(value, timeZone) ?? []).map(invalidValue);
+        const mistakes = limitIssues(value, meta);
+        return mistakes.length || value == null ? mistakes : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
       },
       check: (value, timeZone) => meta.mistakes(value, timeZone).map(({ message }) => message),
     };
@@ -231,7 +240,7 @@ export function define(kind: Kind, type: FieldMeta['type'], sequelizeType: SqlTy
   };
 }
 
-export const Id = (): Typed<number> => (prototype: object, name: string) => {
+export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
   define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
     prototype,
     name,
@@ -242,51 +251,52 @@ export const Id = (): Typed<number> => (prototype: object, name: string) => {
 /** Declares a text field; `max` is in characters. Surrounding whitespace is trimmed. */
 export const Text = <const O extends FieldOptions & { min?: number; max?: number; blank?: boolean }>(
   o: O = {} as O,
-): Typed<OrNull<string, O>> => {
+): TypedDecorator<NullableIf<string, O>> => {
   const { min, max, ...options } = o;
   return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
-export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): Typed<OrNull<string, O>> => {
+export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
   const { max, ...options } = o;
   return define('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
 };
-export const Uuid = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+export const Uuid = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
-export const Flag = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<boolean, O>> =>
+export const Flag = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
   define('boolean', () => Boolean, DataType.BOOLEAN, o);
-export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(o: O = {} as O): Typed<OrNull<number, O>> =>
-  define('integer', () => Int, DataType.INTEGER, o);
+export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(
+  o: O = {} as O,
+): TypedDecorator<NullableIf<number, O>> => define('integer', () => Int, DataType.INTEGER, o);
 /** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
-): Typed<OrNull<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
-export const Choose = <const O extends FieldOptions & { choices: Choices; blank?: boolean; max?: number }>(
+): TypedDecorator<NullableIf<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+export const Choose = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
   o: O,
-): Typed<OrNull<string, O>> => {
+): TypedDecorator<NullableIf<string, O>> => {
   const { max = 10, choices, ...options } = o;
   return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
 };
-export const Day = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+export const Day = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   define('date', () => DateScalar, DataType.DATEONLY, o);
 // Written as SQL, because Sequelize's own time types drop microseconds.
-export const Clock = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   define('time', () => TimeScalar, 'TIME(6)', o);
-export const Moment = <const O extends FieldOptions>(o: O = {} as O): Typed<OrNull<string, O>> =>
+export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
 /** Declares a field that is computed in SQL. */
-export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): Typed<V> =>
+export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
   define('computed', type, undefined, o, list);
 /** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
-export const Image = (o: FieldOptions & { max: number }): Typed<string> => {
+export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...options } = o;
   return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
 
-export const defaults = {
-  today: (timeZone: string) => today(timeZone),
-  now: (timeZone: string) => now(timeZone),
+export const defaultValues = {
+  today: (timeZone: string) => currentDate(timeZone),
+  now: (timeZone: string) => currentTimestamp(timeZone),
   byTrigger: () => undefined,
 };
 
 export const acceptsNull = ({ null: nullable, default: defaultValue }: Pick<FieldMeta, 'null' | 'default'>): boolean =>
-  nullable || defaultValue === defaults.byTrigger;
+  nullable || defaultValue === defaultValues.byTrigger;

@@ -5,7 +5,7 @@
  */
 import type { IndexesOptions } from 'sequelize';
 import { addOptions } from 'sequelize-typescript';
-import { OWNER } from './registry';
+import { OWNER_FIELD } from './registry';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
 import { resourceOf } from './registry';
 
@@ -25,7 +25,7 @@ interface DeclaredIndex {
 }
 
 /** Adds the indexes to the models. All resources must be loaded, because they refer to each other. */
-export function index(entities: readonly Entity[]): void {
+export function declareIndexes(entities: readonly Entity[]): void {
   const indexes = entities.flatMap((entity) => {
     const entityIndexes = indexesOf(entity);
     addOptions(entity.prototype, { indexes: entityIndexes.map(({ name, options }) => ({ ...options, name })) });
@@ -51,7 +51,7 @@ const formatNames = (names: readonly string[]): string => `[${names.map((name) =
 
 function indexesOf(entity: Entity): DeclaredIndex[] {
   const { owned, owner, table, unique = [], ordering } = resourceOf(entity)!;
-  const ownerPrefix = owned && owner === OWNER.column ? [OWNER.column] : [];
+  const ownerPrefix = owned && owner === OWNER_FIELD.column ? [OWNER_FIELD.column] : [];
   const indexesByKey = new Map<string, DeclaredIndex>();
   /** `declaration` is an option of the resource or one of its fields, as named in error messages. */
   const addIndex = (declaration: string, fields: readonly IndexColumn[], options: IndexesOptions = {}) => {
@@ -81,7 +81,7 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
   return [...indexesByKey.values()];
 }
 
-const isReference = (field: FieldMeta): boolean => field.stored && Boolean(field.target) && field.name !== OWNER.field;
+const isReference = (field: FieldMeta): boolean => field.stored && Boolean(field.target) && field.name !== OWNER_FIELD.field;
 
 /** Columns of the default order, which always ends with the id. */
 function defaultOrderColumns(entity: Entity): IndexColumn[] {
@@ -96,7 +96,9 @@ function defaultOrderColumns(entity: Entity): IndexColumn[] {
 /** Columns of the unique constraint, starting with the owner as in the other indexes. */
 function uniqueColumns(entity: Entity): string[] {
   const names = [...(resourceOf(entity)!.unique ?? [])];
-  return names.sort((a, b) => Number(b === OWNER.field) - Number(a === OWNER.field)).map((name) => fieldOf(entity, name).column!);
+  return names
+    .sort((a, b) => Number(b === OWNER_FIELD.field) - Number(a === OWNER_FIELD.field))
+    .map((name) => fieldOf(entity, name).column!);
 }
 
 /** Stored fields that REST filters by in any view. Texts without a length limit are excluded, because nobody filters by their full value. */

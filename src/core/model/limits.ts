@@ -2,26 +2,26 @@
 import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldFact } from '../../contract/facts';
-import { inUtc } from './clock';
-import { mistake, MistakeCode, type Mistake } from './mistakes';
+import { toUtcTimestamp } from './clock';
+import { validationIssue, IssueCode, type ValidationIssue } from './mistakes';
 
 type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
-export const MAX_ROWS = 500;
+export const MAX_ROWS_PER_MUTATION = 500;
 
-export const OUT_OF_RANGE = 'Datetime value out of range.';
+export const TIMESTAMP_OUT_OF_RANGE = 'Datetime value out of range.';
 
 /** Maximum length of a text whose field declares no limit. Existing rows may hold longer texts. */
-export const MAX_TEXT = 10_000;
+export const MAX_TEXT_CHARACTERS = 10_000;
 
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-export const problems = (value: unknown, facts: Limits): string[] => mistakesOf(value, facts).map(({ message }) => message);
+export const limitMessages = (value: unknown, facts: Limits): string[] => limitIssues(value, facts).map(({ message }) => message);
 
 /** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
-export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
+export function limitIssues(value: unknown, facts: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (facts.kind) {
     case 'string':
@@ -30,7 +30,7 @@ export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
     case 'choice':
       return facts.choices?.some((choice) => choice.value === value) || (value === '' && facts.blank)
         ? []
-        : [mistake(MistakeCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
+        : [validationIssue(IssueCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
     case 'decimal': {
       const issue = precisionIssue(String(value), facts);
       return issue ? [issue] : rangeIssues(Number(value), facts);
@@ -38,7 +38,7 @@ export function mistakesOf(value: unknown, facts: Limits): Mistake[] {
     case 'integer':
       return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(facts) });
     case 'datetime':
-      return inUtc(String(value)) === undefined ? [mistake(MistakeCode.INVALID, OUT_OF_RANGE)] : [];
+      return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE)] : [];
     default:
       return [];
   }
@@ -48,33 +48,36 @@ function definedLimits({ min, max }: Limits): { min?: number; max?: number } {
   return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
-function textIssues(value: string, { minLength, maxLength = MAX_TEXT, blank, kind }: Limits): Mistake[] {
-  if (value === '') return blank ? [] : [mistake(MistakeCode.BLANK, NOT_BLANK)];
-  const issues: Mistake[] = [];
+function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: Limits): ValidationIssue[] {
+  if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK)];
+  const issues: ValidationIssue[] = [];
   const length = [...value].length;
-  if (length > maxLength) issues.push(mistake(MistakeCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharacters(maxLength)));
   if (minLength !== undefined && length < minLength)
-    issues.push(mistake(MistakeCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
-  if (value.includes('\0')) issues.push(mistake(MistakeCode.INVALID, NO_NULLS));
+    issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
+  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULLS));
   const surrogate = LONE_SURROGATE.exec(value);
   if (surrogate)
     issues.push(
-      mistake(MistakeCode.INVALID, `Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`),
+      validationIssue(
+        IssueCode.INVALID,
+        `Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`,
+      ),
     );
-  if (kind === 'url' && !URL.canParse(value)) issues.push(mistake(MistakeCode.INVALID, 'Enter a valid URL.'));
+  if (kind === 'url' && !URL.canParse(value)) issues.push(validationIssue(IssueCode.INVALID, 'Enter a valid URL.'));
   return issues;
 }
 
-function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): Mistake[] {
-  if (max !== undefined && value > max) return [mistake(MistakeCode.TOO_LARGE, atMost(max))];
-  if (min !== undefined && value < min) return [mistake(MistakeCode.TOO_SMALL, atLeast(min))];
+function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): ValidationIssue[] {
+  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMost(max))];
+  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeast(min))];
   return [];
 }
 
 /** Checks the number of digits of a decimal. Trailing zeros count as decimal places; an exponent counts as the zeros that it stands for. */
-function precisionIssue(value: string, { digits, places }: Limits): Mistake | undefined {
+function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!parts) return mistake(MistakeCode.INVALID, NOT_A_NUMBER);
+  if (!parts) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
   const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = parts;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
@@ -82,10 +85,10 @@ function precisionIssue(value: string, { digits, places }: Limits): Mistake | un
   const decimalPlaces = Math.max(0, -exponent);
   const integerPlaces = exponent >= 0 ? totalDigits : Math.max(0, significantDigits + exponent);
   if (digits !== undefined && totalDigits > digits)
-    return mistake(MistakeCode.TOO_PRECISE, `Ensure that there are no more than ${digits} digits in total.`);
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${digits} digits in total.`);
   if (places !== undefined && decimalPlaces > places)
-    return mistake(MistakeCode.TOO_PRECISE, `Ensure that there are no more than ${places} decimal places.`);
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${places} decimal places.`);
   if (digits !== undefined && places !== undefined && integerPlaces > digits - places)
-    return mistake(MistakeCode.TOO_LARGE, `Ensure that there are no more than ${digits - places} digits before the decimal point.`);
+    return validationIssue(IssueCode.TOO_LARGE, `Ensure that there are no more than ${digits - places} digits before the decimal point.`);
   return undefined;
 }

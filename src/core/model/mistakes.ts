@@ -1,7 +1,7 @@
 /** Validation issues: what is wrong with an input value, as a code for programs and a message for people. */
 import { registerEnumType } from 'type-graphql';
 
-export enum MistakeCode {
+export enum IssueCode {
   REQUIRED = 'REQUIRED',
   NULL = 'NULL',
   BLANK = 'BLANK',
@@ -18,7 +18,7 @@ export enum MistakeCode {
   WRONG_CREDENTIALS = 'WRONG_CREDENTIALS',
   INVALID = 'INVALID',
 }
-registerEnumType(MistakeCode, {
+registerEnumType(IssueCode, {
   name: 'InputErrorCode',
   description: 'What kind of mistake it is, for programs.',
   valuesConfig: {
@@ -40,17 +40,17 @@ registerEnumType(MistakeCode, {
   },
 });
 
-export interface Mistake {
-  readonly code: MistakeCode;
+export interface ValidationIssue {
+  readonly code: IssueCode;
   readonly message: string;
 }
 
 /** Path into the arguments of a mutation, such as `['input', 'days', '1', 'description']`. */
-export type Path = readonly string[];
+export type InputPath = readonly string[];
 
-export interface InputMistake extends Mistake {
-  readonly path: Path;
+export interface InputIssue extends ValidationIssue {
+  readonly path: InputPath;
 }
 
-export const mistake = (code: MistakeCode, message: string): Mistake => ({ code, message });
-export const invalidValue = (message: string): Mistake => mistake(MistakeCode.INVALID, message);
+export const validationIssue = (code: IssueCode, message: string): ValidationIssue => ({ code, message });
+export const invalidValueIssue = (message: string): ValidationIssue => validationIssue(IssueCode.INVALID, message);

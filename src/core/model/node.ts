@@ -1,13 +1,13 @@
 /** The `Node` interface: one opaque id for the rows of all types (https://graphql.org/learn/global-object-identification/). */
 import { Field, ID, InterfaceType } from 'type-graphql';
-import { badArgument } from './errors';
-import { parseId } from './ids';
+import { invalidArgumentError } from './errors';
+import { parseRowId } from './ids';
 
-export const NODE_ID = 'Opaque; unique among rows of all types.';
+export const NODE_ID_DESCRIPTION = 'Opaque; unique among rows of all types.';
 
 @InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.' })
 export abstract class Node {
-  @Field(() => ID, { description: NODE_ID })
+  @Field(() => ID, { description: NODE_ID_DESCRIPTION })
   declare nodeId: string;
 }
 
@@ -19,24 +19,24 @@ export function parseNodeId(nodeId: string): { type: string; id: string } | unde
   return match && nodeIdOf(match[1]!, match[2]!) === nodeId ? { type: match[1]!, id: match[2]! } : undefined;
 }
 
-export const WHICH_ROW = 'The `id` of the row, or its `nodeId`.';
+export const ROW_ID_DESCRIPTION = 'The `id` of the row, or its `nodeId`.';
 
 /** Returns the numeric id of a row from its `id` or its `nodeId`; undefined for anything else, including the `nodeId` of another type. */
-export function rowIdOf(type: string, id: unknown): number | undefined {
-  const rowId = parseId(id);
+export function resolveRowId(type: string, id: unknown): number | undefined {
+  const rowId = parseRowId(id);
   if (rowId !== undefined) return rowId;
   const node = parseNodeId(String(id));
-  return node?.type === type ? parseId(node.id) : undefined;
+  return node?.type === type ? parseRowId(node.id) : undefined;
 }
 
 /** Returns an error message if `id` is the `nodeId` of a row of another type. */
-export function wrongType(type: string, id: unknown): string | undefined {
+export function nodeTypeMismatch(type: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
   return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;
 }
 
 /** Throws if `id` is the `nodeId` of a row of another type. `argumentPath` locates the id among the arguments. */
-export function refuseOtherType(type: string, id: unknown, argumentPath: string): void {
-  const message = wrongType(type, id);
-  if (message) throw badArgument(argumentPath, message);
+export function rejectOtherNodeType(type: string, id: unknown, argumentPath: string): void {
+  const message = nodeTypeMismatch(type, id);
+  if (message) throw invalidArgumentError(argumentPath, message);
 }

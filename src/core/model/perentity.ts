@@ -2,7 +2,7 @@
 import type { Entity } from './fields';
 
 /** `complete` runs after the value is cached, so that it may request values of other entities that lead back to this one. */
-export function perEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
+export function memoizePerEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
   const cache = new Map<Entity, T>();
   return (entity) => {
     if (cache.has(entity)) return cache.get(entity)!;

@@ -1,26 +1,26 @@
 /** Resource registry: the declared options of each resource, by its class. Files load in any order, so read it only when all resources are loaded. */
-import type { FilterFact, Group, Only, ResourceFact, ViewFact } from '../../contract/facts';
+import type { FilterFact, ScopeGroup, InterfaceName, ResourceFact, ViewFact } from '../../contract/facts';
 import type { Context } from '../context';
 import type { Entity } from './fields';
-import type { Values } from './hooks';
+import type { FieldValues } from './hooks';
 
 /** A validation rule across several fields of one row. */
-export interface Rule {
+export interface FieldRule {
   fields: readonly string[];
   message: string;
   /** Returns for each row whether it breaks the rule. Called only with rows that have a value for each of the fields. */
-  broken(rows: readonly Values[], context: Context): boolean[] | Promise<boolean[]>;
+  broken(rows: readonly FieldValues[], context: Context): boolean[] | Promise<boolean[]>;
 }
 
-export const OWNER = { field: 'userId', column: 'user_id' } as const;
+export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
-export type Write = 'create' | 'update' | 'remove';
+export type WriteOperation = 'create' | 'update' | 'remove';
 
 export interface ViewOptions extends Partial<Omit<ViewFact, 'rest' | 'filters'>> {
   filters?: readonly (string | FilterFact)[];
 }
 
-export interface Single {
+export interface SingleFlagConstraint {
   flag: string;
   /** The field that references the parent row. */
   of: string;
@@ -35,14 +35,14 @@ export interface ResourceOptions extends ViewOptions {
   /** Whether rows belong to a user and have the column `user_id`. */
   owned?: boolean;
   /** Scope group of access tokens that covers the resource: owned resources, and public ones to which users contribute rows. */
-  group?: Group;
+  group?: ScopeGroup;
   table?: string;
   /** Column that holds the owner; `user_id` if absent. */
   owner?: string;
   /** Model name in data dumps of the reference service. */
   dump?: string;
   /** Restricts the resource to one API. */
-  only?: Only;
+  only?: InterfaceName;
   /** Which APIs have root queries for the rows. False: rows are reached through relations only; `'rest'`: only REST lists rows and looks them up. */
   queries?: boolean | 'rest';
   /** Mutation that updates the viewer's single row, without an id. GraphQL returns the row as a field of `viewer`. */
@@ -56,9 +56,9 @@ export interface ResourceOptions extends ViewOptions {
   apart?: string;
   unique?: readonly string[];
   /** Validation rules across fields, enforced in GraphQL only. REST accepts whatever its recorded contract accepts. */
-  rules?: readonly Rule[];
+  rules?: readonly FieldRule[];
   /** A flag that at most one row per parent row may have; a database constraint enforces it. */
-  single?: Single;
+  single?: SingleFlagConstraint;
   /** Column values that make a row of a public resource visible to everyone. References to other rows expose only their ids. */
   visible?: Readonly<Record<string, string>>;
   /** Column values of a public row while its contributor, recorded in `<table>_contributor`, may still change and delete it. */
@@ -66,7 +66,7 @@ export interface ResourceOptions extends ViewOptions {
   /** Reference to the parent row that determines visibility: this row is visible to those who can see the parent row. */
   visibleWith?: string;
   /** Supported mutations; absent: all for an owned resource, none for a public one. */
-  writes?: readonly Write[];
+  writes?: readonly WriteOperation[];
   /** Small public table that GraphQL returns as a plain list. REST paginates it like any other. */
   dictionary?: boolean;
   /** Adds bulk mutations, for resources with thousands of rows per user that offline clients send together. */
@@ -87,15 +87,15 @@ export interface ResourceMeta extends ResourceOptions {
   table: string;
   one: string;
   many: string;
-  writes: readonly Write[];
+  writes: readonly WriteOperation[];
   ordering: readonly string[];
   fact: ResourceFact;
 }
 
 const resourcesByEntity = new Map<Entity, ResourceMeta>();
 
-export const register = (entity: Entity, resource: ResourceMeta): void => void resourcesByEntity.set(entity, resource);
+export const registerResource = (entity: Entity, resource: ResourceMeta): void => void resourcesByEntity.set(entity, resource);
 
 export const resourceOf = (entity: Entity): ResourceMeta | undefined => resourcesByEntity.get(entity);
-export const entities = (): Entity[] => [...resourcesByEntity.keys()];
-export const entityNamed = (name: string): Entity | undefined => entities().find((entity) => entity.name === name);
+export const allEntities = (): Entity[] => [...resourcesByEntity.keys()];
+export const findEntity = (name: string): Entity | undefined => allEntities().find((entity) => entity.name === name);

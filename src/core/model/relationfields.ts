@@ -2,13 +2,22 @@
 import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldFact } from '../../contract/facts';
-import type { Enum } from './choices';
-import { addChild, define, type Entity, type FieldOptions, type Lazy, type Link, type OrNull, type Typed } from './fields';
-import { snake } from '../../contract/casing';
-import { label } from './inflection';
+import type { EnumDefinition } from './choices';
+import {
+  addChild,
+  define,
+  type Entity,
+  type FieldOptions,
+  type Thunk,
+  type LinkTable,
+  type NullableIf,
+  type TypedDecorator,
+} from './fields';
+import { toSnakeCase } from '../../contract/casing';
+import { labelFor } from './inflection';
 import { resourceOf } from './registry';
 
-function relationFact(target: Lazy, object: string, many: boolean): NonNullable<FieldFact['relation']> {
+function relationFact(target: Thunk, object: string, many: boolean): NonNullable<FieldFact['relation']> {
   return {
     many,
     object,
@@ -22,7 +31,7 @@ function relationFact(target: Lazy, object: string, many: boolean): NonNullable<
 }
 
 /** Declares a reference to a parent row. On `workoutId` it creates the column, the id field and the object field `workout`. */
-export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O): Typed<OrNull<number, O>> => {
+export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O): TypedDecorator<NullableIf<number, O>> => {
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
@@ -34,22 +43,22 @@ export const Ref = <const O extends FieldOptions>(target: Lazy, o: O = {} as O):
 };
 
 /** Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it: it returns own rows only. */
-export const Owner = (target: Lazy, o: FieldOptions = {}): Typed<number> =>
+export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<number> =>
   Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
 export interface LinkOptions extends FieldOptions {
   /** The GraphQL field that returns the linked rows. */
   object: string;
-  link?: Link;
+  link?: LinkTable;
   /** Enum that replaces the linked rows in GraphQL; only REST returns the rows. */
-  enum?: Enum;
+  enum?: EnumDefinition;
 }
 
 /** Declares a set of linked rows by their ids, in the default order of their type. The set is stored in a link table or computed. */
 export const Links =
-  (target: Lazy, o: LinkOptions): Typed<number[]> =>
+  (target: Thunk, o: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
-    const note = o.note ?? `Ids of the ${snake(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
+    const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
     define('relation', type, undefined, { ...o, note, target, relation: relationFact(target, o.object, true) }, true)(prototype, name);
   };
@@ -59,7 +68,7 @@ export const Links =
  */
 export const Children =
   (
-    target: Lazy,
+    target: Thunk,
     by: string,
     o: { connection?: boolean; part?: boolean; size?: number; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
   ): PropertyDecorator =>
@@ -76,7 +85,7 @@ export const Children =
       size: o.size,
       readOnly: o.readOnly ?? false,
       order: o.order ?? [],
-      description: o.help ?? `${label(name)} of this row.`,
+      description: o.help ?? `${labelFor(name)} of this row.`,
     };
     addChild(entity, meta);
   };

@@ -3,11 +3,11 @@ import { Extensions, ObjectType } from 'type-graphql';
 import { Table } from 'sequelize-typescript';
 import type { FilterFact, ResourceFact, ViewFact } from '../../contract/facts';
 import type { Entity } from './fields';
-import { snake } from '../../contract/casing';
-import { lowerFirst, upperFirst, words } from './inflection';
+import { toSnakeCase } from '../../contract/casing';
+import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
 import { Node } from './node';
-import { register, type ResourceOptions, type ViewOptions, type Write } from './registry';
-import { stamp, VERSION } from './stamps';
+import { registerResource, type ResourceOptions, type ViewOptions, type WriteOperation } from './registry';
+import { addAuditFields, VERSION_FIELD } from './stamps';
 
 const toFilterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
 
@@ -26,13 +26,13 @@ export function Resource(options: ResourceOptions) {
     const owned = options.owned ?? false;
     const writes = options.writes ?? (owned ? (['create', 'update', 'remove'] as const) : []);
     const plural = options.plural ?? `${singular}s`;
-    const mutationName = (write: Write, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
-    const singleRowMutation = (write: Write) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
-    const bulkMutation = (write: Write) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
+    const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
+    const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
+    const bulkMutation = (write: WriteOperation) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
     const viewFact = (rest: string, o: ViewOptions): ViewFact => ({
       ...o,
       rest,
-      title: o.title ?? words(entity.name),
+      title: o.title ?? splitCamelCase(entity.name),
       description: o.description ?? options.description,
       filters: (o.filters ?? []).map(toFilterFact),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
@@ -54,7 +54,7 @@ export function Resource(options: ResourceOptions) {
       createMany: bulkMutation('create'),
       updateMany: bulkMutation('update'),
       removeMany: bulkMutation('remove'),
-      ...(owned && { version: VERSION }),
+      ...(owned && { version: VERSION_FIELD }),
       views: options.rest
         ? [
             viewFact(options.rest, { filters, title, position, listed, routes, permits, selection }),
@@ -63,8 +63,8 @@ export function Resource(options: ResourceOptions) {
         : [],
     };
     rejectIdFilters(entity, fact.views);
-    const table = options.table ?? snake(lowerFirst(entity.name));
-    register(entity, {
+    const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
+    registerResource(entity, {
       ...options,
       owned,
       owner: options.owner ?? 'user_id',
@@ -76,7 +76,7 @@ export function Resource(options: ResourceOptions) {
       writes,
       fact,
     });
-    if (owned) stamp(entity);
+    if (owned) addAuditFields(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity);
     Extensions({ resource: fact })(entity);

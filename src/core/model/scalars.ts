@@ -1,10 +1,10 @@
 /** Custom GraphQL scalars for dates, times, decimals and uploads. Values stay the strings that PostgreSQL returns, so no precision is lost. */
 import { GraphQLError, GraphQLScalarType, Kind, type ValueNode } from 'graphql';
 import { DateTime } from 'luxon';
-import { NOT_A_DATE, NOT_A_MOMENT, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
+import { NOT_A_DATE, NOT_A_DATETIME, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
-import { inUtc } from './clock';
-import { OUT_OF_RANGE } from './limits';
+import { toUtcTimestamp } from './clock';
+import { TIMESTAMP_OUT_OF_RANGE } from './limits';
 
 const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 
@@ -61,11 +61,11 @@ export const DateTimeScalar = stringScalar(
   RFC_3339_URL,
   (value, node) => {
     if (!DATE_TIME_PATTERN.test(value) || !DateTime.fromISO(value).isValid) return undefined;
-    const moment = inUtc(value);
-    if (moment === undefined) throw inputError(OUT_OF_RANGE, node);
+    const moment = toUtcTimestamp(value);
+    if (moment === undefined) throw inputError(TIMESTAMP_OUT_OF_RANGE, node);
     return moment;
   },
-  NOT_A_MOMENT,
+  NOT_A_DATETIME,
 );
 
 /** Maximum length of a decimal, including surrounding whitespace. */

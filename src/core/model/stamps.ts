@@ -3,23 +3,26 @@ import { literal } from 'sequelize';
 import { Column, DataType } from 'sequelize-typescript';
 import { Computed, Moment, type Entity } from './fields';
 
-export const VERSION = 'version';
+export const VERSION_FIELD = 'version';
 
 const auditFieldOptions = { readOnly: true, automatic: true, only: 'graphql' } as const;
 
 /** Adds the audit fields to an owned resource. */
-export function stamp({ prototype }: Entity): void {
+export function addAuditFields({ prototype }: Entity): void {
   const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
   addField('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));
   addField('updatedAt', Moment({ label: 'Updated', note: 'When the row, its parts or its id lists last changed.', ...auditFieldOptions }));
   addField(
-    VERSION,
+    VERSION_FIELD,
     Computed<string>(() => String, {
       label: 'Version',
       note: 'Opaque; changes with the row, its parts and its id lists. For `ifVersion`.',
       hidden: true,
-      sql: (alias) => `${alias}."${VERSION}"`,
+      sql: (alias) => `${alias}."${VERSION_FIELD}"`,
     }),
   );
-  addField(VERSION, Column({ type: DataType.UUID, allowNull: false, field: VERSION, defaultValue: literal('gen_random_uuid()') }));
+  addField(
+    VERSION_FIELD,
+    Column({ type: DataType.UUID, allowNull: false, field: VERSION_FIELD, defaultValue: literal('gen_random_uuid()') }),
+  );
 }

@@ -4,9 +4,9 @@
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
-import { AROUND_KEY, keyOf } from './cost';
-import { tooLong } from '../model/errors';
-import { selected, selectionKey } from '../read/plan';
+import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
+import { resultTooLargeError } from '../model/errors';
+import { selectedFields, selectionKey } from '../read/plan';
 
 /** Field values that an operation completes before it first yields to the event loop, and in each slice after that: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
@@ -27,9 +27,9 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
   const selection = selectionKey(fieldNodes);
   let shape = shapes.get(selection);
   if (!shape) {
-    const nodes = [...selected(fieldNodes, fragments).values()].flat();
-    const namesByKey = new Map(nodes.map((node) => [keyOf(node), node.name.value]));
-    const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + AROUND_KEY, 0);
+    const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
+    const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
+    const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
     shapes.set(selection, (shape = { fields: [...namesByKey.values()], keys }));
   }
   return shape;
@@ -64,7 +64,7 @@ class Slices {
 
 const slices = new Slices();
 
-export class AnswerSize {
+export class ResponseSize {
   private characters = 0;
   private valueCount = 0;
   private pendingCount = 0;
@@ -80,7 +80,7 @@ export class AnswerSize {
     return this.characters > LONG_RESPONSE_CHARACTERS;
   }
 
-  get isOver(): boolean {
+  get exceedsLimit(): boolean {
     return this.characters > this.limit;
   }
 
@@ -92,7 +92,7 @@ export class AnswerSize {
       const value = row[name];
       this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
     }
-    if (this.isOver) throw tooLong(this.limit);
+    if (this.exceedsLimit) throw resultTooLargeError(this.limit);
     this.valueCount += fields.length;
     return this.valueCount <= this.perTurn ? true : this.waitForSlice(fields.length);
   }
@@ -112,7 +112,7 @@ export class AnswerSize {
   }
 
   /** Resolves when no object is waiting for a slice; undefined if none is waiting now. */
-  readonly made = (): Promise<void> | undefined => {
+  readonly whenCompleted = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
     if (!this.allCompleted) {
       let resolve!: () => void;
@@ -124,9 +124,9 @@ export class AnswerSize {
 }
 
 /** Installs the count as `isTypeOf`, which graphql-js calls before it completes an object. Introspection is exempt: its cost bounds it already. */
-export function countObjects(schema: GraphQLSchema): GraphQLSchema {
+export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
-      type.isTypeOf = (object, context: Context, info) => context.size?.add(object, shapeOf(info)) ?? true;
+      type.isTypeOf = (object, context: Context, info) => context.responseSize?.add(object, shapeOf(info)) ?? true;
   return schema;
 }

@@ -1,6 +1,6 @@
 /** Cost of argument values: filters by the work that they cause in the database, mutation inputs by the number and length of their rows. */
 
-export const BYTES_PER_UNIT = 1024;
+export const BYTES_PER_COST_UNIT = 1024;
 const CONDITION_COST = 0.5;
 const SEARCH_COST = 50;
 /** Cost of each written row, and again of each 1,024 characters of its texts. High enough that no client can fill the disk within minutes. */
@@ -10,14 +10,14 @@ const QUANTIFIER_COST = 1_000;
 const MAX_QUANTIFIER_NESTING = 2;
 const QUANTIFIERS = ['some', 'every', 'none'];
 
-export function conditionsCost(value: unknown, quantifierDepth = 0): number {
-  if (Array.isArray(value)) return value.reduce((total: number, item) => total + conditionsCost(item, quantifierDepth), 0);
+export function filterCost(value: unknown, quantifierDepth = 0): number {
+  if (Array.isArray(value)) return value.reduce((total: number, item) => total + filterCost(item, quantifierDepth), 0);
   if (value === null || typeof value !== 'object') return CONDITION_COST;
   return Object.entries(value).reduce((total, [key, inner]) => {
     if (inner == null) return total;
     if (QUANTIFIERS.includes(key))
-      return total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + conditionsCost(inner, quantifierDepth + 1);
-    return total + (key === 'search' ? SEARCH_COST : 0) + conditionsCost(inner, quantifierDepth);
+      return total + QUANTIFIER_COST * 10 ** Math.min(quantifierDepth, MAX_QUANTIFIER_NESTING) + filterCost(inner, quantifierDepth + 1);
+    return total + (key === 'search' ? SEARCH_COST : 0) + filterCost(inner, quantifierDepth);
   }, 0);
 }
 
@@ -34,5 +34,5 @@ function countCharacters(value: unknown): number {
     : Object.values(value).reduce((total: number, inner) => total + countCharacters(inner), 0);
 }
 
-export const writtenCost = (value: unknown): number =>
-  WRITTEN_ROW_COST * (Math.max(1, countObjects(value)) + countCharacters(value) / BYTES_PER_UNIT);
+export const mutationInputCost = (value: unknown): number =>
+  WRITTEN_ROW_COST * (Math.max(1, countObjects(value)) + countCharacters(value) / BYTES_PER_COST_UNIT);

@@ -11,9 +11,9 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Context } from '../context';
-import { badOperation, KnownError } from '../model/errors';
+import { invalidOperationError, ClientError } from '../model/errors';
 
-export const ATOMIC = new GraphQLDirective({
+export const ATOMIC_DIRECTIVE = new GraphQLDirective({
   name: 'atomic',
   description:
     'All fields of the mutation are one transaction: if one of them has `errors` or fails, nothing is written and the others are null with ROLLED_BACK. For mutations of rows; those of accounts are not part of one.',
@@ -21,21 +21,21 @@ export const ATOMIC = new GraphQLDirective({
 });
 
 export const isAtomic = ({ directives = [] }: OperationDefinitionNode): boolean =>
-  directives.some(({ name }) => name.value === ATOMIC.name);
+  directives.some(({ name }) => name.value === ATOMIC_DIRECTIVE.name);
 
 /** State of a running `@atomic` operation. */
-export interface Atomic {
+export interface AtomicState {
   /** The response key of the root field that failed. */
   failedKey?: string;
 }
 
 const rolledBackError = () =>
-  new KnownError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
+  new ClientError('ROLLED_BACK', 'Nothing was written, because another field of the same @atomic operation failed.');
 
 type Config = GraphQLFieldConfig<unknown, Context>;
 
 /** Wraps a root field of Mutation so that it takes part in `@atomic` operations. There, fields that do more than write rows are rejected. */
-export function asPart(config: Config): Config {
+export function withAtomicSupport(config: Config): Config {
   const { resolve, extensions } = config;
   return {
     ...config,
@@ -44,7 +44,7 @@ export function asPart(config: Config): Config {
       if (!atomic) return resolve!(source, args, context, info);
       if (atomic.failedKey !== undefined) throw rolledBackError();
       try {
-        if (!extensions?.writesRows) throw badOperation(`${info.fieldName} cannot be part of an @atomic operation.`);
+        if (!extensions?.writesRows) throw invalidOperationError(`${info.fieldName} cannot be part of an @atomic operation.`);
         const payload = (await resolve!(source, args, context, info)) as { errors: readonly unknown[] };
         if (payload.errors.length) atomic.failedKey = String(info.path.key);
         return payload;
@@ -57,8 +57,8 @@ export function asPart(config: Config): Config {
 }
 
 /** Runs an operation in one transaction. Errors of the transaction itself are reported at `first`, the response key of the first root field. */
-export async function atomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
-  const atomic: Atomic = (context.atomic = {});
+export async function runAtomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+  const atomic: AtomicState = (context.atomic = {});
   try {
     return await context.session.atomically(async () => {
       const result = await run();

@@ -4,7 +4,7 @@ import { GraphQLScalarType, Kind, parse, print, visit, type DocumentNode, type E
 import type { Context } from '../context';
 
 /** Runs a compiled operation. Its variables must already be coerced. */
-export type Run = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
+export type CompiledOperation = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
 
 /** A scalar that accepts any value. graphql-js coerces the variables first; as variables of this type they are not coerced a second time. */
 const ANY_SCALAR = new GraphQLScalarType({ name: 'Taken' });
@@ -26,7 +26,7 @@ function withUntypedVariables(document: DocumentNode): DocumentNode {
 }
 
 /** Compiles a document. Throws an AggregateError with the errors of graphql-jit if that fails. */
-export function compiled(schema: GraphQLSchema, document: DocumentNode): Run {
+export function compileOperation(schema: GraphQLSchema, document: DocumentNode): CompiledOperation {
   const compiledQuery = compileQuery(schemaWithAnyScalar(schema), withUntypedVariables(document), undefined, {
     disablingCapturingStackErrors: true,
   });

@@ -28,10 +28,10 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { DEFAULT_PAGE, MAX_PAGE } from '../read/connection';
-import { KnownError } from '../model/errors';
-import { BYTES_PER_UNIT, conditionsCost, writtenCost } from './argumentcost';
-import { introspectedSize, scopeBelow, type Scope } from './introspection';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../read/connection';
+import { ClientError } from '../model/errors';
+import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
+import { introspectionListSize, childScope, type IntrospectionScope } from './introspection';
 
 const OBJECT_COST = 1;
 const LEAF_COST = 0.1;
@@ -43,16 +43,16 @@ const TOTAL_COUNT_COST = 5;
 /** Assumed length of a list without pagination and without `listSize`. */
 const DEFAULT_LIST_SIZE = 10;
 /** Quotes, colon and comma around a key in JSON. */
-export const AROUND_KEY = 4;
+export const JSON_KEY_OVERHEAD_BYTES = 4;
 const DEFAULT_VALUE_BYTES = 5;
 
 /** Average size in bytes of a field's values, by the names of the type and of the field. */
-export type WidthOf = (type: string, field: string) => number;
+export type AverageBytesOf = (type: string, field: string) => number;
 
 /** Introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
 const INTROSPECTION_FACTOR = 3;
 
-export interface Cost {
+export interface OperationCost {
   total: number;
   /** Expected response size. Its cost is included in `total`. */
   bytes: number;
@@ -62,12 +62,16 @@ export interface Cost {
   coordinate: string;
 }
 
-export function tooCostly({ total, coordinate }: Pick<Cost, 'total' | 'coordinate'>, limit: number, schema: GraphQLSchema): KnownError {
+export function costLimitError(
+  { total, coordinate }: Pick<OperationCost, 'total' | 'coordinate'>,
+  limit: number,
+  schema: GraphQLSchema,
+): ClientError {
   const cost = Math.ceil(total);
   const [type, name] = coordinate.split('.') as [string, string | undefined];
   const field = name && (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[name];
   const advice = field && takesSize(field) ? 'ask for fewer rows there' : 'select less below it';
-  return new KnownError(
+  return new ClientError(
     'COST_LIMIT',
     `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ${advice}.`,
     { cost, limit, coordinate },
@@ -80,7 +84,7 @@ type Field = GraphQLField<unknown, unknown>;
 /** Field nodes of a selection set with the same response key. */
 type FieldGroup = readonly FieldNode[];
 
-export const keyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
+export const responseKeyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
 
 const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsWith('__');
 
@@ -94,7 +98,7 @@ const isPaged = (field: Field): boolean => field.args.some(({ name }) => name ==
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
   /** Memoized costs of selection sets, by their field nodes and introspection scope. They do not depend on the path to the selection set. */
-  private readonly costsBySelection = new Map<string, Cost>();
+  private readonly costsBySelection = new Map<string, OperationCost>();
   private readonly nodeNumbers = new Map<FieldNode, number>();
   private introspectionCost = 0;
 
@@ -102,29 +106,34 @@ class Estimate {
     private readonly schema: GraphQLSchema,
     document: DocumentNode,
     private readonly variables: Variables,
-    private readonly widthOf: WidthOf,
+    private readonly widthOf: AverageBytesOf,
   ) {
     for (const definition of document.definitions)
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
   }
 
-  of(operation: OperationDefinitionNode): Cost {
+  of(operation: OperationDefinitionNode): OperationCost {
     const root = this.schema.getRootType(operation.operation)!;
     const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
-    const total = cost.total + cost.bytes / BYTES_PER_UNIT;
+    const total = cost.total + cost.bytes / BYTES_PER_COST_UNIT;
     return { ...cost, total, fixed: writes ? total : this.introspectionCost };
   }
 
   /** Cost of one object of a type. `scope` applies to introspection objects only. */
-  private selectionCost(sets: readonly SelectionSetNode[], type: GraphQLCompositeType, atRoot = false, scope?: Scope): Cost {
-    let mostExpensive: Cost = { total: 0, bytes: 0, coordinate: type.name };
+  private selectionCost(
+    sets: readonly SelectionSetNode[],
+    type: GraphQLCompositeType,
+    atRoot = false,
+    scope?: IntrospectionScope,
+  ): OperationCost {
+    let mostExpensive: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let bytes = 0;
     let total = isIntrospected(type) ? INTROSPECTION_FACTOR * OBJECT_COST : OBJECT_COST;
     for (const { parent, nodes } of this.collectFields(sets, type).values()) {
       const cost = this.fieldCost(nodes, parent, atRoot, scope);
       total += cost.total;
-      bytes += cost.bytes + keyOf(nodes[0]!).length + AROUND_KEY;
+      bytes += cost.bytes + responseKeyOf(nodes[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       if (cost.total > mostExpensive.total) mostExpensive = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
@@ -139,7 +148,7 @@ class Estimate {
       for (const selection of set.selections) {
         if (this.isSkipped(selection.directives)) continue;
         if (selection.kind === Kind.FIELD) {
-          const key = `${parent.name} ${keyOf(selection)}`;
+          const key = `${parent.name} ${responseKeyOf(selection)}`;
           const group = groups.get(key);
           if (group) group.nodes.push(selection);
           else groups.set(key, { parent, nodes: [selection] });
@@ -176,7 +185,7 @@ class Estimate {
   }
 
   /** Cost of a field of one object, with everything below it. */
-  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, atRoot: boolean, scope: Scope): Cost {
+  private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, atRoot: boolean, scope: IntrospectionScope): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
     const coordinate = `${parent.name}.${node.name.value}`;
@@ -196,13 +205,13 @@ class Estimate {
       const total = ownCost + fixed + size * rows.total;
       return { total, bytes: bytes + size * rows.bytes, coordinate: rows.total > OBJECT_COST * 50 ? rows.coordinate : coordinate };
     }
-    const itemCost = this.nestedCost(nodes, type, isIntrospected(type) ? scopeBelow(this.schema, field.name, args, scope) : undefined);
+    const itemCost = this.nestedCost(nodes, type, isIntrospected(type) ? childScope(this.schema, field.name, args, scope) : undefined);
     const size = this.listSize(field, args, parent, scope);
     const mostExpensiveCoordinate = size < 2 && itemCost.total > ROOT_FIELD_COST ? itemCost.coordinate : coordinate;
     return { total: ownCost + size * itemCost.total, bytes: size * itemCost.bytes, coordinate: mostExpensiveCoordinate };
   }
 
-  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: Scope): Cost {
+  private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
     const key = `${nodes.map((node) => this.numberOf(node)).join()} ${String(scope ?? '')}`;
     let cost = this.costsBySelection.get(key);
     if (!cost) {
@@ -219,14 +228,14 @@ class Estimate {
   }
 
   /** Splits the cost of a connection: `rows` for each row of the page, `fixed` and `bytes` once for the connection. */
-  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: Cost; fixed: number; bytes: number } {
+  private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixed: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
-    let rows: Cost = { total: 0, bytes: 0, coordinate: type.name };
+    let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
     let fixed = OBJECT_COST;
     let bytes = 0;
     for (const { parent, nodes: group } of this.collectFields(sets, type).values()) {
       const name = group[0]!.name.value;
-      bytes += keyOf(group[0]!).length + AROUND_KEY;
+      bytes += responseKeyOf(group[0]!).length + JSON_KEY_OVERHEAD_BYTES;
       const field = this.fieldDefinition(parent, name);
       const inner = field && getNamedType(field.type);
       if (!inner || !isCompositeType(inner)) fixed += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
@@ -244,17 +253,17 @@ class Estimate {
   }
 
   private pageSize({ first, last }: Variables): number {
-    const requested = first ?? last ?? DEFAULT_PAGE;
-    return typeof requested === 'number' ? Math.min(Math.max(requested, 0), MAX_PAGE) : DEFAULT_PAGE;
+    const requested = first ?? last ?? DEFAULT_PAGE_SIZE;
+    return typeof requested === 'number' ? Math.min(Math.max(requested, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
   }
 
   /** Expected number of values of a field that is not a connection. */
-  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, scope: Scope): number {
+  private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, scope: IntrospectionScope): number {
     if (!isList(field)) return 1;
     const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
     if (listArgument) return Array.isArray(args[listArgument.name]) ? (args[listArgument.name] as unknown[]).length : 1;
     if (isPaged(field)) return this.pageSize(args);
-    if (isIntrospected(parent)) return introspectedSize(this.schema, field.name, scope);
+    if (isIntrospected(parent)) return introspectionListSize(this.schema, field.name, scope);
     const { assumedSize = DEFAULT_LIST_SIZE } = field.extensions.listSize ?? {};
     return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
   }
@@ -264,7 +273,7 @@ class Estimate {
     const writes = parent === this.schema.getMutationType();
     const argumentsCost = Object.values(args).reduce((total: number, value) => {
       if (value === null || typeof value !== 'object') return total;
-      return total + (writes ? writtenCost(value) : conditionsCost(value));
+      return total + (writes ? mutationInputCost(value) : filterCost(value));
     }, 0);
     const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
@@ -272,10 +281,10 @@ class Estimate {
 }
 
 /** Estimates the cost of an operation. `variables` must already be coerced, with their defaults. */
-export const costOf = (
+export const estimateOperationCost = (
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
-  widthOf: WidthOf = () => DEFAULT_VALUE_BYTES,
-): Cost => new Estimate(schema, document, variables, widthOf).of(operation);
+  widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
+): OperationCost => new Estimate(schema, document, variables, widthOf).of(operation);

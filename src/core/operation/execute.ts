@@ -13,20 +13,20 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/options';
-import { AnswerSize } from './answersize';
-import { atomically, isAtomic } from './atomic';
-import type { Run } from './compiled';
+import { ResponseSize } from './answersize';
+import { runAtomically, isAtomic } from './atomic';
+import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
-import { costOf, tooCostly, type Cost, type WidthOf } from './cost';
-import { KnownError, notSignedIn, ofDatabase, tooLong } from '../model/errors';
-import { introspects } from './introspection';
-import { IntrospectionAnswers } from './introspectioncache';
-import { selected } from '../read/plan';
-import { Prepared } from './prepared';
-import { coerced, deepValue } from './variables';
+import { estimateOperationCost, costLimitError, type OperationCost, type AverageBytesOf } from './cost';
+import { ClientError, unauthenticatedError, toClientError, resultTooLargeError } from '../model/errors';
+import { containsIntrospection } from './introspection';
+import { IntrospectionCache } from './introspectioncache';
+import { selectedFields } from '../read/plan';
+import { PreparedOperation } from './prepared';
+import { coerceVariables, findDeepLiteral } from './variables';
 
 export type Variables = Record<string, unknown>;
-export interface Operation {
+export interface RunOperation {
   (context: Context, variables?: Variables): Promise<ExecutionResult>;
 }
 
@@ -38,7 +38,7 @@ export interface ExecutorOptions {
   maxResponse?: number;
   /** Field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
-  widthOf?: WidthOf;
+  widthOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
 }
 
@@ -47,16 +47,16 @@ const MAX_READ_PER_RESPONSE_BYTE = 2;
 
 export class Executor {
   /** Open subscriptions. */
-  following = 0;
+  openSubscriptions = 0;
   /** Events delivered to all subscriptions since the start. */
-  toldEvents = 0;
-  readonly introspection: IntrospectionAnswers;
+  deliveredEvents = 0;
+  readonly introspectionCache: IntrospectionCache;
   private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
   private readonly maxResponse: number;
   private readonly valuesPerTurn?: number;
-  private readonly widthOf?: WidthOf;
+  private readonly widthOf?: AverageBytesOf;
   private readonly introspectionRequiresUser: boolean;
 
   constructor(
@@ -64,7 +64,7 @@ export class Executor {
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.introspectionRequiresUser = introspection === 'users';
-    this.introspection = new IntrospectionAnswers(schema);
+    this.introspectionCache = new IntrospectionCache(schema);
     this.compiles = compiles;
     this.maxCost = maxCost;
     this.maxResponse = maxResponse;
@@ -73,39 +73,39 @@ export class Executor {
   }
 
   /** Prepares one of the server's own operations. It is validated now, so that mistakes show at startup, and compiled on first use. */
-  prepare(text: string): Operation {
-    const prepared = Prepared.of(this.schema, text);
+  prepare(text: string): RunOperation {
+    const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;
-    const run: Run = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
+    const run: CompiledOperation = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
-      const coercion = coerced(this.schema, operation, variables, !context.viewer);
+      const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
       if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
       // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
-      const cost = this.capCost(costs.of(coercion.values));
+      const cost = this.capCost(costs.costOfVariables(coercion.values));
       const costError = this.reserveCost(cost, context);
       if (costError) return presentResult(costError, context);
-      context.session.mayRead(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
       const result = await (context.trace
         ? context.trace.operation(operation.operation, name, () => run(context, coercion.values))
         : run(context, coercion.values));
-      context.spending?.settle(cost);
+      context.budget?.settle(cost);
       return presentResult(result, context);
     };
   }
 
-  private capCost(cost: Cost): Cost {
+  private capCost(cost: OperationCost): OperationCost {
     return cost.total > this.maxCost ? { ...cost, total: this.maxCost } : cost;
   }
 
   /** Reserves the cost of an operation; returns the error if the operation is too expensive or the budget is exhausted. */
-  private reserveCost(cost: Cost, context: Context): ExecutionResult | undefined {
-    if (cost.total > this.maxCost) return { errors: [tooCostly(cost, this.maxCost, this.schema)] };
+  private reserveCost(cost: OperationCost, context: Context): ExecutionResult | undefined {
+    if (cost.total > this.maxCost) return { errors: [costLimitError(cost, this.maxCost, this.schema)] };
     try {
-      context.spending?.reserve(cost);
+      context.budget?.reserve(cost);
       return undefined;
     } catch (error) {
-      if (error instanceof KnownError) return { errors: [error] };
+      if (error instanceof ClientError) return { errors: [error] };
       throw error;
     }
   }
@@ -132,7 +132,7 @@ export class Executor {
     const operation = getOperationAST(document, operationName);
     const admission = operation && this.admit(document, operation, variables, context);
     if (admission?.errors) return presentResult(admission, context);
-    if (admission) context.spending?.settle(admission.cost);
+    if (admission) context.budget?.settle(admission.cost);
     const eventStream = await createSourceEventStream({
       schema: this.schema,
       document,
@@ -142,22 +142,22 @@ export class Executor {
     });
     if (!isEventStream(eventStream)) return presentResult(eventStream, context);
     const source = eventStream[Symbol.asyncIterator]();
-    this.following += 1;
+    this.openSubscriptions += 1;
     let hasEnded = false;
     const markEnded = () => {
-      if (!hasEnded) this.following -= 1;
+      if (!hasEnded) this.openSubscriptions -= 1;
       hasEnded = true;
     };
     return {
       next: async () => {
-        context.session.renew();
+        context.session.beginEvent();
         try {
           const { done, value } = await source.next();
           if (done) {
             markEnded();
             return { done, value: undefined };
           }
-          this.toldEvents += 1;
+          this.deliveredEvents += 1;
           const runEvent = () => this.run(document, operation, operationName, context, variables, value);
           return { done: false, value: await this.runInTurn(context.session.caller, runEvent) };
         } catch (error) {
@@ -170,7 +170,7 @@ export class Executor {
       return: async () => {
         markEnded();
         // Cancels the pending database query first, because `return()` of the source waits for it.
-        context.session.abandon();
+        context.session.cancelReads();
         await source.return?.();
         return { done: true, value: undefined };
       },
@@ -208,19 +208,20 @@ export class Executor {
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? this.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return presentResult(admission, context);
-    const size = (context.size = new AnswerSize(this.maxResponse, this.valuesPerTurn));
-    context.loaders.made = size.made;
-    context.session.mayRead(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+    const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
+    context.loaders.made = size.whenCompleted;
+    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
     const runUncompiled = async () =>
-      (operation && this.introspection.of(document, operation)) ?? this.interpret(document, operationName, root)(context, variables);
+      (operation && this.introspectionCache.resultOf(document, operation)) ??
+      this.interpret(document, operationName, root)(context, variables);
     const run = () =>
-      operation && isAtomic(operation) ? atomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
+      operation && isAtomic(operation) ? runAtomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
     const result = await (context.trace && operation
       ? context.trace.operation(operation.operation, operationNameOf(operation), run)
       : run());
-    if (admission) context.spending?.settle(admission.cost);
+    if (admission) context.budget?.settle(admission.cost);
     // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
-    return presentResult(size.isOver ? { errors: [tooLong(this.maxResponse)] } : result, context);
+    return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
   }
 
   /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
@@ -229,14 +230,14 @@ export class Executor {
     operation: OperationDefinitionNode,
     variables: Variables,
     context: Context,
-  ): { values: Variables; cost: Cost; errors?: undefined } | { errors: readonly GraphQLError[] } {
-    if (this.introspectionRequiresUser && !context.viewer && introspects(document))
-      return { errors: [notSignedIn('Introspection is for those who are signed in.')] };
-    const deep = deepValue(document);
+  ): { values: Variables; cost: OperationCost; errors?: undefined } | { errors: readonly GraphQLError[] } {
+    if (this.introspectionRequiresUser && !context.viewer && containsIntrospection(document))
+      return { errors: [unauthenticatedError('Introspection is for those who are signed in.')] };
+    const deep = findDeepLiteral(document);
     if (deep) return { errors: [deep] };
-    const coercion = coerced(this.schema, operation, variables, !context.viewer);
+    const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
     if (coercion.errors) return coercion;
-    const cost = costOf(this.schema, document, operation, coercion.values, this.widthOf);
+    const cost = estimateOperationCost(this.schema, document, operation, coercion.values, this.widthOf);
     const costError = this.reserveCost(cost, context);
     return costError?.errors ? { errors: costError.errors } : { values: coercion.values, cost };
   }
@@ -265,7 +266,7 @@ const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source
 function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
   const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
   const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
-  return [...selected([operation], fragmentsByName).values()].flat();
+  return [...selectedFields([operation], fragmentsByName).values()].flat();
 }
 
 function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
@@ -277,9 +278,9 @@ function firstKey(document: DocumentNode, operation: OperationDefinitionNode): s
 function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
   // One cause can fail several fields of a response; it is translated and logged once.
-  const databaseErrors = new Map<unknown, KnownError | undefined>();
+  const databaseErrors = new Map<unknown, ClientError | undefined>();
   const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
-  if (context.told) for (const { extensions } of errors) context.told(String(extensions.code));
+  if (context.countErrorCode) for (const { extensions } of errors) context.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
 
@@ -287,7 +288,7 @@ function presentResult(result: ExecutionResult, context: Context): ExecutionResu
 function presentError(
   error: GraphQLError,
   { log, requestId: id }: Context,
-  databaseErrors: Map<unknown, KnownError | undefined>,
+  databaseErrors: Map<unknown, ClientError | undefined>,
 ): GraphQLError {
   const { originalError, path, locations } = error;
   const createError = (message: string, extensions: Record<string, unknown>) =>
@@ -298,11 +299,11 @@ function presentError(
       ...(locations && { positions: error.positions, source: error.source }),
     });
   const cause = originalError ?? error;
-  if (cause instanceof KnownError) return createError(cause.message, { ...cause.extensions });
+  if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
   // An error without a path occurred before execution: a variable is invalid. If the original error is a GraphQLError with AST nodes, an argument is.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
-  if (!databaseErrors.has(cause)) databaseErrors.set(cause, ofDatabase(cause, log, id));
+  if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));
   const databaseError = databaseErrors.get(cause);
   if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
   // `extensions` is undefined if the error is not a GraphQLError, despite its type.

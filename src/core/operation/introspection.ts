@@ -16,7 +16,7 @@ import {
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
 /** The types that an introspection object describes: all types, one type, or undefined if it can be any type. */
-export type Scope = typeof ALL_TYPES | GraphQLNamedType | undefined;
+export type IntrospectionScope = typeof ALL_TYPES | GraphQLNamedType | undefined;
 
 const ALL_TYPES = 'all types';
 
@@ -25,7 +25,7 @@ type ListSizes = Readonly<Record<string, number>>;
 
 const listSizesBySchema = new WeakMap<GraphQLSchema, IntrospectionListSizes>();
 
-export function introspects(document: DocumentNode): boolean {
+export function containsIntrospection(document: DocumentNode): boolean {
   let found = false;
   visit(document, {
     Field({ name }) {
@@ -38,7 +38,12 @@ export function introspects(document: DocumentNode): boolean {
 }
 
 /** The scope of the objects below an introspection field, given the scope of its parent. */
-export function scopeBelow(schema: GraphQLSchema, field: string, args: Readonly<Record<string, unknown>>, scope: Scope): Scope {
+export function childScope(
+  schema: GraphQLSchema,
+  field: string,
+  args: Readonly<Record<string, unknown>>,
+  scope: IntrospectionScope,
+): IntrospectionScope {
   switch (field) {
     case '__type':
       return schema.getType(String(args.name));
@@ -59,7 +64,7 @@ export function scopeBelow(schema: GraphQLSchema, field: string, args: Readonly<
 }
 
 /** Length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
-export function introspectedSize(schema: GraphQLSchema, list: string, scope: Scope): number {
+export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
   let listSizes = listSizesBySchema.get(schema);
   if (!listSizes) listSizesBySchema.set(schema, (listSizes = new IntrospectionListSizes(schema)));
   return listSizes.size(list, scope);
@@ -76,7 +81,7 @@ class IntrospectionListSizes {
     this.maxSizes = summarizeLengths(lengths, (of) => Math.max(...of));
   }
 
-  size(list: string, scope: Scope): number {
+  size(list: string, scope: IntrospectionScope): number {
     if (scope === undefined || list === 'directives' || list === 'locations') return this.maxSizes[list]!;
     if (scope === ALL_TYPES) return this.averageSizes[list]!;
     let typeSizes = this.sizesByType.get(scope);

@@ -32,26 +32,26 @@ const ALL_INTROSPECTION_OPTIONS = {
 const jsonByData = new WeakMap<object, string>();
 
 /** The serialized `data` of a cached introspection result; undefined for any other data. */
-export const cachedJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
+export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
 
-export class IntrospectionAnswers {
+export class IntrospectionCache {
   private readonly cache = new LRUCache<string, ExecutionResult>({
     maxSize: MAX_CACHE_CHARACTERS,
-    sizeCalculation: ({ data }) => cachedJson(data)!.length,
+    sizeCalculation: ({ data }) => cachedIntrospectionJson(data)!.length,
   });
 
   constructor(private readonly schema: GraphQLSchema) {}
 
   /** Fills the cache with the introspection queries of graphql-js, which most clients send. */
-  prepare(): void {
+  warmUp(): void {
     for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
       const document = parse(getIntrospectionQuery(options));
-      this.of(document, getOperationAST(document)!);
+      this.resultOf(document, getOperationAST(document)!);
     }
   }
 
   /** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
-  of(document: DocumentNode, operation: OperationDefinitionNode): ExecutionResult | undefined {
+  resultOf(document: DocumentNode, operation: OperationDefinitionNode): ExecutionResult | undefined {
     if (!isPureIntrospection(document, operation)) return undefined;
     // The key ignores whitespace and the operation's name, which differ between clients.
     const key = print({

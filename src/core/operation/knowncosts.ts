@@ -9,16 +9,16 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { conditionsCost } from './argumentcost';
-import { costOf, type Cost } from './cost';
+import { filterCost } from './argumentcost';
+import { estimateOperationCost, type OperationCost } from './cost';
 
 type Variables = Record<string, unknown>;
 
 const MAX_CACHED_COSTS = 200;
 const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
 
-export class KnownCosts {
-  private readonly costCache = new LRUCache<string, Cost>({ max: MAX_CACHED_COSTS });
+export class CostCache {
+  private readonly costCache = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
   private readonly variableNames: readonly string[];
   /** Names of variables used as page sizes. The values of other numbers do not affect the cost. */
   private readonly pageSizeVariables = new Set<string>();
@@ -37,7 +37,7 @@ export class KnownCosts {
   }
 
   /** `variables` must already be coerced. */
-  of(variables: Variables): Cost {
+  costOfVariables(variables: Variables): OperationCost {
     // Inputs of mutations differ each time.
     if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
     const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
@@ -46,14 +46,14 @@ export class KnownCosts {
     return cost;
   }
 
-  private estimateCost(variables: Variables): Cost {
-    return costOf(this.schema, this.document, this.operation, variables);
+  private estimateCost(variables: Variables): OperationCost {
+    return estimateOperationCost(this.schema, this.document, this.operation, variables);
   }
 
   /** The properties of a variable that affect the cost: page size, list length, cost of its conditions, and whether it is present. */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
-    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${conditionsCost(value)}`;
+    if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;
     return typeof value === 'boolean' || this.pageSizeVariables.has(name) ? String(value) : 'any';
   }
 }

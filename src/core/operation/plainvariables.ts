@@ -26,7 +26,7 @@ const definitionsOf = ({ variableDefinitions = [] }: OperationDefinitionNode) =>
 const definitionsByOperation = new WeakMap<OperationDefinitionNode, ReturnType<typeof definitionsOf>>();
 
 /** The coerced variables; undefined if a variable has another type or an invalid value, which then needs the coercion of graphql-js. */
-export function plainVariables(operation: OperationDefinitionNode, variables: Variables): Variables | undefined {
+export function coerceSimpleVariables(operation: OperationDefinitionNode, variables: Variables): Variables | undefined {
   let definitions = definitionsByOperation.get(operation);
   if (!definitions) definitionsByOperation.set(operation, (definitions = definitionsOf(operation)));
   const values: Variables = {};

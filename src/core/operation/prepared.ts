@@ -1,13 +1,13 @@
 /** Prepared operations of the server itself: parsed, validated and compiled once per schema, and shared by all apps on that schema. */
 import { getOperationAST, parse, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
-import { compiled, type Run } from './compiled';
-import { KnownCosts } from './knowncosts';
+import { compileOperation, type CompiledOperation } from './compiled';
+import { CostCache } from './knowncosts';
 
-export class Prepared {
+export class PreparedOperation {
   readonly document: DocumentNode;
   readonly operation: OperationDefinitionNode;
-  readonly costs: KnownCosts;
-  private compiledOperation?: Run;
+  readonly costs: CostCache;
+  private compiledOperation?: CompiledOperation;
 
   private constructor(
     private readonly schema: GraphQLSchema,
@@ -17,20 +17,20 @@ export class Prepared {
     const errors = validate(schema, this.document);
     if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
     this.operation = getOperationAST(this.document)!;
-    this.costs = new KnownCosts(schema, this.document, this.operation);
+    this.costs = new CostCache(schema, this.document, this.operation);
   }
 
-  private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, Prepared>>();
+  private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
 
-  static of(schema: GraphQLSchema, text: string): Prepared {
-    const operations = Prepared.operationsBySchema.get(schema) ?? new Map<string, Prepared>();
-    Prepared.operationsBySchema.set(schema, operations);
-    const prepared = operations.get(text) ?? new Prepared(schema, text);
+  static of(schema: GraphQLSchema, text: string): PreparedOperation {
+    const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
+    PreparedOperation.operationsBySchema.set(schema, operations);
+    const prepared = operations.get(text) ?? new PreparedOperation(schema, text);
     operations.set(text, prepared);
     return prepared;
   }
 
-  get compiled(): Run {
-    return (this.compiledOperation ??= compiled(this.schema, this.document));
+  get compiled(): CompiledOperation {
+    return (this.compiledOperation ??= compileOperation(this.schema, this.document));
   }
 }

@@ -24,10 +24,10 @@ export class RateLimitResolver {
     description:
       'The budget of the viewer, or of the address of an anonymous request; null where the server sets none. RATE_LIMITED when it is spent.',
   })
-  rateLimit(@Ctx() { spending }: Context): RateLimit | null {
-    const standing = spending?.standing;
+  rateLimit(@Ctx() { budget: spending }: Context): RateLimit | null {
+    const standing = spending?.state;
     if (!standing) return null;
-    const { seconds, ...rest } = standing;
+    const { resetSeconds: seconds, ...rest } = standing;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };
   }
 }

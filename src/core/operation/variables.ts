@@ -22,8 +22,8 @@ import {
   type VariableDefinitionNode,
 } from 'graphql';
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
-import { MAX_ERRORS, shortened, type FieldErrors } from '../model/errors';
-import { plainVariables } from './plainvariables';
+import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../model/errors';
+import { coerceSimpleVariables } from './plainvariables';
 
 type Variables = Record<string, unknown>;
 
@@ -48,7 +48,7 @@ const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_
 const deepValueErrors = new WeakMap<DocumentNode, GraphQLError | null>();
 
 /** The error of a literal in the document that is nested deeper than MAX_INPUT_DEPTH; undefined if there is none. Memoized per document. */
-export function deepValue(document: DocumentNode): GraphQLError | undefined {
+export function findDeepLiteral(document: DocumentNode): GraphQLError | undefined {
   let error = deepValueErrors.get(document);
   if (error === undefined) deepValueErrors.set(document, (error = findDeepValue(document) ?? null));
   return error ?? undefined;
@@ -82,16 +82,16 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
   return new GraphQLError(`Variable "$${name}" got an invalid value. ${TOO_DEEP_MESSAGE}`, { nodes: [definition], extensions });
 }
 
-export type Coerced = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
+export type VariableCoercion = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
 /** Coerces variables and applies their defaults; absent ones are left out. With `hideSuggestions`, errors do not suggest names from the schema. */
-export function coerced(
+export function coerceVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
   variables: Variables,
   hideSuggestions: boolean,
-): Coerced {
-  const simpleValues = plainVariables(operation, variables);
+): VariableCoercion {
+  const simpleValues = coerceSimpleVariables(operation, variables);
   if (simpleValues) return { values: simpleValues };
   const { variableDefinitions = [] } = operation;
   const depthErrors = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
@@ -120,8 +120,8 @@ class ErrorCollector {
   add(path: string, message: string): void {
     if (this.isFull()) return;
     this.count += 1;
-    const name = shortened(path);
-    this.fields[name] = [...(this.fields[name] ?? []), shortened(message)];
+    const name = truncateInput(path);
+    this.fields[name] = [...(this.fields[name] ?? []), truncateInput(message)];
   }
 }
 
@@ -169,7 +169,7 @@ function variableErrors(
   variables: Variables,
   hideSuggestions: boolean,
 ): GraphQLError[] {
-  let remaining = MAX_ERRORS;
+  let remaining = MAX_ERRORS_PER_RESPONSE;
   return definitions.flatMap((definition) => {
     const name = definition.variable.name.value;
     const type = typeFromAST(schema, definition.type);

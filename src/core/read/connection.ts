@@ -3,42 +3,42 @@ import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
 import { atLeast, atMost } from '../../contract/messages';
 import { MAX_INTEGER } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
-import { reachable, visible } from '../access/access';
-import { binder, conditionOf, whereOf, type Bind, type Condition } from '../access/conditions';
+import { referenceableRowConditions, visibleRowConditions } from '../access/access';
+import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { badArgument } from '../model/errors';
+import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { at, beyond, cursorOf, parseCursor, waysBeyond } from '../sql/cursor';
+import { isAtCursor, isAfterCursor, encodeCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
 import {
-  bound,
-  orderKeys,
-  orderOf,
-  orderSql,
-  reversed,
+  bindTerms,
+  resolveOrder,
+  orderTerms,
+  orderByClause,
+  reverseTerms,
   type BoundTerm,
   type OrderElement,
-  type OrderKey,
+  type OrderField,
   type OrderTerm,
-  type Asked,
+  type OrderContext,
 } from '../sql/ordering';
 import type { ConnectionPlan } from './plan';
-import { from, joinsOf, names } from '../sql/expressions';
-import { select, type Attribute } from '../sql/select';
-import { filtered } from '../sql/where';
+import { fromClause, joinClauses, containsId } from '../sql/expressions';
+import { selectStatement, type SelectedExpression } from '../sql/select';
+import { compileWhere } from '../sql/where';
 
-export const DEFAULT_PAGE = 20;
-export const MAX_PAGE = 10_000;
+export const DEFAULT_PAGE_SIZE = 20;
+export const MAX_PAGE_SIZE = 10_000;
 
 @ArgsType()
 export class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `At most ${MAX_PAGE}; ${DEFAULT_PAGE} without \`first\` and \`last\`.`,
+    description: `At most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
   @Field(() => String, { nullable: true, description: 'Rows after this cursor.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `Rows from the end, at most ${MAX_PAGE}.` })
+  @Field(() => Int, { nullable: true, description: `Rows from the end, at most ${MAX_PAGE_SIZE}.` })
   declare last?: number | null;
   @Field(() => String, { nullable: true, description: 'Rows before this cursor.' })
   declare before?: string | null;
@@ -66,7 +66,7 @@ export interface Connection {
 }
 
 /** Creates the GraphQL types `XConnection` and `XEdge` of an entity. */
-export function connectionType(entity: Entity): ClassType {
+export function createConnectionType(entity: Entity): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
   Field(() => String, { description: 'The place of the row in this order; opaque.' })(Edge.prototype, 'cursor');
   Field(() => entity, { description: 'The row.' })(Edge.prototype, 'node');
@@ -83,29 +83,29 @@ export function connectionType(entity: Entity): ClassType {
 
 export interface ListRequest {
   entity: Entity;
-  conditions: readonly Condition[];
-  joins: readonly Condition[];
-  order: readonly OrderKey[];
-  asked: Asked;
+  conditions: readonly SqlCondition[];
+  joins: readonly SqlCondition[];
+  order: readonly OrderField[];
+  asked: OrderContext;
   page: PageArgs;
 }
 
-export function listRequest(
+export function createListRequest(
   entity: Entity,
   page: PageArgs,
   where: Record<string, unknown> | null | undefined,
   orderBy: readonly OrderElement[] | null | undefined,
   context: Context,
 ): ListRequest {
-  const accessConditions = visible(entity, context);
-  const { conditions, joins, searches } = filtered(entity, where, context);
-  const orderContext: Asked = { api: context.api, searches, shown: (target) => reachable(target, context) };
+  const accessConditions = visibleRowConditions(entity, context);
+  const { conditions, joins, searches } = compileWhere(entity, where, context);
+  const orderContext: OrderContext = { api: context.api, searches, shown: (target) => referenceableRowConditions(target, context) };
   return {
     entity,
     conditions: [...accessConditions, ...conditions],
     joins,
     asked: orderContext,
-    order: orderKeys(entity, orderBy, searches),
+    order: resolveOrder(entity, orderBy, searches),
     page,
   };
 }
@@ -120,26 +120,26 @@ interface PageWindow {
   before?: unknown[];
 }
 
-export function count(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
+export function validatePageSize(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
   if (value == null) return undefined;
-  if (value < 0) throw badArgument(argument, atLeast(0));
-  if (value > max) throw badArgument(argument, atMost(max));
+  if (value < 0) throw invalidArgumentError(argument, atLeast(0));
+  if (value > max) throw invalidArgumentError(argument, atMost(max));
   return value;
 }
 
 function pageWindow({ entity, order, asked: orderContext, page }: ListRequest): PageWindow {
-  const first = count('first', page.first, MAX_PAGE);
-  const last = count('last', page.last, MAX_PAGE);
-  const offset = count('offset', page.offset, MAX_INTEGER) ?? 0;
-  if (first !== undefined && last !== undefined) throw badArgument('last', 'Give either first or last, not both.');
+  const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
+  const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
+  const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
+  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Give either first or last, not both.');
   const backward = last !== undefined;
-  const terms = orderOf(entity, order, orderContext);
+  const terms = orderTerms(entity, order, orderContext);
   const valuesOf = (argument: 'after' | 'before') => {
     const cursor = page[argument];
     return cursor == null ? undefined : parseCursor(argument, terms, cursor);
   };
   return {
-    limit: first ?? last ?? DEFAULT_PAGE,
+    limit: first ?? last ?? DEFAULT_PAGE_SIZE,
     offset,
     backward,
     terms,
@@ -156,21 +156,26 @@ function outsideExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly Condition[],
-  bind: Bind,
+  extra: readonly SqlCondition[],
+  bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
   const { after, before, offset, backward } = window;
   // Bound lazily, because PostgreSQL rejects parameters that no expression uses.
-  const terms = () => bound(window.terms, bind);
-  const existsExpression = (...positionConditions: Condition[]) =>
-    `EXISTS (SELECT 1 ${from(entity, joins, bind)}${whereOf([...extra, ...conditions, ...positionConditions], 't', bind)})`;
+  const terms = () => bindTerms(window.terms, bind);
+  const existsExpression = (...positionConditions: SqlCondition[]) =>
+    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions, ...positionConditions], 't', bind)})`;
   /** Tries the row of the cursor first. If it has been deleted, any row beyond it counts. */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
-    [at(order, values, bind), ...waysBeyond(order, values, bind)].map((alternative) => existsExpression(() => alternative));
+    [isAtCursor(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
+      existsExpression(() => alternative),
+    );
   const existsSkipped = () =>
-    existsExpression(...(after ? [beyond(terms(), after)] : []), ...(before ? [beyond(reversed(terms()), before)] : []));
-  const earlierExist = () => [...(after ? existsBeyond(reversed(terms()), after) : []), ...(offset && !backward ? [existsSkipped()] : [])];
+    existsExpression(...(after ? [isAfterCursor(terms(), after)] : []), ...(before ? [isAfterCursor(reverseTerms(terms()), before)] : []));
+  const earlierExist = () => [
+    ...(after ? existsBeyond(reverseTerms(terms()), after) : []),
+    ...(offset && !backward ? [existsSkipped()] : []),
+  ];
   const laterExist = () => [...(before ? existsBeyond(terms(), before) : []), ...(offset && backward ? [existsSkipped()] : [])];
   const namedExpression = (alternatives: string[], name: keyof ListInfo) =>
     alternatives.length ? [`(${alternatives.join(' OR ')}) AS "${name}"`] : [];
@@ -187,37 +192,52 @@ interface ListInfo {
   _later?: boolean;
 }
 
-function pageStatement(request: ListRequest, plan: ConnectionPlan, window: PageWindow, extra: readonly Condition[], bind: Bind): string {
+function pageStatement(
+  request: ListRequest,
+  plan: ConnectionPlan,
+  window: PageWindow,
+  extra: readonly SqlCondition[],
+  bind: BindParameter,
+): string {
   const { joins, conditions } = request;
   const { backward, offset } = window;
-  const terms = bound(window.terms, bind);
-  const order = backward ? reversed(terms) : terms;
+  const terms = bindTerms(window.terms, bind);
+  const order = backward ? reverseTerms(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const allConditions = [...extra, ...conditions, ...(end ? [beyond(reversed(order), end)] : [])];
-  const where = conditionOf(allConditions, 't', bind);
+  const allConditions = [...extra, ...conditions, ...(end ? [isAfterCursor(reverseTerms(order), end)] : [])];
+  const where = joinByAnd(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
   const offsetParameter = offset ? bind(offset) : undefined;
-  const alternatives = start ? waysBeyond(order, start, bind) : [];
-  const cursorValues = plan.cursors || alternatives.length > 1 ? terms.map((term, index): Attribute => [term.sql, `_${index}`]) : undefined;
-  const shape = { columns: plan.columns, beside: cursorValues, joins: joinsOf(joins, bind), where, order, limit, offset: offsetParameter };
+  const alternatives = start ? afterCursorAlternatives(order, start, bind) : [];
+  const cursorValues =
+    plan.cursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
+  const shape = {
+    columns: plan.columns,
+    beside: cursorValues,
+    joins: joinClauses(joins, bind),
+    where,
+    order,
+    limit,
+    offset: offsetParameter,
+  };
   const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
-  if (alternatives.length === 0) return select(shape);
-  if (alternatives.length === 1) return select({ ...shape, where: whereBeyond(alternatives[0]!) });
+  if (alternatives.length === 0) return selectStatement(shape);
+  if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
   // One branch per alternative, each served by an index range, so a page costs the same anywhere in the list.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branches = alternatives
-    .map((alternative) => `(${select({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
+    .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
     .join(' UNION ALL ');
   const orderByAlias = order.map((term, index) => ({ ...term, sql: `"_${index}"` }));
-  return `SELECT * FROM (${branches}) AS f ORDER BY ${orderSql(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
+  return `SELECT * FROM (${branches}) AS f ORDER BY ${orderByClause(orderByAlias)} LIMIT ${limit}${offsetParameter ? ` OFFSET ${offsetParameter}` : ''}`;
 }
 
 function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[], info: ListInfo = {}): Connection {
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.backward) nodes.reverse();
-  const cursor = (row: Row | undefined) => (plan.cursors && row ? cursorOf(window.terms, row) : null);
+  const cursor = (row: Row | undefined) => (plan.cursors && row ? encodeCursor(window.terms, row) : null);
   return {
     totalCount: info._count ?? 0,
     nodes,
@@ -236,19 +256,19 @@ function listInfoExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly Condition[],
-  bind: Bind,
+  extra: readonly SqlCondition[],
+  bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () =>
-    `(SELECT count(*) ${from(entity, joins, bind)}${whereOf([...extra, ...conditions], 't', bind)}) AS "_count"`;
+    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions], 't', bind)}) AS "_count"`;
   return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extra, bind)];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
-export async function listPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
+export async function readPage(request: ListRequest, plan: ConnectionPlan, { session }: Context): Promise<Connection> {
   const window = pageWindow(request);
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const infoExpressions = listInfoExpressions(request, plan, window, [], bind);
   const pageSql = () => pageStatement(request, plan, window, [], bind);
   if (!infoExpressions.length) return assembleConnection(plan, window, plan.rows ? await session.read(pageSql(), values) : []);
@@ -260,7 +280,7 @@ export async function listPage(request: ListRequest, plan: ConnectionPlan, { ses
 }
 
 /** Reads the same page of child rows for each of several parent rows, with two statements in total. */
-export async function listPagesBelow(
+export async function readPagesBelow(
   request: ListRequest,
   by: string,
   parents: readonly number[],
@@ -269,15 +289,15 @@ export async function listPagesBelow(
 ): Promise<Connection[]> {
   const window = pageWindow(request);
   const parent = fieldOf(request.entity, by);
-  const belongsToParent: Condition = () => names(parent, 't', 'p.id');
+  const belongsToParent: SqlCondition = () => containsId(parent, 't', 'p.id');
   const readPages = () => {
-    const { bind, values } = binder();
+    const { bind, values } = createParameters();
     const ids = bind(parents);
     const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
     return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`, values);
   };
   const readInfo = async () => {
-    const { bind, values } = binder();
+    const { bind, values } = createParameters();
     const ids = bind(parents);
     const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
     if (!infoExpressions.length) return [];

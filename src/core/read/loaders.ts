@@ -2,14 +2,14 @@
 import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { reachable, reachesAll, scope, visible } from '../access/access';
-import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
+import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta, type PartOf, type RowOf } from '../model/fields';
-import { plansOfApis, rowFields } from './plan';
-import { expression } from '../sql/expressions';
-import { bound, orderKey, orderOf } from '../sql/ordering';
-import { columnsOf, select, type Columns } from '../sql/select';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
+import { planCachesPerApi, requiredRowFields } from './plan';
+import { fieldSqlExpression } from '../sql/expressions';
+import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
+import { columnSet, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Key = number | string;
@@ -49,14 +49,14 @@ export class Loaders {
 }
 
 async function readByIds(
-  columns: Columns,
+  columns: ColumnSet,
   ids: readonly Key[],
-  conditions: readonly Condition[],
+  conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const { bind, values } = binder();
-  const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
-  const rows = await session.read(select({ columns, where }), values);
+  const { bind, values } = createParameters();
+  const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
+  const rows = await session.read(selectStatement({ columns, where }), values);
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
@@ -65,17 +65,17 @@ async function readByIds(
 async function readByParents(
   entity: Entity,
   by: string,
-  columns: Columns,
+  columns: ColumnSet,
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
-  conditions: readonly Condition[] = [],
+  conditions: readonly SqlCondition[] = [],
 ) {
   const parent = fieldOf(entity, by);
-  const { bind, values } = binder();
-  const where = conditionOf([anyOf(parent.column!, ids), ...visible(entity, context), ...conditions], 't', bind);
-  const terms = bound(orderOf(entity, order.map(orderKey), context), bind);
-  const text = select({ columns, beside: [[expression(parent, 't'), '_parent']], where, order: terms });
+  const { bind, values } = createParameters();
+  const where = joinByAnd([columnIn(parent.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
+  const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context), bind);
+  const text = selectStatement({ columns, beside: [[fieldSqlExpression(parent, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
@@ -84,13 +84,13 @@ async function readByParents(
 /** Columns that a batch reads, under a name that distinguishes it from batches with other columns. */
 interface BatchColumns {
   name: string;
-  columns: Columns;
+  columns: ColumnSet;
 }
 
 const LONG_TEXT_CHARACTERS = 500;
 
 const batchColumnsByName = new Map<string, BatchColumns>();
-const batchColumnsBySelection = plansOfApis<BatchColumns>();
+const batchColumnsBySelection = planCachesPerApi<BatchColumns>();
 
 /** Computed fields and long texts are read only if selected. All other fields are always read, so that loads of the same rows share a batch. */
 const isCostly = (field: FieldMeta) =>
@@ -106,7 +106,7 @@ function batchColumnsFor(entity: Entity, fieldNames: ReadonlySet<string>, { api 
       name,
       (batchColumns = {
         name,
-        columns: columnsOf(
+        columns: columnSet(
           entity,
           [...cheapFields, ...costlyFields].map((field) => field.name),
           api,
@@ -118,22 +118,22 @@ function batchColumnsFor(entity: Entity, fieldNames: ReadonlySet<string>, { api 
 }
 
 const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColumns =>
-  batchColumnsBySelection[context.api].of(info.fieldNodes, entity, () => batchColumnsFor(entity, rowFields(entity, info), context));
+  batchColumnsBySelection[context.api].of(info.fieldNodes, entity, () => batchColumnsFor(entity, requiredRowFields(entity, info), context));
 
 function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): DataLoader<Key, Row | null> {
-  return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, reachable(entity, context), context));
+  return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));
 }
 
 /** Loads the row that a reference points to. Small public tables are read from memory, synchronously. */
 export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.inMemory) return context.reference.get(entity, id);
+  if (resourceOf(entity)!.inMemory) return context.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
 }
 
 /** Loads the rows of an id list in its order, without those that are not visible. */
-export function loadLinked(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
-  if (resourceOf(entity)!.inMemory) return ids.map((id) => context.reference.get(entity, id)).filter((row): row is Row => row !== null);
+export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
+  if (resourceOf(entity)!.inMemory) return ids.map((id) => context.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
   return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
   );
@@ -163,57 +163,63 @@ export function loadChildren(
 }
 
 /** For custom resolvers: loads the given fields of a row by id; null if it is not visible to the viewer. */
-export function rowById<M, F extends keyof RowOf<M> & string>(
+export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
   id: number,
   context: Context,
-): Promise<PartOf<M, F> | null> {
-  return rowLoader(entity, batchColumnsFor(entity, new Set(fields), context), context).load(id) as Promise<PartOf<M, F> | null>;
+): Promise<RowFields<M, F> | null> {
+  return rowLoader(entity, batchColumnsFor(entity, new Set(fields), context), context).load(id) as Promise<RowFields<M, F> | null>;
 }
 
 /** Loads a row for a calculation, even if the row itself is not visible to the viewer (such as one pending review). */
-export function rowToCount<M, F extends keyof RowOf<M> & string>(
+export function loadRowForCalculation<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
   id: number,
   context: Context,
-): Promise<PartOf<M, F> | null> {
-  if (reachesAll(entity, context)) return rowById(entity, fields, id, context);
+): Promise<RowFields<M, F> | null> {
+  if (mayReferenceAllRows(entity, context)) return loadRowFields(entity, fields, id, context);
   const { name, columns } = batchColumnsFor(entity, new Set(fields), context);
   return context.loaders
-    .get<Row | null>(`any ${name}`, (ids) => readByIds(columns, ids, scope(entity, context), context))
-    .load(id) as Promise<PartOf<M, F> | null>;
+    .get<Row | null>(`any ${name}`, (ids) => readByIds(columns, ids, ownerConditions(entity, context), context))
+    .load(id) as Promise<RowFields<M, F> | null>;
 }
 
 /** A filter on child rows. Conditions with equal names share a batch. */
 export interface NamedCondition {
   name: string;
-  condition: Condition;
+  condition: SqlCondition;
 }
 
 /** For custom resolvers: loads the given fields of the child rows of a parent row, in default order. */
-export function rowsBelow<M, F extends keyof RowOf<M> & string>(
+export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
   fields: readonly F[],
   id: number,
   context: Context,
   only?: NamedCondition,
-): Promise<PartOf<M, F>[]> {
+): Promise<RowFields<M, F>[]> {
   const batchColumns = batchColumnsFor(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<PartOf<M, F>[]>;
+  return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<RowFields<M, F>[]>;
 }
 
 /** Reads the row nearest to each day. An index finds its two neighbours, regardless of the number of rows. */
-async function readNearest(entity: Entity, by: string, columns: Columns, days: readonly Key[], context: Context): Promise<(Row | null)[]> {
-  const { bind, values } = binder();
+async function readNearest(
+  entity: Entity,
+  by: string,
+  columns: ColumnSet,
+  days: readonly Key[],
+  context: Context,
+): Promise<(Row | null)[]> {
+  const { bind, values } = createParameters();
   const daysParameter = bind(days);
-  const column = expression(fieldOf(entity, by), 't');
+  const column = fieldSqlExpression(fieldOf(entity, by), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
-    const where = conditionOf([...scope(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
-    const order = bound(orderOf(entity, [{ path: [by], descending, nullsFirst: descending }, orderKey('id')], context), bind);
-    return `(${select({ columns, where, order, limit: '1' })})`;
+    const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
+    const order = bindTerms(orderTerms(entity, [{ path: [by], descending, nullsFirst: descending }, parseOrderField('id')], context), bind);
+    return `(${selectStatement({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.read(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
@@ -225,15 +231,15 @@ async function readNearest(entity: Entity, by: string, columns: Columns, days: r
 }
 
 /** For custom resolvers: loads the viewer's row nearest to a day. Of two equally near rows the earlier one is returned. */
-export function rowNearest<M, F extends keyof RowOf<M> & string>(
+export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
   fields: readonly F[],
   day: string,
   context: Context,
-): Promise<PartOf<M, F> | null> {
+): Promise<RowFields<M, F> | null> {
   const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => readNearest(entity, by, columnsOf(entity, [by, ...fields], context.api), days, context))
-    .load(day) as Promise<PartOf<M, F> | null>;
+    .get<Row | null>(key, (days) => readNearest(entity, by, columnSet(entity, [by, ...fields], context.api), days, context))
+    .load(day) as Promise<RowFields<M, F> | null>;
 }

@@ -6,10 +6,10 @@ import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNod
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Api } from '../sql/collation';
-import { columnsOf, type Columns } from '../sql/select';
+import { columnSet, type ColumnSet } from '../sql/select';
 import type { Context } from '../context';
-import { childrenOf, fieldsOf, groupedName, type Entity, type Lazy } from '../model/fields';
-import { perEntity } from '../model/perentity';
+import { childrenOf, fieldsOf, groupedFieldName, type Entity, type Thunk } from '../model/fields';
+import { memoizePerEntity } from '../model/perentity';
 
 type Nodes = readonly FieldNode[];
 type ApiContext = Pick<Context, 'api'>;
@@ -17,7 +17,7 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldNeeds {
   /** Thunk, because the class may not be loaded yet. */
-  entity: Lazy;
+  entity: Thunk;
   field: string;
   columns: readonly string[];
 }
@@ -31,10 +31,10 @@ export const Needs =
   };
 
 /** Fields of the row that each GraphQL field depends on: relations depend on their key fields, custom resolvers on what `@Needs` declares. */
-const needsOf = perEntity((entity) => {
+const needsOf = memoizePerEntity((entity) => {
   const needs = new Map<string, readonly string[]>();
   for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
-  for (const child of childrenOf(entity)) for (const name of [child.name, groupedName(child)]) needs.set(name, [child.key]);
+  for (const child of childrenOf(entity)) for (const name of [child.name, groupedFieldName(child)]) needs.set(name, [child.key]);
   for (const { field, columns } of declaredNeeds.filter((need) => need.entity() === entity))
     needs.set(field, columns.length ? columns : fieldsOf(entity).map(({ name }) => name));
   return needs;
@@ -44,7 +44,7 @@ const needsOf = perEntity((entity) => {
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
 /** Cache by selection set and entity: below `node`, one selection set applies to several types. */
-export class Plans<T> {
+export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
   of(nodes: Nodes, entity: Entity, make: () => T): T {
@@ -58,10 +58,10 @@ export class Plans<T> {
 }
 
 /** Separate caches per API, because HTML pages execute REST documents through GraphQL and plans differ between the APIs. */
-export const plansOfApis = <T>(): Record<Api, Plans<T>> => ({ graphql: new Plans<T>(), rest: new Plans<T>() });
+export const planCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
 /** Fields selected below `nodes` (by name), each with the nodes that select it. Visits each fragment once, however often it is spread. */
-export function selected(
+export function selectedFields(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,
 ): Map<string, FieldNode[]> {
@@ -96,23 +96,24 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
 }
 
 /** Fields to read for a GraphQL field that returns a row or a list of rows. */
-export const rowFields = (entity: Entity, info: Info): Set<string> =>
-  requiredFields(entity, selected(info.fieldNodes, info.fragments).keys());
+export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
+  requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
-const rowPlanCaches = plansOfApis<Columns>();
+const rowPlanCaches = planCachesPerApi<ColumnSet>();
 
-export const rowColumns = (entity: Entity, info: Info, { api }: ApiContext): Columns =>
-  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnsOf(entity, rowFields(entity, info), api));
+export const requiredRowColumns = (entity: Entity, info: Info, { api }: ApiContext): ColumnSet =>
+  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), api));
 
-const fieldPlanCaches = plansOfApis<ReadonlySet<string>>();
+const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
 
-export function holdsAll(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
-  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => rowFields(entity, info))) if (!(name in row)) return false;
+export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
+  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
+    if (!(name in row)) return false;
   return true;
 }
 
 export interface ConnectionPlan {
-  columns: Columns;
+  columns: ColumnSet;
   rows: boolean;
   edges: boolean;
   count: boolean;
@@ -122,16 +123,16 @@ export interface ConnectionPlan {
   cursors: boolean;
 }
 
-const connectionPlanCaches = plansOfApis<ConnectionPlan>();
+const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
 
 export function connectionPlan(entity: Entity, info: Info, { api }: ApiContext): ConnectionPlan {
   return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
-    const connectionFields = selected(info.fieldNodes, info.fragments);
-    const edges = selected(connectionFields.get('edges') ?? [], info.fragments);
-    const pageInfo = selected(connectionFields.get('pageInfo') ?? [], info.fragments);
+    const connectionFields = selectedFields(info.fieldNodes, info.fragments);
+    const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
+    const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
     const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
-      columns: columnsOf(entity, requiredFields(entity, selected(nodes, info.fragments).keys()), api),
+      columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), api),
       rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
       edges: connectionFields.has('edges'),
       count: connectionFields.has('totalCount'),

@@ -2,7 +2,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { fieldsOf } from '../model/fields';
-import { entityNamed, resourceOf } from '../model/registry';
+import { findEntity, resourceOf } from '../model/registry';
 
 const REFRESH_INTERVAL_MS = 600_000;
 const DEFAULT_WIDTH_BYTES = 5;
@@ -10,7 +10,7 @@ const LONG_TEXT_WIDTH_BYTES = 200;
 
 const COLUMN_WIDTHS_SQL = `SELECT "tablename" || '.' || "attname" AS "column", "avg_width" AS "width" FROM pg_stats WHERE "schemaname" = current_schema()`;
 
-export class Widths {
+export class AverageWidths {
   private byColumn: ReadonlyMap<string, number> = new Map();
   private byField = new Map<string, number>();
   private refreshTimer?: NodeJS.Timeout;
@@ -24,7 +24,7 @@ export class Widths {
   };
 
   private widthOf(type: string, name: string): number {
-    const entity = entityNamed(type);
+    const entity = findEntity(type);
     const field = entity && fieldsOf(entity).find((one) => one.name === name);
     if (!field) return DEFAULT_WIDTH_BYTES;
     const columnWidth = field.column === undefined ? undefined : this.byColumn.get(`${resourceOf(entity)!.table}.${field.column}`);

@@ -6,8 +6,8 @@ import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { Node, nodeIdOf } from '../model/node';
-import { loadLinked } from '../read/loaders';
-import type { InputMistake } from '../model/mistakes';
+import { loadRowsById } from '../read/loaders';
+import type { InputIssue } from '../model/mistakes';
 import { InputError } from './payload';
 
 @ObjectType({
@@ -24,7 +24,7 @@ export class DeletePayload {
   @Field(() => [InputError], {
     description: 'One for each row that is not there or whose version did not match; then nothing was deleted.',
   })
-  readonly errors: readonly InputMistake[];
+  readonly errors: readonly InputIssue[];
 
   constructor(
     private readonly entity: Entity,
@@ -39,12 +39,12 @@ export class DeletePayload {
   @Field(() => [Node], { description: 'The current rows whose versions did not match.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
     const { entity, rejection } = this;
-    const rows = await loadLinked(entity, rejection?.conflicts ?? [], context, info);
+    const rows = await loadRowsById(entity, rejection?.conflicts ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }
 
-export async function deleted(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
+export async function runDeletion(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
   try {
     return new DeletePayload(entity, await remove());
   } catch (error) {

@@ -1,11 +1,11 @@
 /** GraphQL input types of a resource, generated from its fields: creation, patch, and patch of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
-import { creatableBelow } from '../write/drafts';
-import { defaults, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
-import { snake } from '../../contract/casing';
-import { noun, upperFirst, withArticle } from '../model/inflection';
-import { WHICH_ROW } from '../model/node';
-import { perEntity } from '../model/perentity';
+import { creatableChildren } from '../write/drafts';
+import { defaultValues, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
+import { toSnakeCase } from '../../contract/casing';
+import { nounFor, upperFirst, withArticle } from '../model/inflection';
+import { ROW_ID_DESCRIPTION } from '../model/node';
+import { memoizePerEntity } from '../model/perentity';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 
@@ -18,9 +18,9 @@ interface FieldOptions {
 /** Options of a field in a creation input: whether it is required, and its default. */
 function creationOptions(field: FieldMeta): FieldOptions {
   const { about: description, relation, blank } = field;
-  if (field.default === defaults.byTrigger) return { nullable: true, description };
+  if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
-    const when = field.default === defaults.today ? 'Today' : 'Now';
+    const when = field.default === defaultValues.today ? 'Today' : 'Now';
     return { nullable: true, description: `${description} ${when} if absent.` };
   }
   if (relation && field.default !== undefined) {
@@ -55,12 +55,12 @@ const creationInputs = new Map<string, ClassType>();
 
 /** Input type of a new row and its child rows. `by` is the reference to a parent row that the same mutation creates; the input leaves it out. */
 export function creationInput(entity: Entity, by?: string): ClassType {
-  const aNoun = withArticle(noun(entity.name));
+  const aNoun = withArticle(nounFor(entity.name));
   const parent = by && fieldOf(entity, by).object!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
   if (existingInput) return existingInput;
-  const togetherText = parent ? ` together with its ${snake(parent).replaceAll('_', ' ')}` : '';
+  const togetherText = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
   const fields = writableFields(entity).filter((field) => field.name !== by);
   const Input = createInputType(name, `The values of ${aNoun} that is made${togetherText}.`, fields, creationOptions);
   creationInputs.set(name, Input);
@@ -71,7 +71,7 @@ export function creationInput(entity: Entity, by?: string): ClassType {
         'Of a row that is there already, its `id` or `nodeId`: where the whole is saved, the row is changed. A new row has none.',
     })(Input.prototype, 'id');
   // Child types may refer back to this type, so it must be in the map before.
-  for (const child of creatableBelow(entity)) {
+  for (const child of creatableChildren(entity)) {
     const type = creationInput(child.target(), child.by);
     const description = `${child.description} Made together with the row.`;
     Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
@@ -79,8 +79,8 @@ export function creationInput(entity: Entity, by?: string): ClassType {
   return Input;
 }
 
-export const patchInput = perEntity((entity) => {
-  const description = `Changes of ${withArticle(noun(entity.name))}; what is left out stays.`;
+export const patchInput = memoizePerEntity((entity) => {
+  const description = `Changes of ${withArticle(nounFor(entity.name))}; what is left out stays.`;
   const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
   for (const child of partsOf(entity)) {
     const type = creationInput(child.target(), child.by);
@@ -90,22 +90,22 @@ export const patchInput = perEntity((entity) => {
   return Patch;
 });
 
-export const IF_VERSION = 'Expected `version`; on a mismatch nothing is written.';
+export const IF_VERSION_DESCRIPTION = 'Expected `version`; on a mismatch nothing is written.';
 
 @InputType({ description: 'One of many rows to be deleted.' })
 export class RowVersion {
-  @Field(() => ID, { description: WHICH_ROW }) declare readonly id: string;
-  @Field(() => String, { nullable: true, description: IF_VERSION }) declare readonly ifVersion?: string | null;
+  @Field(() => ID, { description: ROW_ID_DESCRIPTION }) declare readonly id: string;
+  @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
 }
 
 /** Input type of one element of an update of many rows. */
-export function changeInput(entity: Entity): ClassType {
+export function bulkChangeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;
-  Field(() => ID, { description: WHICH_ROW })(Change.prototype, 'id');
+  Field(() => ID, { description: ROW_ID_DESCRIPTION })(Change.prototype, 'id');
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
-  Field(() => String, { nullable: true, description: IF_VERSION })(Change.prototype, 'ifVersion');
-  InputType(name, { description: `One of many changes: ${withArticle(noun(entity.name))} and what changes of it.` })(Change);
+  Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(Change.prototype, 'ifVersion');
+  InputType(name, { description: `One of many changes: ${withArticle(nounFor(entity.name))} and what changes of it.` })(Change);
   return Change as ClassType;
 }

@@ -1,39 +1,40 @@
 /** Create, update and delete mutations of a resource, for one row and for many. */
 import { Arg, Ctx, ID, Mutation, type ClassType } from 'type-graphql';
 import type { Context } from '../context';
-import { deleted, DeletePayload } from './deletion';
+import { runDeletion, DeletePayload } from './deletion';
 import { childrenOf, partsOf, type Entity } from '../model/fields';
-import { changeInput, creationInput, IF_VERSION, patchInput, RowVersion } from './inputs';
-import { MAX_ROWS } from '../model/limits';
-import { loadLinked } from '../read/loaders';
-import { method, type Parameter } from '../model/method';
-import type { Path } from '../model/mistakes';
-import { noun, upperFirst, withArticle } from '../model/inflection';
-import { WHICH_ROW } from '../model/node';
-import { answered, payloadOf, type Payload } from './payload';
+import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
+import { MAX_ROWS_PER_MUTATION } from '../model/limits';
+import { loadRowsById } from '../read/loaders';
+import { addResolverMethod, type ParameterDecorator } from '../model/method';
+import type { InputPath } from '../model/mistakes';
+import { nounFor, upperFirst, withArticle } from '../model/inflection';
+import { ROW_ID_DESCRIPTION } from '../model/node';
+import { runWrite, createPayloadType, type PayloadConstructor } from './payload';
 import { resourceOf } from '../model/registry';
-import { holdsAll } from '../read/plan';
-import { ownId, readOne } from '../read/row';
-import type { Values } from '../model/hooks';
-import type { Stored } from '../write/store';
-import { hasParts, saveTree } from '../write/tree';
-import { changeRows, createRows, removeRows } from '../write/write';
+import { hasRequiredFields } from '../read/plan';
+import { viewerRowId, readRowById } from '../read/row';
+import type { FieldValues } from '../model/hooks';
+import type { StoredRow } from '../write/store';
+import { setsParts, saveTree } from '../write/tree';
+import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */
 const ROW_MUTATION = { writesRows: true };
-const ATOMIC_NOTE = `All or nothing, ${MAX_ROWS} rows at most.`;
+const ATOMIC_NOTE = `All or nothing, ${MAX_ROWS_PER_MUTATION} rows at most.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
   const { fact, one, mine } = resourceOf(entity)!;
   if (fact.create || fact.update || mine) {
-    const Payload = payloadOf<Stored>({
+    const Payload = createPayloadType<StoredRow>({
       entity,
       many: false,
       name: `${entity.name}Payload`,
       description: `${upperFirst(nounPhrase(entity))} that was written, or what is wrong with its values.`,
       field: one,
       type: () => entity,
-      read: ({ id, row }, context, info) => (row && holdsAll(entity, row, info, context) ? row : readOne(entity, id, context, info)),
+      read: ({ id, row }, context, info) =>
+        row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
     });
     if (fact.create) addCreation(target, entity, fact.create, Payload);
     if (fact.update) addUpdate(target, entity, fact.update, Payload);
@@ -43,22 +44,22 @@ export function addMutations(target: ClassType, entity: Entity): void {
   if (fact.createMany) addMutationsOfMany(target, entity);
 }
 
-const nounPhrase = (entity: Entity) => withArticle(noun(entity.name));
+const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
 
 /** Sentence for descriptions: who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
   resourceOf(entity)!.contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
 
-function addCreation(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
+function addCreation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Create = creationInput(entity);
   const childRowsNote = childrenOf(entity).some(({ readOnly }) => !readOnly)
-    ? ` and what the input holds below it: all or nothing, ${MAX_ROWS} rows at most`
+    ? ` and what the input holds below it: all or nothing, ${MAX_ROWS_PER_MUTATION} rows at most`
     : '';
-  method(
+  addResolverMethod(
     target,
     'create',
-    (input: Values, context: Context) =>
-      answered(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
+    (input: FieldValues, context: Context) =>
+      runWrite(Payload, async () => (await createRows(entity, [{ input, path: ['input'] }], 'input', context))[0]!),
     [Arg('input', () => Create, { description: 'The values.' }), Ctx()],
     Mutation(() => Payload, {
       nullable: true,
@@ -69,18 +70,18 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
   );
 }
 
-function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
+function addUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
-  const partsNote = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS} rows at most` : '';
-  method(
+  const partsNote = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS_PER_MUTATION} rows at most` : '';
+  addResolverMethod(
     target,
     'update',
-    (id: string, input: Values, context: Context, ifVersion?: string | null) =>
-      answered(Payload, async () => {
+    (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
+      runWrite(Payload, async () => {
         const change = { id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
-        return hasParts(entity, input)
+        return setsParts(entity, input)
           ? saveTree(entity, change, 'input', context)
-          : (await changeRows(entity, [change], 'input', context))[0]!;
+          : (await executeUpdates(entity, [change], 'input', context))[0]!;
       }),
     [ID_ARGUMENT, Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
@@ -93,23 +94,23 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
 }
 
 /** Adds the update of a resource with one row per user, which takes no id. */
-function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: Payload<Stored>): void {
+function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
-  method(
+  addResolverMethod(
     target,
     'updateMine',
-    (input: Values, context: Context, ifVersion?: string | null) =>
-      answered(Payload, async () => {
-        const id = String(await ownId(entity, context));
+    (input: FieldValues, context: Context, ifVersion?: string | null) =>
+      runWrite(Payload, async () => {
+        const id = String(await viewerRowId(entity, context));
         return (
-          await changeRows(entity, [{ id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
+          await executeUpdates(entity, [{ id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
         )[0]!;
       }),
     [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Changes the viewer's ${noun(entity.name)}; what the input leaves out stays.`,
+      description: `Changes the viewer's ${nounFor(entity.name)}; what the input leaves out stays.`,
     }),
     ROW_MUTATION,
   );
@@ -117,67 +118,67 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
   const description = `Deletes ${nounPhrase(entity)} and all that hangs below it.${permissionNote(entity)}`;
-  method(
+  addResolverMethod(
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      deleted(entity, () => removeRows(entity, [{ id, at: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
+      runDeletion(entity, () => executeDeletions(entity, [{ id, at: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
     ROW_MUTATION,
   );
 }
 
-const ID_ARGUMENT = Arg('id', () => ID, { description: WHICH_ROW });
+const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
 /** Argument for optimistic locking; only owned rows have versions. */
-const versionArgument = (entity: Entity): Parameter[] =>
-  resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION })] : [];
+const versionArgument = (entity: Entity): ParameterDecorator[] =>
+  resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
-const versionCondition = (version: string | null | undefined, ...basePath: Path) =>
+const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>
   version == null ? {} : { version: { meant: version, at: [...basePath, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;
-  const nouns = noun(many);
-  const Payload = payloadOf<number[]>({
+  const nouns = nounFor(many);
+  const Payload = createPayloadType<number[]>({
     entity,
     many: true,
     name: `${upperFirst(many)}Payload`,
     description: `The ${nouns} that were written, in the order of the input, or what is wrong with their values.`,
     field: many,
     type: () => [entity],
-    read: (ids, context, info) => loadLinked(entity, ids, context, info),
+    read: (ids, context, info) => loadRowsById(entity, ids, context, info),
   });
-  const idsOf = (rows: readonly Stored[]) => rows.map(({ id }) => id);
+  const idsOf = (rows: readonly StoredRow[]) => rows.map(({ id }) => id);
   const Create = creationInput(entity);
-  const Change = changeInput(entity);
-  method(
+  const Change = bulkChangeInput(entity);
+  addResolverMethod(
     target,
     'createMany',
-    (inputs: Values[], context: Context) => {
+    (inputs: FieldValues[], context: Context) => {
       const rowsWithPaths = inputs.map((input, index) => ({ input, path: ['inputs', String(index)] }));
-      return answered(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
+      return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${ATOMIC_NOTE}` }),
     ROW_MUTATION,
   );
-  method(
+  addResolverMethod(
     target,
     'updateMany',
-    (changes: { id: string; input: Values; ifVersion?: string | null }[], context: Context) => {
+    (changes: { id: string; input: FieldValues; ifVersion?: string | null }[], context: Context) => {
       const rowsWithPaths = changes.map(({ id, input, ifVersion }, index) => {
         const place = ['changes', String(index)];
         return { id, at: [...place, 'id'], input, path: [...place, 'input'], ...versionCondition(ifVersion, ...place) };
       });
-      return answered(Payload, async () => idsOf(await changeRows(entity, rowsWithPaths, 'changes', context)));
+      return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
     Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${ATOMIC_NOTE}` }),
     ROW_MUTATION,
   );
-  method(
+  addResolverMethod(
     target,
     'removeMany',
     (rows: RowVersion[], context: Context) => {
@@ -185,7 +186,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
         const place = ['rows', String(index)];
         return { id, at: [...place, 'id'], ...versionCondition(ifVersion, ...place) };
       });
-      return deleted(entity, () => removeRows(entity, rowsWithPaths, 'rows', context));
+      return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },
     [Arg('rows', () => [RowVersion], { description: 'Each row once.' }), Ctx()],
     Mutation(() => DeletePayload, {

@@ -5,21 +5,21 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { loadLinked } from '../read/loaders';
-import { method } from '../model/method';
-import { MistakeCode, type InputMistake } from '../model/mistakes';
+import { loadRowsById } from '../read/loaders';
+import { addResolverMethod } from '../model/method';
+import { IssueCode, type InputIssue } from '../model/mistakes';
 import { resourceOf } from '../model/registry';
 
 @ObjectType({ description: 'A mistake in the input of a mutation.', simpleResolvers: true })
-export class InputError implements InputMistake {
+export class InputError implements InputIssue {
   @Field(() => [String], {
     description:
       'Its place, from the argument on, e.g. `["input", "days", "1", "description"]`. A row as a whole is `["input"]`, all arguments together are `[]`.',
   })
   declare readonly path: readonly string[];
 
-  @Field(() => MistakeCode, { description: 'What kind of mistake it is.' })
-  declare readonly code: MistakeCode;
+  @Field(() => IssueCode, { description: 'What kind of mistake it is.' })
+  declare readonly code: IssueCode;
 
   @Field(() => String, { description: 'What is wrong, in one sentence.' })
   declare readonly message: string;
@@ -32,9 +32,9 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
   if (!resourceOf(entity)!.owned) return;
   type Conflicting = { conflicting: readonly number[] };
   const rowsOf = ({ conflicting }: Conflicting, context: Context, info: GraphQLResolveInfo) =>
-    loadLinked(entity, conflicting, context, info);
+    loadRowsById(entity, conflicting, context, info);
   if (many)
-    method(
+    addResolverMethod(
       Payload,
       'conflicts',
       function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
@@ -44,7 +44,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
       Field(() => [entity], { description: `The current rows ${CONFLICT_SUFFIX}` }),
     );
   else
-    method(
+    addResolverMethod(
       Payload,
       'conflict',
       async function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
@@ -56,7 +56,8 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
 }
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
-export type Payload<T> = ClassType & (new (written: T | null, errors: readonly InputMistake[], conflicting?: readonly number[]) => object);
+export type PayloadConstructor<T> = ClassType &
+  (new (written: T | null, errors: readonly InputIssue[], conflicting?: readonly number[]) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
@@ -71,17 +72,17 @@ interface PayloadOptions<T> {
 }
 
 /** Creates a payload type. Its resolver reads the written rows with the selected columns. */
-export function payloadOf<T>({ entity, many, name, description, field, type, read }: PayloadOptions<T>): Payload<T> {
+export function createPayloadType<T>({ entity, many, name, description, field, type, read }: PayloadOptions<T>): PayloadConstructor<T> {
   const Payload = {
     [name]: class {
       constructor(
         readonly written: T | null,
-        readonly errors: readonly InputMistake[],
+        readonly errors: readonly InputIssue[],
         readonly conflicting: readonly number[] = [],
       ) {}
     },
   }[name]!;
-  method(
+  addResolverMethod(
     Payload,
     field,
     function (this: { written: T | null }, context: Context, info: GraphQLResolveInfo) {
@@ -93,10 +94,10 @@ export function payloadOf<T>({ entity, many, name, description, field, type, rea
   Field(() => [InputError], { description: 'All that is wrong with the input; then nothing was written.' })(Payload.prototype, 'errors');
   addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
-  return Payload as Payload<T>;
+  return Payload as PayloadConstructor<T>;
 }
 
-export async function answered<T>(Payload: Payload<T>, write: () => Promise<T>): Promise<object> {
+export async function runWrite<T>(Payload: PayloadConstructor<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {

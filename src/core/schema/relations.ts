@@ -2,19 +2,19 @@
 import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { hidesRows } from '../access/access';
-import { connectionType, listPagesBelow, listRequest, PageArgs, type Connection } from '../read/connection';
+import { mayHideRows } from '../access/access';
+import { createConnectionType, readPagesBelow, createListRequest, PageArgs, type Connection } from '../read/connection';
 import type { Context } from '../context';
 import type { ChildMeta, FieldMeta } from '../model/fields';
 import { whereInput } from '../sql/filters';
-import { groupedChildren } from '../grouping/resolver';
-import { loadChildren, loadLinked, loadParent } from '../read/loaders';
-import { method, type Parameter } from '../model/method';
-import { perEntity } from '../model/perentity';
+import { addGroupedChildField } from '../grouping/resolver';
+import { loadChildren, loadRowsById, loadParent } from '../read/loaders';
+import { addResolverMethod, type ParameterDecorator } from '../model/method';
+import { memoizePerEntity } from '../model/perentity';
 import { orderInput, type OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/plan';
 import { resourceOf } from '../model/registry';
-import type { Values } from '../model/hooks';
+import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
@@ -25,13 +25,13 @@ interface Inputs {
 }
 
 /** The filter, order and connection types of an entity, shared by all its lists. */
-export const inputsOf = perEntity((entity): Inputs => ({
+export const listTypesOf = memoizePerEntity((entity): Inputs => ({
   where: whereInput(entity),
   order: orderInput(entity),
-  connection: connectionType(entity),
+  connection: createConnectionType(entity),
 }));
 
-export const listParameters = ({ where, order }: Inputs): Parameter[] => [
+export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
   Arg('orderBy', () => [order], {
@@ -43,26 +43,26 @@ export const listParameters = ({ where, order }: Inputs): Parameter[] => [
 ];
 
 /** Sentence for descriptions: why a reference may be null. */
-export const HIDDEN = 'Null while it has not passed the review; then only its id is shown.';
+export const UNREVIEWED_REFERENCE_NOTE = 'Null while it has not passed the review; then only its id is shown.';
 
 /** Typical number of linked rows, for cost estimates: muscles of an exercise, days of a week. */
 const ASSUMED_LINKS = 3;
 
 /** Adds a field that resolves the rows of a reference or link. */
-export function relationResolver(target: ClassType, field: FieldMeta): void {
+export function addRelationField(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
-  const hidesTarget = !field.relation!.many && hidesRows(field.target!());
+  const hidesTarget = !field.relation!.many && mayHideRows(field.target!());
   const load = field.relation!.many
-    ? (row: Row, context: Context, info: Info) => loadLinked(field.target!(), row[field.name] ?? [], context, info)
+    ? (row: Row, context: Context, info: Info) => loadRowsById(field.target!(), row[field.name] ?? [], context, info)
     : (row: Row, context: Context, info: Info) => loadParent(field.target!(), row[field.name], context, info);
-  method(
+  addResolverMethod(
     target,
     name,
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()), {
       nullable: field.null || hidesTarget,
-      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hidesTarget ? ` ${HIDDEN}` : ''}`,
+      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hidesTarget ? ` ${UNREVIEWED_REFERENCE_NOTE}` : ''}`,
     }),
     {
       only: field.only,
@@ -73,10 +73,10 @@ export function relationResolver(target: ClassType, field: FieldMeta): void {
 }
 
 /** Adds a field for child rows: a list, or a connection (with a grouped field) if their number is unbounded. */
-export function childResolver(target: ClassType, child: ChildMeta): void {
+export function addChildField(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);
-  if (resourceOf(child.target())!.grouped) groupedChildren(target, child);
+  if (resourceOf(child.target())!.grouped) addGroupedChildField(target, child);
 }
 
 function addChildList(target: ClassType, child: ChildMeta): void {
@@ -84,7 +84,7 @@ function addChildList(target: ClassType, child: ChildMeta): void {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
     return loadChildren(child.target(), child.by, order, row[child.key], context, info);
   };
-  method(
+  addResolverMethod(
     target,
     child.name,
     load,
@@ -96,22 +96,22 @@ function addChildList(target: ClassType, child: ChildMeta): void {
 
 function addChildConnection(target: ClassType, child: ChildMeta): void {
   const entity = child.target();
-  const types = inputsOf(entity);
+  const types = listTypesOf(entity);
   const load = (
     row: Row,
     page: PageArgs,
-    where: Values | null,
+    where: FieldValues | null,
     orderBy: OrderElement[] | null,
     context: Context,
     info: Info,
   ): Promise<Connection> =>
     context.loaders
       .get<Connection>(info.fieldNodes, (ids) => {
-        const request = listRequest(entity, page, where, orderBy, context);
-        return listPagesBelow(request, child.by, ids as number[], connectionPlan(entity, info, context), context);
+        const request = createListRequest(entity, page, where, orderBy, context);
+        return readPagesBelow(request, child.by, ids as number[], connectionPlan(entity, info, context), context);
       })
       .load(row[child.key]);
-  method(
+  addResolverMethod(
     target,
     child.name,
     load,

@@ -4,24 +4,24 @@ import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { badArgument, KnownError, notFound } from '../model/errors';
+import { invalidArgumentError, ClientError, notFoundError } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { parseId } from '../model/ids';
+import { parseRowId } from '../model/ids';
 import { Node, parseNodeId } from '../model/node';
-import { entityNamed } from '../model/registry';
-import { readOne, readSome } from '../read/row';
-import { knownIds } from '../write/validation';
+import { findEntity } from '../model/registry';
+import { readRowById, readRowsById } from '../read/row';
+import { findReferenceableIds } from '../write/validation';
 
 const MAX_NODES = 100;
 
 /** Decodes a `nodeId`; empty if it is invalid or its type is not in the schema. */
 function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
   const parsed = parseNodeId(nodeId);
-  return parsed && schema.getType(parsed.type) ? { entity: entityNamed(parsed.type), id: parseId(parsed.id) } : {};
+  return parsed && schema.getType(parsed.type) ? { entity: findEntity(parsed.type), id: parseRowId(parsed.id) } : {};
 }
 
 @Resolver()
-export class RootResolver {
+export class NodeResolver {
   @Query(() => Node, {
     nullable: true,
     description: 'Any row by its `nodeId`. Null and NOT_FOUND if there is none that the viewer may see.',
@@ -32,8 +32,8 @@ export class RootResolver {
     @Info() info: GraphQLResolveInfo,
   ) {
     const { entity, id } = resolveNodeId(info.schema, nodeId);
-    if (!entity) throw notFound();
-    const row = await readOne(entity, id, context, info);
+    if (!entity) throw notFoundError();
+    const row = await readRowById(entity, id, context, info);
     return { ...row, __typename: entity.name };
   }
 
@@ -46,15 +46,15 @@ export class RootResolver {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {
-    if (nodeIds.length > MAX_NODES) throw badArgument('nodeIds', atMostElements(MAX_NODES));
+    if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElements(MAX_NODES));
     const targets = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
     const ids = new Map<Entity, number[]>();
     for (const { entity, id } of targets) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
     const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
     const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
-      const rows = readSome(entity, entityIds, context, info).catch((error: unknown) => {
+      const rows = readRowsById(entity, entityIds, context, info).catch((error: unknown) => {
         // An error of one type, because the viewer may read none of its rows, must not fail the other types.
-        if (error instanceof KnownError) return error;
+        if (error instanceof ClientError) return error;
         throw error;
       });
       rowsByEntity.set(entity, await rows);
@@ -64,7 +64,7 @@ export class RootResolver {
       const rows = entity && rowsByEntity.get(entity);
       if (rows instanceof Error) return rows;
       const row = rows?.get(id!);
-      return row ? { ...row, __typename: entity!.name } : notFound();
+      return row ? { ...row, __typename: entity!.name } : notFoundError();
     });
   }
 
@@ -77,8 +77,8 @@ export class RootResolver {
     @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],
     @Ctx() context: Context,
   ): Promise<number[]> {
-    const entity = entityNamed(type);
-    if (!entity) throw badArgument('type', `"${type}" is not a type that implements Node.`);
-    return knownIds(entity, ids, context);
+    const entity = findEntity(type);
+    if (!entity) throw invalidArgumentError('type', `"${type}" is not a type that implements Node.`);
+    return findReferenceableIds(entity, ids, context);
   }
 }

@@ -9,5 +9,5 @@ export type Api = Context['api'];
  * GraphQL sorts texts of public resources by Unicode rules ("Äpfel" next to "Apfel", migration 0021). REST, as its clients expect, and owned
  * resources in both APIs sort texts by their bytes.
  */
-export const collation = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, api: Api): '' | ' COLLATE "reader"' =>
+export const collateClause = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, api: Api): '' | ' COLLATE "reader"' =>
   api === 'graphql' && kind === 'string' && !resourceOf(entity)!.owned ? ' COLLATE "reader"' : '';

@@ -2,9 +2,9 @@
 import type { GraphQLScalarType } from 'graphql';
 import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
-import type { Kind } from '../../contract/facts';
-import type { Bind, Condition } from '../access/conditions';
-import { badArgument } from '../model/errors';
+import type { FieldKind } from '../../contract/facts';
+import type { BindParameter, SqlCondition } from '../access/conditions';
+import { invalidArgumentError } from '../model/errors';
 import { sqlType } from '../model/fields';
 import type { BoundTerm, OrderTerm } from './ordering';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
@@ -16,13 +16,13 @@ const signature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
 /** Encodes the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
-export function cursorOf(terms: readonly CursorTerm[], row: Row): string {
+export function encodeCursor(terms: readonly CursorTerm[], row: Row): string {
   return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
 }
 
 /** Decodes and validates a cursor, which a client may have forged. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
-  const invalidCursor = () => badArgument(argument, 'This is not a cursor of this list.');
+  const invalidCursor = () => invalidArgumentError(argument, 'This is not a cursor of this list.');
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
@@ -30,14 +30,15 @@ export function parseCursor(argument: string, terms: readonly CursorTerm[], curs
     throw invalidCursor();
   }
   if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw invalidCursor();
-  if (parts[0] !== signature(terms)) throw badArgument(argument, 'This cursor belongs to another order of the list, or to another search.');
+  if (parts[0] !== signature(terms))
+    throw invalidArgumentError(argument, 'This cursor belongs to another order of the list, or to another search.');
   const values: unknown[] = parts.slice(1);
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
     throw invalidCursor();
   return values;
 }
 
-const SCALARS: Partial<Record<Kind, GraphQLScalarType>> = {
+const SCALARS: Partial<Record<FieldKind, GraphQLScalarType>> = {
   decimal: DecimalScalar,
   date: DateScalar,
   time: TimeScalar,
@@ -45,7 +46,7 @@ const SCALARS: Partial<Record<Kind, GraphQLScalarType>> = {
 };
 
 /** Whether PostgreSQL can parse the value as the given kind. */
-function isValidForKind(kind: Kind, value: unknown): boolean {
+function isValidForKind(kind: FieldKind, value: unknown): boolean {
   if (kind === 'integer' || kind === 'relation') return value === ((value as number) | 0);
   if (kind === 'boolean') return typeof value === 'boolean';
   if (typeof value !== 'string' || value.includes('\0')) return false;
@@ -72,17 +73,17 @@ function laterConditions(term: BoundTerm, value: unknown, placeholder: string): 
 const equalsPosition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundTerm[], values: Values, bind: Bind): string[] =>
+const bindValues = (terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
 /** Condition that a row has exactly the values of a cursor. */
-export function at(terms: readonly BoundTerm[], values: Values, bind: Bind): string {
+export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
 /** Disjoint alternatives of "after the cursor": equal in the first terms and later in the next one. Each is one range of an index on the order. */
-export function waysBeyond(terms: readonly BoundTerm[], values: Values, bind: Bind): string[] {
+export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalsPosition(earlier, values[j], placeholders[j]!));
@@ -93,9 +94,9 @@ export function waysBeyond(terms: readonly BoundTerm[], values: Values, bind: Bi
 }
 
 /** Condition that a row comes after the values of a cursor. */
-export const beyond =
-  (terms: readonly BoundTerm[], values: Values): Condition =>
+export const isAfterCursor =
+  (terms: readonly BoundTerm[], values: Values): SqlCondition =>
   (_alias, bind) =>
-    `(${waysBeyond(terms, values, bind)
+    `(${afterCursorAlternatives(terms, values, bind)
       .map((way) => `(${way})`)
       .join(' OR ')})`;

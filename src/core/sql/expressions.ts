@@ -1,11 +1,11 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
-import type { Bind, Condition } from '../access/conditions';
-import { fieldOf, ofKind, type Entity, type FieldMeta } from '../model/fields';
+import type { BindParameter, SqlCondition } from '../access/conditions';
+import { fieldOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
-import { collation, type Api } from './collation';
+import { collateClause, type Api } from './collation';
 
 /** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of the given API. */
-export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
+export function fieldSqlExpression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.through) {
@@ -14,17 +14,17 @@ export function expression(field: FieldMeta, alias: string, api: Api = 'rest'): 
   }
   const { table, own, other, via = 'id' } = field.link!;
   const links = `FROM "${table}" l`;
-  const where = `WHERE l."${own}" = ${alias}."${via}"${ofKind(field.link!, 'l')}`;
+  const where = `WHERE l."${own}" = ${alias}."${via}"${linkKindCondition(field.link!, 'l')}`;
   const target = field.target!();
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
   if (!fields.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
-  const order = [...fields.map((one) => `o."${one.column}"${collation(target, one, api)}`), 'o."id"'].join(', ');
+  const order = [...fields.map((one) => `o."${one.column}"${collateClause(target, one, api)}`), 'o."id"'].join(', ');
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
 /** Condition that a reference or an id set contains the given id, written so that an index of the other table can be used. */
-export function names(field: FieldMeta, alias: string, id: string): string {
+export function containsId(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.shares) {
     const table = resourceOf(field.target!())!.table;
@@ -37,10 +37,11 @@ export function names(field: FieldMeta, alias: string, id: string): string {
     return `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE x."${column}" = ${id})`;
   }
   const { table, own, other, via = 'id' } = field.link!;
-  return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${ofKind(field.link!, 'l')})`;
+  return `${alias}."${via}" IN (SELECT l."${own}" FROM "${table}" l WHERE l."${other}" = ${id}${linkKindCondition(field.link!, 'l')})`;
 }
 
-export const joinsOf = (joins: readonly Condition[], bind: Bind): string => joins.map((join) => ` ${join('t', bind)}`).join('');
+export const joinClauses = (joins: readonly SqlCondition[], bind: BindParameter): string =>
+  joins.map((join) => ` ${join('t', bind)}`).join('');
 
-export const from = (entity: Entity, joins: readonly Condition[] = [], bind?: Bind): string =>
-  `FROM "${resourceOf(entity)!.table}" t${joinsOf(joins, bind!)}`;
+export const fromClause = (entity: Entity, joins: readonly SqlCondition[] = [], bind?: BindParameter): string =>
+  `FROM "${resourceOf(entity)!.table}" t${joinClauses(joins, bind!)}`;

@@ -1,10 +1,10 @@
 /** GraphQL input types of `where`: filters for scalar values, and `XWhere` for each entity, derived from its fields and relations. */
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
-import type { Enum } from '../model/choices';
+import type { EnumDefinition } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { noun } from '../model/inflection';
-import { perEntity } from '../model/perentity';
-import { relativesOf } from './relatives';
+import { nounFor } from '../model/inflection';
+import { memoizePerEntity } from '../model/perentity';
+import { relationsOf } from './relatives';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
 export enum TextMode {
@@ -118,7 +118,7 @@ const FILTERS: Record<FieldMeta['kind'], ClassType | undefined> = {
   computed: undefined,
 };
 
-export function filterOf(field: FieldMeta): ClassType | undefined {
+export function filterInput(field: FieldMeta): ClassType | undefined {
   if (field.relation?.many && !field.link) return undefined;
   if (field.enum) return enumFilter(field.enum, field.kind === 'relation');
   if (field.relation?.many) return IdListFilter;
@@ -128,29 +128,29 @@ export function filterOf(field: FieldMeta): ClassType | undefined {
 const enumFilters = new Map<string, ClassType>();
 
 /** Returns the filter of an enum, which all fields of that enum share. */
-function enumFilter({ name, type }: Enum, many: boolean): ClassType {
+function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   const filterName = `${name}${many ? 'ListFilter' : 'Filter'}`;
   let filter = enumFilters.get(filterName);
   if (!filter)
     enumFilters.set(
       filterName,
-      (filter = (many ? createIdSetFilter : createEqualityFilter)(filterName, () => type, many ? noun(name) : 'choice')),
+      (filter = (many ? createIdSetFilter : createEqualityFilter)(filterName, () => type, many ? nounFor(name) : 'choice')),
     );
   return filter;
 }
 
 /** Whether the field supports `search`. */
-export const isText = (field: FieldMeta): boolean => filterOf(field) === StringFilter;
+export const isSearchableText = (field: FieldMeta): boolean => filterInput(field) === StringFilter;
 
 const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>
   Field(type, { nullable: true, description })(Where.prototype, key);
 
 /** `XWhere` of an entity. All resources must be loaded, because it includes conditions on relations. */
-export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
+export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Where`;
   const Where = createClass(name);
   for (const field of fieldsOf(entity)) {
-    const type = filterOf(field);
+    const type = filterInput(field);
     if (!type) continue;
     addCondition(Where, field.name, () => type, `Condition on \`${field.name}\`.`);
     Extensions({ field })(Where.prototype, field.name);
@@ -163,7 +163,7 @@ export const whereInput: (entity: Entity) => ClassType = perEntity((entity) => {
 }, addRelationConditions);
 
 function addRelationConditions(Where: ClassType, entity: Entity): void {
-  for (const { name, target, many, noun, only } of relativesOf(entity)) {
+  for (const { name, target, many, noun, only } of relationsOf(entity)) {
     const type = many ? relatedRowsFilter(target()) : whereInput(target());
     const description = many ? `Condition on rows of \`${name}\`.` : `There is a ${noun}, and it matches.`;
     addCondition(Where, name, () => type, description);
@@ -172,7 +172,7 @@ function addRelationConditions(Where: ClassType, entity: Entity): void {
 }
 
 /** `XListFilter`, shared by all to-many relations to an entity. */
-const relatedRowsFilter: (entity: Entity) => ClassType = perEntity(
+const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
     const type: TypeThunk = () => whereInput(entity);
     return inputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {

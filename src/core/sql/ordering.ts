@@ -2,17 +2,17 @@
 import { createHash } from 'node:crypto';
 import { Extensions, Field, InputType, registerEnumType, type ClassType } from 'type-graphql';
 import { atMostElements } from '../../contract/messages';
-import { hidesRows } from '../access/access';
-import { whereOf, type Bind, type Condition } from '../access/conditions';
-import { badArgument } from '../model/errors';
+import { mayHideRows } from '../access/access';
+import { whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { perEntity } from '../model/perentity';
-import { isText } from './filters';
-import { collation, type Api } from './collation';
-import type { Kind } from '../../contract/facts';
-import { expression } from './expressions';
+import { memoizePerEntity } from '../model/perentity';
+import { isSearchableText } from './filters';
+import { collateClause, type Api } from './collation';
+import type { FieldKind } from '../../contract/facts';
+import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
-import { rank, type Search } from './texts';
+import { searchRelevance, type Search } from './texts';
 
 export enum OrderDirection {
   ASC = 'ASC',
@@ -32,18 +32,18 @@ registerEnumType(OrderDirection, {
 });
 
 /** One element of `orderBy`. The path is one field (`date`), or leads to a field of another row by references (`exercise.category.name`). */
-export interface OrderKey {
+export interface OrderField {
   path: readonly string[];
   descending: boolean;
   nullsFirst: boolean;
 }
 
-export interface OrderTerm extends Omit<OrderKey, 'path'> {
+export interface OrderTerm extends Omit<OrderField, 'path'> {
   /** Identifies an order term in cursors. */
   key: string;
   /** Builds the SQL expression of the term; the table alias is `t`. */
-  sql: (bind: Bind) => string;
-  kind: Kind;
+  sql: (bind: BindParameter) => string;
+  kind: FieldKind;
   null: boolean;
 }
 
@@ -72,7 +72,7 @@ function describeAscending({ name, kind }: FieldMeta): string {
 }
 
 /** `XOrder` of an entity: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other reference. */
-export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
+export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
   const addElement = (key: string, type: () => object, description: string) =>
@@ -87,7 +87,7 @@ export const orderInput: (entity: Entity) => ClassType = perEntity((entity) => {
     else addElement(field.object, () => orderInput(field.target!()), `By a field of \`${field.object}\`.`);
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
-  if (fieldsOf(entity).some(isText))
+  if (fieldsOf(entity).some(isSearchableText))
     addElement(RELEVANCE, () => OrderDirection, 'Best first with `DESC`. Needs `search` at the top level of `where`.');
   InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
   Extensions({ oneOf: true })(Order);
@@ -102,12 +102,12 @@ function createReferencedOrders(_Order: ClassType, entity: Entity): void {
 export type OrderElement = { [field: string]: OrderDirection | OrderElement | null | undefined };
 
 /** Parses a field of a default order as resources declare it, such as `-date`. */
-export function orderKey(text: string): OrderKey {
+export function parseOrderField(text: string): OrderField {
   const descending = text.startsWith('-');
   return { path: [descending ? text.slice(1) : text], descending, nullsFirst: descending };
 }
 
-function parseElement(element: OrderElement, argumentPath: string): OrderKey {
+function parseElement(element: OrderElement, argumentPath: string): OrderField {
   const path: string[] = [];
   let value: OrderDirection | OrderElement = element;
   while (typeof value === 'object') {
@@ -115,62 +115,70 @@ function parseElement(element: OrderElement, argumentPath: string): OrderKey {
     const [[name, inner]] = Object.entries(value).filter(([, one]) => one != null) as [[string, OrderDirection | OrderElement]];
     path.push(name);
     value = inner;
-    if (path.length > 1 && path.includes(RELEVANCE)) throw badArgument(argumentPath, '`relevance` is that of the listed rows themselves.');
+    if (path.length > 1 && path.includes(RELEVANCE))
+      throw invalidArgumentError(argumentPath, '`relevance` is that of the listed rows themselves.');
   }
   const [direction, nulls] = value.split('_NULLS_');
   return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
 }
 
 /** Resolves the order of a list: `orderBy` if given, else relevance if there is a search, then the default order of the entity. */
-export function orderKeys(entity: Entity, orderBy: readonly OrderElement[] | null | undefined, searches: readonly Search[]): OrderKey[] {
-  const defaultOrder = resourceOf(entity)!.ordering.map(orderKey);
-  if (!orderBy) return searches.length ? [orderKey(`-${RELEVANCE}`), ...defaultOrder] : defaultOrder;
-  if (orderBy.length > MAX_ORDER_ELEMENTS) throw badArgument('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
+export function resolveOrder(
+  entity: Entity,
+  orderBy: readonly OrderElement[] | null | undefined,
+  searches: readonly Search[],
+): OrderField[] {
+  const defaultOrder = resourceOf(entity)!.ordering.map(parseOrderField);
+  if (!orderBy) return searches.length ? [parseOrderField(`-${RELEVANCE}`), ...defaultOrder] : defaultOrder;
+  if (orderBy.length > MAX_ORDER_ELEMENTS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_ELEMENTS));
   return orderBy.map((element, index) => parseElement(element, `orderBy[${index}]`));
 }
 
 /** Term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
 function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
-  if (!searches.length) throw badArgument('orderBy', '`relevance` is that of a `search` in `where`, and there is none.');
+  if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` is that of a `search` in `where`, and there is none.');
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
   const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
-  const sql = (bind: Bind) => `(${searches.map((one) => rank(one)('t', bind)).join(' + ')})`;
+  const sql = (bind: BindParameter) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
 /** `collate` is the COLLATE clause; empty for texts that are sorted by their bytes. */
 type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: string };
 
-export interface Asked {
+export interface OrderContext {
   api: Api;
   searches?: readonly Search[];
-  shown?: Shown;
+  shown?: ReferencedRowConditions;
 }
 
 /** Conditions for the rows of an entity that references may be followed to; values of other rows count as null. */
-export type Shown = (entity: Entity) => readonly Condition[];
+export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
-function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: Asked): OrderExpression {
+function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
   const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
   if (!reference) {
     const field = fieldOf(entity, name!);
-    const collate = collation(entity, field, orderContext.api);
-    return { sql: () => `${expression(field, alias)}${collate}`, kind: field.kind, null: field.null, collate };
+    const collate = collateClause(entity, field, orderContext.api);
+    return { sql: () => `${fieldSqlExpression(field, alias)}${collate}`, kind: field.kind, null: field.null, collate };
   }
   const target = reference.target!();
   const targetPath = path.length ? path : resourceOf(target)!.ordering.slice(0, 1);
   const targetAlias = `${alias}r`;
   const value = orderExpression(target, targetPath, targetAlias, orderContext);
-  const conditions: Condition[] = [() => `${targetAlias}."id" = ${expression(reference, alias)}`, ...(orderContext.shown?.(target) ?? [])];
+  const conditions: SqlCondition[] = [
+    () => `${targetAlias}."id" = ${fieldSqlExpression(reference, alias)}`,
+    ...(orderContext.shown?.(target) ?? []),
+  ];
   return {
     ...value,
     sql: (bind) =>
-      `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereOf(conditions, targetAlias, bind)})`,
-    null: reference.null || value.null || hidesRows(target),
+      `(SELECT ${value.sql(bind)} FROM "${resourceOf(target)!.table}" ${targetAlias}${whereClause(conditions, targetAlias, bind)})`,
+    null: reference.null || value.null || mayHideRows(target),
   };
 }
 
-function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderKey, orderContext: Asked): OrderTerm {
+function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderField, orderContext: OrderContext): OrderTerm {
   const direction = { descending, nullsFirst };
   if (path[0] === RELEVANCE) return { ...relevanceTerm(orderContext.searches ?? []), ...direction };
   const { collate, ...value } = orderExpression(entity, path, 't', orderContext);
@@ -178,19 +186,20 @@ function orderTerm(entity: Entity, { path, descending, nullsFirst }: OrderKey, o
 }
 
 /** Compiles an order to terms. The id is added as the last term, ascending unless the order contains it. */
-export function orderOf(entity: Entity, keys: readonly OrderKey[], orderContext: Asked): OrderTerm[] {
+export function orderTerms(entity: Entity, keys: readonly OrderField[], orderContext: OrderContext): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const key of keys) {
     const term = orderTerm(entity, key, orderContext);
     if (!terms.some((other) => other.key === term.key)) terms.push(term);
   }
   const idIndex = terms.findIndex((term) => term.key === 'id');
-  return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, orderKey('id'), orderContext)];
+  return idIndex >= 0 ? terms.slice(0, idIndex + 1) : [...terms, orderTerm(entity, parseOrderField('id'), orderContext)];
 }
 
-export const bound = (terms: readonly OrderTerm[], bind: Bind): BoundTerm[] => terms.map((term) => ({ ...term, sql: term.sql(bind) }));
+export const bindTerms = (terms: readonly OrderTerm[], bind: BindParameter): BoundTerm[] =>
+  terms.map((term) => ({ ...term, sql: term.sql(bind) }));
 
-export const reversed = (terms: readonly BoundTerm[]): BoundTerm[] =>
+export const reverseTerms = (terms: readonly BoundTerm[]): BoundTerm[] =>
   terms.map((term) => ({ ...term, descending: !term.descending, nullsFirst: !term.nullsFirst }));
 
 export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'null'>;
@@ -198,9 +207,9 @@ export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'nu
 export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
 
 /** Direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order. */
-export function directionOf({ descending, nullsFirst, null: nullable }: SortTerm): string {
+export function sortDirection({ descending, nullsFirst, null: nullable }: SortTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;
 }
 
-export const orderSql = (terms: readonly SortTerm[]): string => terms.map((term) => `${term.sql} ${directionOf(term)}`).join(', ');
+export const orderByClause = (terms: readonly SortTerm[]): string => terms.map((term) => `${term.sql} ${sortDirection(term)}`).join(', ');

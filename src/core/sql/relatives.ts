@@ -1,11 +1,11 @@
 /** Relations in SQL: relates rows to those related rows that the viewer can see, for conditions on relations. */
-import { reachable, visible } from '../access/access';
-import type { Condition } from '../access/conditions';
+import { referenceableRowConditions, visibleRowConditions } from '../access/access';
+import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { childrenOf, fieldOf, fieldsOf, ofKind, type Entity, type FieldMeta, type Lazy } from '../model/fields';
-import type { Only } from '../../contract/facts';
-import { perEntity } from '../model/perentity';
-import { expression } from './expressions';
+import { childrenOf, fieldOf, fieldsOf, linkKindCondition, type Entity, type FieldMeta, type Thunk } from '../model/fields';
+import type { InterfaceName } from '../../contract/facts';
+import { memoizePerEntity } from '../model/perentity';
+import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
 
 /** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
@@ -15,21 +15,21 @@ interface KeyPath {
   keys(inner: string): string;
 }
 
-export interface Relative extends KeyPath {
+export interface Relation extends KeyPath {
   name: string;
-  target: Lazy;
+  target: Thunk;
   many: boolean;
   /** Name of the related rows in descriptions, in lower case. */
   noun: string;
   /** Restricts the relation to one API. */
-  only?: Only;
-  shown(context: Context): Condition[];
+  only?: InterfaceName;
+  shown(context: Context): SqlCondition[];
 }
 
 /** Relations of an entity. Call it when all resources are loaded. */
-export const relativesOf = perEntity((entity): readonly Relative[] => [...referenceRelations(entity), ...childRelations(entity)]);
+export const relationsOf = memoizePerEntity((entity): readonly Relation[] => [...referenceRelations(entity), ...childRelations(entity)]);
 
-const quotedTable = (target: Lazy) => `"${resourceOf(target())!.table}"`;
+const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 
 /** Path of a computed reference between rows with equal values in several columns, such as those of the same day. */
 const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
@@ -45,7 +45,8 @@ function referencePath(entity: Entity, { target, column, link, through, shares, 
     const { table: links, own, other, via = 'id' } = link;
     return {
       key: (outer) => `${outer}."${via}"`,
-      keys: (inner) => `SELECT l."${own}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${other}"${ofKind(link, 'l')}`,
+      keys: (inner) =>
+        `SELECT l."${own}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${other}"${linkKindCondition(link, 'l')}`,
     };
   }
   if (through)
@@ -63,7 +64,7 @@ function referencePath(entity: Entity, { target, column, link, through, shares, 
 }
 
 /** Path from a parent row to its child rows, which reference it by the given field. */
-function childPath(target: Lazy, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
+function childPath(target: Thunk, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
   const table = quotedTable(target);
   if (shares) return sharedColumnsPath(shares, table);
   if (column) return { key, keys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
@@ -78,12 +79,13 @@ function childPath(target: Lazy, { column, link, through, shares, name }: FieldM
   const { table: links, own, other, via = 'id' } = link;
   return {
     key,
-    keys: (inner) => `SELECT l."${other}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${via}" = l."${own}"${ofKind(link, 'l')}`,
+    keys: (inner) =>
+      `SELECT l."${other}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${via}" = l."${own}"${linkKindCondition(link, 'l')}`,
   };
 }
 
-const referenceRelations = (entity: Entity): Relative[] =>
-  fieldsOf(entity).flatMap((field): Relative[] => {
+const referenceRelations = (entity: Entity): Relation[] =>
+  fieldsOf(entity).flatMap((field): Relation[] => {
     if (!field.relation) return [];
     const { target, object } = field as Required<typeof field>;
     return [
@@ -94,17 +96,17 @@ const referenceRelations = (entity: Entity): Relative[] =>
         noun: field.label.toLowerCase(),
         only: resourceOf(target())!.only ?? field.only,
         ...referencePath(entity, field),
-        shown: (context) => reachable(target(), context),
+        shown: (context) => referenceableRowConditions(target(), context),
       },
     ];
   });
 
-const childRelations = (entity: Entity): Relative[] =>
+const childRelations = (entity: Entity): Relation[] =>
   childrenOf(entity).map(({ name, target, by, key }) => ({
     name,
     target,
     many: true,
     noun: name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
-    ...childPath(target, fieldOf(target(), by), (outer) => expression(fieldOf(entity, key), outer)),
-    shown: (context) => visible(target(), context),
+    ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    shown: (context) => visibleRowConditions(target(), context),
   }));

@@ -10,16 +10,16 @@
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Sequelize } from 'sequelize';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { perEntity } from '../model/perentity';
+import { memoizePerEntity } from '../model/perentity';
 import { resourceOf } from '../model/registry';
 import type { Api } from './collation';
-import { expression } from './expressions';
-import { directionOf, orderSql, type SortTerm } from './ordering';
+import { fieldSqlExpression } from './expressions';
+import { sortDirection, orderByClause, type SortTerm } from './ordering';
 
 /** An SQL expression over the table alias `t`, and the name of its value in the result. */
-export type Attribute = readonly [expression: string, name: string];
+export type SelectedExpression = readonly [expression: string, name: string];
 
-export interface Columns {
+export interface ColumnSet {
   readonly entity: Entity;
   /** Identifies the column set in cache keys. */
   readonly number: number;
@@ -27,10 +27,10 @@ export interface Columns {
 }
 
 /** Describes a SELECT statement, except for its bind parameters. */
-export interface Shape {
-  columns: Columns;
+export interface SelectShape {
+  columns: ColumnSet;
   /** Additional expressions to select. */
-  beside?: readonly Attribute[];
+  beside?: readonly SelectedExpression[];
   /** JOIN clauses of a filter. */
   joins?: string;
   /** Conditions on the table alias `t`. */
@@ -45,7 +45,7 @@ const MAX_CACHED_COLUMN_SETS = 5_000;
 const MAX_CACHED_STATEMENTS = 5_000;
 const MAX_CACHED_CHARACTERS = 5_000_000;
 
-const columnsCache = new LRUCache<string, Columns>({ max: MAX_CACHED_COLUMN_SETS });
+const columnsCache = new LRUCache<string, ColumnSet>({ max: MAX_CACHED_COLUMN_SETS });
 const statementCache = new LRUCache<string, string>({
   max: MAX_CACHED_STATEMENTS,
   maxSize: MAX_CACHED_CHARACTERS,
@@ -54,12 +54,13 @@ const statementCache = new LRUCache<string, string>({
 
 let lastNumber = 0;
 /** Cache keys contain a number for each entity, because two entities may have the same name. */
-const entityNumber = perEntity(() => (lastNumber += 1));
+const entityNumber = memoizePerEntity(() => (lastNumber += 1));
 
-const fieldExpression = (field: FieldMeta, api: Api) => (field.column ? col(`t.${field.column}`) : literal(expression(field, 't', api)));
+const fieldExpression = (field: FieldMeta, api: Api) =>
+  field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', api));
 
 /** Returns the cached column set for the given fields, to which the id is added. */
-export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Columns {
+export function columnSet(entity: Entity, names: Iterable<string>, api: Api): ColumnSet {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
   const key = `${entityNumber(entity)} ${api} ${fields.map(({ name }) => name).join()}`;
@@ -73,12 +74,12 @@ export function columnsOf(entity: Entity, names: Iterable<string>, api: Api): Co
 
 const KEY_SEPARATOR = '\0';
 
-export function select(shape: Shape): string {
+export function selectStatement(shape: SelectShape): string {
   const { columns, beside = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
   const extraKey = beside.flat().join(KEY_SEPARATOR);
-  const key = [columns.number, extraKey, joins, where, orderSql(order), limit, offset].join(KEY_SEPARATOR);
+  const key = [columns.number, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
   let text = statementCache.get(key);
-  if (text === undefined) statementCache.set(key, (text = made(shape)));
+  if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
   return text;
 }
 
@@ -88,14 +89,14 @@ interface QueryGenerator {
 }
 
 /** Generates a SELECT statement without the cache. */
-export function made({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: Shape): string {
+export function generateSelect({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: SelectShape): string {
   const generator = (entity as unknown as { sequelize: Sequelize }).sequelize.getQueryInterface().queryGenerator as QueryGenerator;
   const generate = (options: object) =>
     generator.selectQuery(resourceOf(entity)!.table, { tableAs: 't', ...options }, entity).replace(/;$/, '');
   const selectList = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
   const clauses = {
     ...(where && { where: literal(where) }),
-    ...(order?.length && { order: order.map((term) => [literal(term.sql), directionOf(term)]) }),
+    ...(order?.length && { order: order.map((term) => [literal(term.sql), sortDirection(term)]) }),
     ...(limit && { limit: literal(limit) }),
     ...(offset && { offset: literal(offset) }),
   };

@@ -1,37 +1,37 @@
 /** Text search in SQL: LIKE patterns, case-insensitive comparison, trigram similarity (https://www.postgresql.org/docs/current/pgtrgm.html). */
-import { all, any, type Condition } from '../access/conditions';
+import { conjunction, disjunction, type SqlCondition } from '../access/conditions';
 import type { FieldMeta } from '../model/fields';
-import { expression } from './expressions';
+import { fieldSqlExpression } from './expressions';
 
-export type Part = 'contains' | 'startsWith' | 'endsWith';
+export type MatchPosition = 'contains' | 'startsWith' | 'endsWith';
 
-const PATTERNS: Record<Part, (text: string) => string> = {
+const PATTERNS: Record<MatchPosition, (text: string) => string> = {
   contains: (text) => `%${text}%`,
   startsWith: (text) => `${text}%`,
   endsWith: (text) => `%${text}`,
 };
 
 /** LIKE pattern with `%` and `_` in the text escaped. */
-const likePattern = (part: Part, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
+const likePattern = (part: MatchPosition, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Whether the text has three letters or digits in a row. Shorter texts have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
 /** SQL expression of the field's case-folded text, for case-insensitive comparison. */
-export const folded = (field: FieldMeta, alias: string): string =>
-  field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${expression(field, alias)})`;
+export const foldedExpression = (field: FieldMeta, alias: string): string =>
+  field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLike(field: FieldMeta, part: Part, text: string): Condition {
-  const like: Condition = (alias, bind) => `${folded(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
+function foldedLike(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
+  const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
   // CASE keeps the planner from scanning the whole trigram index, and lets it expect many rows, as short texts occur often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function has(field: FieldMeta, part: Part, text: string, insensitive: boolean): Condition {
+export function matchesText(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
   const insensitiveMatch = foldedLike(field, part, text);
   if (insensitive) return insensitiveMatch;
-  const exactMatch: Condition = (alias, bind) => `${expression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
+  const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
   // The case-folded copy contains every match too, and it has a trigram index.
   return field.searched && hasTrigram(text)
     ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
@@ -39,10 +39,10 @@ export function has(field: FieldMeta, part: Part, text: string, insensitive: boo
 }
 
 /** Condition that the field equals one of the texts, ignoring case. */
-export const isOneOf =
-  (field: FieldMeta, texts: readonly string[]): Condition =>
+export const equalsAnyFolded =
+  (field: FieldMeta, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>
-    `${folded(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
+    `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
 
 export interface Search {
   field: FieldMeta;
@@ -60,27 +60,27 @@ const trimTerm = (text: string): string => text.trim() || text;
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
 /** Condition that the field contains a word like the given one, compared as in migration 0022; in long texts by trigram similarity if available. */
-function hasSimilarWord(field: FieldMeta, word: string): Condition {
+function hasSimilarWord(field: FieldMeta, word: string): SqlCondition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
-  return (alias, bind) => `${compare}(${folded(field, alias)}, search_fold(${bind(word)}))`;
+  return (alias, bind) => `${compare}(${foldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
 
 /** Condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
-export function finds({ field, text: term }: Search): Condition {
+export function matchesSearch({ field, text: term }: Search): SqlCondition {
   const text = trimTerm(term);
   const contains = foldedLike(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
   const wordConditions = words.map((word) => {
     const containsWord = foldedLike(field, 'contains', word);
-    return hasTrigram(word) ? any([containsWord, hasSimilarWord(field, word)]) : containsWord;
+    return hasTrigram(word) ? disjunction([containsWord, hasSimilarWord(field, word)]) : containsWord;
   });
-  return any([contains, all(wordConditions)]);
+  return disjunction([contains, conjunction(wordConditions)]);
 }
 
 /** Relevance of a row that matches the search, as an integer. */
-export const rank =
-  ({ field, text }: Search): Condition =>
+export const searchRelevance =
+  ({ field, text }: Search): SqlCondition =>
   (alias, bind) =>
-    `search_rank(${folded(field, alias)}, search_fold(${bind(trimTerm(text))}))`;
+    `search_rank(${foldedExpression(field, alias)}, search_fold(${bind(trimTerm(text))}))`;

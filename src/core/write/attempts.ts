@@ -3,7 +3,7 @@
  * otherwise validation reports what is wrong with the input.
  */
 import type { Context } from '../context';
-import { conflict } from '../model/errors';
+import { writeConflictError } from '../model/errors';
 
 const MAX_ATTEMPTS = 3;
 
@@ -16,7 +16,7 @@ const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
  * `first` is true on the first attempt, which may leave checks to keys that retries do explicitly. Part of an atomic operation is not retried after a
  * deadlock, because the locks of earlier parts are still held.
  */
-export async function attempted<T>({ atomic }: Context, work: (first: boolean) => Promise<T>): Promise<T> {
+export async function withRetries<T>({ atomic }: Context, work: (first: boolean) => Promise<T>): Promise<T> {
   const maxConcurrencyAttempts = atomic ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {
@@ -24,6 +24,6 @@ export async function attempted<T>({ atomic }: Context, work: (first: boolean) =
     } catch (error) {
       const code = (error as { original?: { code?: string } }).original?.code;
       if (!code || ![...CONSTRAINT_VIOLATION_CODES, ...CONCURRENCY_FAILURE_CODES].includes(code)) throw error;
-      if (attempt >= (CONCURRENCY_FAILURE_CODES.includes(code) ? maxConcurrencyAttempts : MAX_ATTEMPTS)) throw conflict();
+      if (attempt >= (CONCURRENCY_FAILURE_CODES.includes(code) ? maxConcurrencyAttempts : MAX_ATTEMPTS)) throw writeConflictError();
     }
 }

@@ -1,31 +1,31 @@
 /** Drafts: the rows of a mutation before they are written, each with its path in the input. Trees are flattened, parents before children. */
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { badArgument } from '../model/errors';
+import { invalidArgumentError } from '../model/errors';
 import { childrenOf, fieldOf, fieldsOf, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
-import { MAX_ROWS } from '../model/limits';
-import type { Path } from '../model/mistakes';
-import { rowIdOf } from '../model/node';
+import { MAX_ROWS_PER_MUTATION } from '../model/limits';
+import type { InputPath } from '../model/mistakes';
+import { resolveRowId } from '../model/node';
 import { resourceOf } from '../model/registry';
-import type { Values } from '../model/hooks';
+import type { FieldValues } from '../model/hooks';
 
-export interface Draft {
+export interface RowDraft {
   readonly entity: Entity;
-  readonly path: Path;
-  readonly input: Values;
+  readonly path: InputPath;
+  readonly input: FieldValues;
   /** Id of an existing row; absent for a new one. */
   id?: number;
   /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
-  readonly whole?: Values;
+  readonly whole?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
-  readonly above?: { readonly draft: Draft; readonly by: string };
+  readonly above?: { readonly draft: RowDraft; readonly by: string };
   readonly depth: number;
   /** Current values of an existing row, in the fields that the write compares. */
   held?: Row;
 }
 
 /** Child relations whose rows can be created together with their parent row: owned child rows that reference it. */
-export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
+export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
   childrenOf(entity).filter(({ target, by, key, readOnly }) => {
     const { owned, fact } = resourceOf(target())!;
     return owned && !readOnly && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
@@ -34,27 +34,27 @@ export const creatableBelow = (entity: Entity): readonly ChildMeta[] =>
 /** Replaces node ids in a reference with numeric ids. Invalid ids stay unchanged, and validation reports them. */
 function resolveIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
-  const resolveId = (id: unknown) => String(rowIdOf(target().name, id) ?? id);
+  const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
   return Array.isArray(value) ? value.map(resolveId) : resolveId(value);
 }
 
-const writableValues = (entity: Entity, input: Values): Values =>
+const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
   Object.fromEntries(
     fieldsOf(entity).flatMap((field) =>
       field.readOnly || input[field.name] === undefined ? [] : [[field.name, resolveIds(field, input[field.name])]],
     ),
   );
 
-const childInputs = (input: Values, { name }: ChildMeta) => (input[name] ?? []) as Values[];
+const childInputs = (input: FieldValues, { name }: ChildMeta) => (input[name] ?? []) as FieldValues[];
 
-export const rowsIn = (entity: Entity, input: Values): number =>
-  creatableBelow(entity).reduce(
-    (count, child) => childInputs(input, child).reduce((sum, below) => sum + rowsIn(child.target(), below), count),
+export const countRows = (entity: Entity, input: FieldValues): number =>
+  creatableChildren(entity).reduce(
+    (count, child) => childInputs(input, child).reduce((sum, below) => sum + countRows(child.target(), below), count),
     1,
   );
 
-export function draftsOf(entity: Entity, input: Values, path: Path, above?: Draft['above']): Draft[] {
-  const draft: Draft = {
+export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, above?: RowDraft['above']): RowDraft[] {
+  const draft: RowDraft = {
     entity,
     path,
     input: writableValues(entity, input),
@@ -62,15 +62,15 @@ export function draftsOf(entity: Entity, input: Values, path: Path, above?: Draf
     above,
     depth: above ? above.draft.depth + 1 : 0,
   };
-  const childDrafts = creatableBelow(entity).flatMap((child) =>
+  const childDrafts = creatableChildren(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>
-      draftsOf(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
+      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
     ),
   );
   return [draft, ...childDrafts];
 }
 
-export const changeOf = (entity: Entity, id: number, input: Values, path: Path): Draft => ({
+export const createUpdateDraft = (entity: Entity, id: number, input: FieldValues, path: InputPath): RowDraft => ({
   entity,
   path,
   input: writableValues(entity, input),
@@ -78,13 +78,14 @@ export const changeOf = (entity: Entity, id: number, input: Values, path: Path):
   depth: 0,
 });
 
-export function limitRows(count: number, argument: string): void {
-  if (count > MAX_ROWS) throw badArgument(argument, `A mutation writes ${MAX_ROWS} rows at most; these are ${count}.`);
+export function rejectTooManyRows(count: number, argument: string): void {
+  if (count > MAX_ROWS_PER_MUTATION)
+    throw invalidArgumentError(argument, `A mutation writes ${MAX_ROWS_PER_MUTATION} rows at most; these are ${count}.`);
 }
 
 /** Groups drafts that one statement can write: those of one entity at the same depth, parents first. */
-export function levelsOf(drafts: readonly Draft[]): Draft[][] {
-  const levels = new Map<string, Draft[]>();
+export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
+  const levels = new Map<string, RowDraft[]>();
   for (const draft of drafts) {
     const key = `${draft.depth} ${draft.entity.name}`;
     levels.set(key, [...(levels.get(key) ?? []), draft]);
@@ -92,8 +93,8 @@ export function levelsOf(drafts: readonly Draft[]): Draft[][] {
   return [...levels.values()].sort(([a], [b]) => a!.depth - b!.depth);
 }
 
-export function withDefaults(entity: Entity, input: Values, { timeZone, api }: Pick<Context, 'timeZone' | 'api'>): Values {
-  const values: Values = { ...input };
+export function withDefaults(entity: Entity, input: FieldValues, { timeZone, api }: Pick<Context, 'timeZone' | 'api'>): FieldValues {
+  const values: FieldValues = { ...input };
   for (const field of fieldsOf(entity))
     if (field.hasDefault && values[field.name] === undefined)
       if (field.byTriggerInGraphQL && api === 'graphql') values[field.name] = null;

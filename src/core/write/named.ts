@@ -1,73 +1,78 @@
 /** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
 import type { Row } from '../../database/rows';
-import { contributors, visible, writable } from '../access/access';
-import { anyOf, binder, conditionOf, type Condition } from '../access/conditions';
+import { contributorTable, visibleRowConditions, writableRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { forbidden, InvalidInput, noSuch, refuse } from '../model/errors';
+import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { invalidValue, mistake, MistakeCode, type InputMistake, type Path } from '../model/mistakes';
-import { rowIdOf, wrongType } from '../model/node';
-import { VERSION } from '../model/stamps';
-import { columnsOf, select } from '../sql/select';
-import { lockRows, type Strength, type Writing } from './store';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/mistakes';
+import { resolveRowId, nodeTypeMismatch } from '../model/node';
+import { VERSION_FIELD } from '../model/stamps';
+import { columnSet, selectStatement } from '../sql/select';
+import { lockRows, type LockStrength, type WriteContext } from './store';
 
 /** A row to be updated or deleted, as referenced in the input. */
-export interface Named {
+export interface RowReference {
   id: string;
   /** Path of the id in the input. */
-  at: Path;
+  at: InputPath;
   /** Expected version and its path in the input; absent: any version. */
-  version?: { meant: string; at: Path };
+  version?: { meant: string; at: InputPath };
 }
 
-const notFoundIssue = (entity: Entity, { id, at }: Named): InputMistake => ({
+const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
   path: at,
-  ...noSuch(entity.name, id),
+  ...rowNotFoundIssue(entity.name, id),
 });
 
 /** Parses the ids. Throws for invalid ids and for rows that occur twice. */
-export function numbersOf(entity: Entity, references: readonly Named[]): number[] {
+export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
-  const mistakes: InputMistake[] = [];
+  const mistakes: InputIssue[] = [];
   const ids = references.map((one) => {
     const { id, at: path } = one;
-    const rowId = rowIdOf(entity.name, id);
+    const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
-      const typeMessage = wrongType(entity.name, id);
-      mistakes.push(typeMessage ? { path, ...invalidValue(typeMessage) } : notFoundIssue(entity, one));
-    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValue(`The id ${rowId} is there more than once.`) });
+      const typeMessage = nodeTypeMismatch(entity.name, id);
+      mistakes.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
+    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} is there more than once.`) });
     seenIds.add(rowId);
     return rowId!;
   });
-  refuse(mistakes);
+  throwIfInvalid(mistakes);
   return ids;
 }
 
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
 /** Throws NOT_FOUND issues for missing rows. */
-export function demand(entity: Entity, references: readonly Named[], ids: readonly number[], found: Iterable<number>): void {
+export function requireRows(entity: Entity, references: readonly RowReference[], ids: readonly number[], found: Iterable<number>): void {
   const foundIds = new Set(found);
-  refuse(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+  throwIfInvalid(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
 /** Throws FORBIDDEN if the viewer can see a public row but not change it; NOT_FOUND would hide nothing. */
-export async function permit(entity: Entity, references: readonly Named[], ids: readonly number[], context: Context): Promise<void> {
-  if (!contributors(entity)) return;
-  const findIds = async (conditions: readonly Condition[]) => {
-    const { bind, values } = binder();
-    const where = conditionOf([anyOf('id', ids), ...conditions], 't', bind);
-    return idsOf(await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values));
+export async function requireWritable(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  context: Context,
+): Promise<void> {
+  if (!contributorTable(entity)) return;
+  const findIds = async (conditions: readonly SqlCondition[]) => {
+    const { bind, values } = createParameters();
+    const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
+    return idsOf(await context.session.query(selectStatement({ columns: columnSet(entity, [], context.api), where }), values));
   };
-  demand(entity, references, ids, await findIds(visible(entity, context)));
-  if ((await findIds(writable(entity, context))).length < ids.length) throw forbidden();
+  requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
+  if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }
 
-const STALE_VERSION_ISSUE = mistake(MistakeCode.CONFLICT, 'The row has another version now.');
+const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
 /** Throws for rows whose version has changed. The rows are locked, so the result holds until the transaction ends. */
-function requireVersions(references: readonly Named[], ids: readonly number[], rows: readonly Row[]): void {
-  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION] as string]));
+function requireVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
+  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
     const id = ids[index]!;
     return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
@@ -79,19 +84,19 @@ function requireVersions(references: readonly Named[], ids: readonly number[], r
     );
 }
 
-export const meansVersions = (references: readonly Named[]): boolean => references.some(({ version }) => version);
+export const hasExpectedVersions = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
 
 /** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
-export async function hold(
+export async function lockReferencedRows(
   entity: Entity,
-  references: readonly Named[],
+  references: readonly RowReference[],
   ids: readonly number[],
-  strength: Strength,
-  writing: Writing,
+  strength: LockStrength,
+  writing: WriteContext,
   fields: readonly string[] = [],
 ): Promise<Row[]> {
-  const rows = await lockRows(entity, ids, strength, writing, meansVersions(references) ? [...fields, VERSION] : fields);
-  demand(entity, references, ids, idsOf(rows));
+  const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
+  requireRows(entity, references, ids, idsOf(rows));
   // On a version conflict the response includes the current rows, and not those that this request loaded before.
   writing.context.loaders.clear();
   requireVersions(references, ids, rows);

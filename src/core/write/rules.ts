@@ -1,24 +1,24 @@
 /** Enforces validation rules across several fields of a row, such as that a session does not end before it starts. */
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
-import { withDefaults, type Draft } from './drafts';
+import { withDefaults, type RowDraft } from './drafts';
 import type { Entity } from '../model/fields';
-import { resourceOf, type Rule } from '../model/registry';
-import type { Values } from '../model/hooks';
+import { resourceOf, type FieldRule } from '../model/registry';
+import type { FieldValues } from '../model/hooks';
 
 /** A broken rule, reported at the last of its fields that the write sets. */
-export interface Breach {
-  draft: Draft;
+export interface RuleViolation {
+  draft: RowDraft;
   field: string;
   message: string;
 }
 
 /** Rules that apply to an entity. REST enforces none, because its recorded contract has none. */
-export const rulesOf = (entity: Entity, { api }: Pick<Context, 'api'>): readonly Rule[] =>
+export const rulesOf = (entity: Entity, { api }: Pick<Context, 'api'>): readonly FieldRule[] =>
   api === 'rest' ? [] : (resourceOf(entity)!.rules ?? []);
 
 /** Fields of all rules that a write of these rows could break. All rows are of one entity. */
-export const ruledFields = (entity: Entity, drafts: readonly Draft[], context: Context): string[] => [
+export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
   ...new Set(
     rulesOf(entity, context)
       .filter(({ fields }) => drafts.some(({ input }) => fields.some((name) => name in input)))
@@ -27,12 +27,12 @@ export const ruledFields = (entity: Entity, drafts: readonly Draft[], context: C
 ];
 
 /** Checks the rules of the rows to be written, except those that `isSkipped` excludes. */
-export async function breaches(
-  drafts: readonly Draft[],
+export async function findRuleViolations(
+  drafts: readonly RowDraft[],
   context: Context,
-  isSkipped: (draft: Draft, rule: Rule) => boolean = () => false,
-): Promise<Breach[]> {
-  const violations: Breach[] = [];
+  isSkipped: (draft: RowDraft, rule: FieldRule) => boolean = () => false,
+): Promise<RuleViolation[]> {
+  const violations: RuleViolation[] = [];
   for (const entity of new Set(drafts.map((draft) => draft.entity)))
     for (const rule of rulesOf(entity, context)) {
       const rows = drafts
@@ -53,13 +53,13 @@ export async function breaches(
 /** Stands for the id of a parent row that is created by the same mutation; no stored row has this id. */
 const UNSAVED_ROW_ID = 0;
 
-const valuesOf = ({ entity, id, held, input, above }: Draft, context: Context): Values =>
+const valuesOf = ({ entity, id, held, input, above }: RowDraft, context: Context): FieldValues =>
   id === undefined
     ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? UNSAVED_ROW_ID }) }
     : { ...held, ...input };
 
 /** Returns the drafts whose rows were changed by another write between reading and locking, and updates their current values. */
-export function overtaken(drafts: readonly Draft[], rows: readonly Row[], fields: readonly string[]): Draft[] {
+export function refreshChangedDrafts(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
   const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
     const row = lockedRows.get(draft.id!);

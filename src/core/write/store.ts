@@ -9,34 +9,34 @@
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import { insertionLockClass } from '../../database/locks';
 import type { Row } from '../../database/rows';
-import { contributors, ownership, writable } from '../access/access';
-import { OWNER } from '../model/registry';
-import { modelNamed } from '../model/associations';
-import { binder, whereOf } from '../access/conditions';
+import { contributorTable, ownerValues, writableRowConditions } from '../access/access';
+import { OWNER_FIELD } from '../model/registry';
+import { linkModelName } from '../model/associations';
+import { createParameters, whereClause } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldsOf, sqlType, type ChildMeta, type Entity, type FieldMeta } from '../model/fields';
-import { hooksOf, type Written } from '../model/hooks';
-import { perEntity } from '../model/perentity';
-import { camel } from '../../contract/casing';
-import { expression } from '../sql/expressions';
+import { hooksOf, type WrittenRow } from '../model/hooks';
+import { memoizePerEntity } from '../model/perentity';
+import { toCamelCase } from '../../contract/casing';
+import { fieldSqlExpression } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
-import type { Values } from '../model/hooks';
+import type { FieldValues } from '../model/hooks';
 
-export interface Writing {
+export interface WriteContext {
   context: Context;
   transaction: Transaction;
 }
 
-export interface Stored {
+export interface StoredRow {
   id: number;
   /** The complete row, if the statement returned it. */
   row?: Row;
 }
 
-export const identified = ({ id }: { id?: unknown }): Stored => ({ id: id as number });
+export const toStoredRow = ({ id }: { id?: unknown }): StoredRow => ({ id: id as number });
 
-async function runStatement({ context, transaction }: Writing, text: string, bind: unknown[]): Promise<Row[]> {
-  const { database, counted } = context.session;
+async function runStatement({ context, transaction }: WriteContext, text: string, bind: unknown[]): Promise<Row[]> {
+  const { database, sequelizeOptions: counted } = context.session;
   const [rows] = await database.sequelize.query(text, { bind, transaction, ...counted });
   return rows as Row[];
 }
@@ -44,48 +44,51 @@ async function runStatement({ context, transaction }: Writing, text: string, bin
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
 /** Options of Sequelize calls. Input is validated already, and resources have hooks of their own (`hooks.ts`). */
-const callOptions = ({ context, transaction }: Writing) => ({
+const callOptions = ({ context, transaction }: WriteContext) => ({
   transaction,
   validate: false,
   hooks: false,
   raw: true,
-  ...context.session.counted,
+  ...context.session.sequelizeOptions,
 });
 
-const storedColumns = perEntity((entity): ReadonlyMap<string, string> => {
+const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => {
   const attributes = modelOf(entity).getAttributes() as Record<string, { field: string } | undefined>;
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
 
 /** Whether RETURNING yields the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
-const returnsWholeRow = (entity: Entity, values: Values): boolean =>
+const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
   resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
 
 const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
 /** WHERE clause for the writable rows with one of these values. It inlines only the viewer's id and constants that resources declare. */
-function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: Writing, field = 'id'): WhereOptions {
+function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: WriteContext, field = 'id'): WhereOptions {
   const escapeValue = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
-  return { [field]: [...values], [Op.and]: writable(entity, context).map((condition) => literal(condition(`"${alias}"`, escapeValue))) };
+  return {
+    [field]: [...values],
+    [Op.and]: writableRowConditions(entity, context).map((condition) => literal(condition(`"${alias}"`, escapeValue))),
+  };
 }
 
 /** Stored fields that at least one of the rows sets. */
-const fieldsSetBy = (entity: Entity, rows: readonly Values[]): FieldMeta[] =>
+const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): FieldMeta[] =>
   fieldsOf(entity).filter((field) => field.stored && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
 
 const quoteIdentifiers = (names: readonly (string | undefined)[]) => names.map((name) => `"${name}"`).join(', ');
 
 /** Inserts rows and returns them in input order. */
-export async function insertRows(entity: Entity, rows: readonly Values[], writing: Writing): Promise<Stored[]> {
-  const ownedRows = rows.map((values) => ({ ...values, ...ownership(entity, writing.context) }));
+export async function insertRows(entity: Entity, rows: readonly FieldValues[], writing: WriteContext): Promise<StoredRow[]> {
+  const ownedRows = rows.map((values) => ({ ...values, ...ownerValues(entity, writing.context) }));
   const fields = fieldsSetBy(entity, ownedRows);
   const insertedRows =
     ownedRows.length === 1
       ? [await insertOne(entity, ownedRows[0]!, fields, writing)]
       : await insertSeveral(entity, ownedRows, fields, writing);
-  const table = contributors(entity);
+  const table = contributorTable(entity);
   if (table)
-    await runStatement(writing, `INSERT INTO "${table}" ("row_id", "${OWNER.column}") SELECT unnest($1::int[]), $2`, [
+    await runStatement(writing, `INSERT INTO "${table}" ("row_id", "${OWNER_FIELD.column}") SELECT unnest($1::int[]), $2`, [
       insertedRows.map(({ id }) => id),
       writing.context.viewer!.id,
     ]);
@@ -94,7 +97,7 @@ export async function insertRows(entity: Entity, rows: readonly Values[], writin
 
 const namesOf = (fields: readonly FieldMeta[]): string[] => fields.map(({ name }) => name);
 
-async function insertOne(entity: Entity, values: Values, fields: readonly FieldMeta[], writing: Writing): Promise<Stored> {
+async function insertOne(entity: Entity, values: FieldValues, fields: readonly FieldMeta[], writing: WriteContext): Promise<StoredRow> {
   const wholeRow = returnsWholeRow(entity, values);
   const model = await modelOf(entity).create(values, {
     fields: namesOf(fields),
@@ -107,8 +110,13 @@ async function insertOne(entity: Entity, values: Values, fields: readonly FieldM
   return { id, row: Object.fromEntries([...storedColumns(entity).keys()].map((name) => [name, model.get(name)])) };
 }
 
-async function insertSeveral(entity: Entity, rows: readonly Values[], fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
-  const { bind, values } = binder();
+async function insertSeveral(
+  entity: Entity,
+  rows: readonly FieldValues[],
+  fields: readonly FieldMeta[],
+  writing: WriteContext,
+): Promise<StoredRow[]> {
+  const { bind, values } = createParameters();
   const arrayParameters = fields.map((field) => `${bind(rows.map((row) => row[field.name] ?? null))}::${sqlType(field)}[]`);
   const columns = quoteIdentifiers(fields.map(({ column }) => column));
   const { table, unique } = resourceOf(entity)!;
@@ -124,21 +132,26 @@ async function insertSeveral(entity: Entity, rows: readonly Values[], fields: re
     values,
   );
   // Ids are assigned in input order, but RETURNING guarantees no order.
-  return insertedRows.map(identified).sort((a, b) => a.id - b.id);
+  return insertedRows.map(toStoredRow).sort((a, b) => a.id - b.id);
 }
 
 /**
  * Updates each row with the values set for it, including null, and returns the existing rows. With `onlyChanged`, rows that already have all values
  * are not written, so that they keep their version, and not returned.
  */
-export async function updateRows(entity: Entity, rows: readonly Written[], writing: Writing, onlyChanged = false): Promise<Stored[]> {
+export async function updateRows(
+  entity: Entity,
+  rows: readonly WrittenRow[],
+  writing: WriteContext,
+  onlyChanged = false,
+): Promise<StoredRow[]> {
   const fields = fieldsSetBy(
     entity,
     rows.map(({ values }) => values),
   );
-  if (fields.length === 0) return rows.map(identified);
+  if (fields.length === 0) return rows.map(toStoredRow);
   if (rows.length === 1 && !onlyChanged) return updateOne(entity, rows[0]!, fields, writing);
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const arrayParameters = [`${bind(rows.map(({ id }) => id))}::int[]`];
   const names = ['id'];
   const addColumn = (name: string, type: string, list: unknown[]) => {
@@ -161,19 +174,24 @@ export async function updateRows(entity: Entity, rows: readonly Written[], writi
   const conditions = [
     (alias: string) => `${alias}."id" = x."id"`,
     ...(onlyChanged ? [isChanged] : []),
-    ...writable(entity, writing.context),
+    ...writableRowConditions(entity, writing.context),
   ];
-  const where = whereOf(conditions, 't', bind);
+  const where = whereClause(conditions, 't', bind);
   const set = changes.map(({ column, value }) => `"${column}" = ${value}`).join(', ');
   const updatedRows = await runStatement(
     writing,
     `UPDATE "${resourceOf(entity)!.table}" AS t SET ${set} FROM unnest(${arrayParameters.join(', ')}) AS x(${quoteIdentifiers(names)})${where} RETURNING t."id"`,
     values,
   );
-  return updatedRows.map(identified);
+  return updatedRows.map(toStoredRow);
 }
 
-async function updateOne(entity: Entity, { id, values }: Written, fields: readonly FieldMeta[], writing: Writing): Promise<Stored[]> {
+async function updateOne(
+  entity: Entity,
+  { id, values }: WrittenRow,
+  fields: readonly FieldMeta[],
+  writing: WriteContext,
+): Promise<StoredRow[]> {
   const where = writableWhere(entity, [id], resourceOf(entity)!.table, writing);
   const wholeRow = returnsWholeRow(entity, values);
   const [, updatedRows] = await modelOf(entity).update(values, {
@@ -185,30 +203,34 @@ async function updateOne(entity: Entity, { id, values }: Written, fields: readon
   return (updatedRows as unknown as Row[]).map((row) => ({ id, ...(wholeRow && { row }) }));
 }
 
-export const deleteRows = (entity: Entity, ids: readonly number[], writing: Writing): Promise<number> =>
+export const deleteRows = (entity: Entity, ids: readonly number[], writing: WriteContext): Promise<number> =>
   modelOf(entity).destroy({ where: writableWhere(entity, ids, resourceOf(entity)!.table, writing), ...callOptions(writing) });
 
-export type Strength = 'UPDATE' | 'NO_KEY_UPDATE';
+export type LockStrength = 'UPDATE' | 'NO_KEY_UPDATE';
 
 /** Locks rows in id order, so that concurrent writes wait for each other instead of deadlocking. Returns them with the given fields. */
 export const lockRows = (
   entity: Entity,
   ids: readonly number[],
-  strength: Strength,
-  writing: Writing,
+  strength: LockStrength,
+  writing: WriteContext,
   fields: readonly string[] = [],
 ): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
 
 /** Locks the parts of rows and returns them with the given fields and the field that references their parent row. */
-export const lockParts = ({ target, by }: ChildMeta, ids: readonly number[], writing: Writing, fields: readonly string[]): Promise<Row[]> =>
-  lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
+export const lockParts = (
+  { target, by }: ChildMeta,
+  ids: readonly number[],
+  writing: WriteContext,
+  fields: readonly string[],
+): Promise<Row[]> => lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
 
 async function lockWhere(
   entity: Entity,
   field: string,
   values: readonly number[],
-  strength: Strength,
-  writing: Writing,
+  strength: LockStrength,
+  writing: WriteContext,
   fields: readonly string[],
 ): Promise<Row[]> {
   const model = modelOf(entity);
@@ -216,32 +238,32 @@ async function lockWhere(
   const attributes = fieldsOf(entity)
     .filter(({ name }) => name === 'id' || fields.includes(name))
     .map((field): string | [ReturnType<typeof literal>, string] =>
-      field.stored ? field.name : [literal(expression(field, `"${alias}"`, writing.context.api)), field.name],
+      field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writing.context.api)), field.name],
     );
   const where = writableWhere(entity, values, alias, writing, field);
   const lock = writing.transaction.LOCK[strength];
   return (await model.findAll({ attributes, where, order: ['id'], lock, ...callOptions(writing) })) as unknown as Row[];
 }
 
-export const writesColumns = (entity: Entity, values: Values): boolean => fieldsSetBy(entity, [values]).length > 0;
+export const writesColumns = (entity: Entity, values: FieldValues): boolean => fieldsSetBy(entity, [values]).length > 0;
 
-export const writesLinks = (entity: Entity, rows: readonly { input: Values }[]): boolean =>
+export const writesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
 /** Writes link tables for the id sets that rows set. With `replace`, existing links are deleted first. */
-export async function writeLinks(entity: Entity, rows: readonly Written[], replace: boolean, writing: Writing): Promise<void> {
-  const owner = ownership(entity, writing.context)[OWNER.field];
+export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], replace: boolean, writing: WriteContext): Promise<void> {
+  const owner = ownerValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {
     if (!link || readOnly) continue;
     const rowsWithLinks = rows.filter(({ values }) => values[name] !== undefined);
     if (rowsWithLinks.length === 0) continue;
     const { table, own, other } = link;
-    const linkModel = writing.context.session.database.sequelize.model(modelNamed(table));
-    if (replace) await linkModel.destroy({ where: { [camel(own)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
+    const linkModel = writing.context.session.database.sequelize.model(linkModelName(table));
+    if (replace) await linkModel.destroy({ where: { [toCamelCase(own)]: rowsWithLinks.map(({ id }) => id) }, ...callOptions(writing) });
     const pairs = rowsWithLinks.flatMap(({ id, values }) => (values[name] as unknown[]).map((to) => ({ id, to })));
-    const { bind, values } = binder();
+    const { bind, values } = createParameters();
     const from = `unnest(${bind(pairs.map(({ id }) => id))}::int[], ${bind(pairs.map(({ to }) => to))}::int[]) AS x("own", "other")`;
-    const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER.column}", `, `${bind(owner)}::int, `];
+    const [column, value] = owner === undefined ? ['', ''] : [`"${OWNER_FIELD.column}", `, `${bind(owner)}::int, `];
     await runStatement(
       writing,
       `INSERT INTO "${table}" (${column}"${own}", "${other}") SELECT DISTINCT ${value}"own", "other" FROM ${from}`,

@@ -4,19 +4,19 @@
  * number of statements does not depend on the number of rows.
  */
 import type { Row } from '../../database/rows';
-import { ownership } from '../access/access';
+import { ownerValues } from '../access/access';
 import type { Context } from '../context';
 import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
-import type { Values } from '../model/hooks';
-import { attempted } from './attempts';
-import { draftsOf, levelsOf, limitRows, rowsIn, type Draft } from './drafts';
-import { ruledFields } from './rules';
-import { deleteRows, lockParts, type Stored, type Writing } from './store';
-import { validate } from './validation';
-import { demand, hold, numbersOf } from './named';
-import { begin, insertLevel, inTransaction, updateLevel, type Change, type Prepared } from './write';
+import type { FieldValues } from '../model/hooks';
+import { withRetries } from './attempts';
+import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
+import { fieldsOfAffectedRules } from './rules';
+import { deleteRows, lockParts, type StoredRow, type WriteContext } from './store';
+import { validateDrafts } from './validation';
+import { requireRows, lockReferencedRows, parseRowIds } from './named';
+import { runBeginHooks, insertLevel, inTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
-export const hasParts = (entity: Entity, input: Values): boolean => partsOf(entity).some(({ name }) => input[name] != null);
+export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
   readonly entity: Entity;
@@ -31,40 +31,48 @@ const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ nam
 const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
 /** Saves the tree and returns its root without the parts. */
-export async function saveTree(entity: Entity, change: Change, argument: string, context: Context): Promise<Stored> {
-  ownership(entity, context);
-  limitRows(rowsIn(entity, change.input), argument);
-  const [id] = numbersOf(entity, [change]) as [number];
-  await attempted(context, () => {
-    const preparedRows: Prepared[] = [];
+export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
+  ownerValues(entity, context);
+  rejectTooManyRows(countRows(entity, change.input), argument);
+  const [id] = parseRowIds(entity, [change]) as [number];
+  await withRetries(context, () => {
+    const preparedRows: PreparedRow[] = [];
     return inTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
   });
   context.loaders.clear();
   return { id };
 }
 
-async function saveParts(entity: Entity, id: number, change: Change, preparedRows: Prepared[], writing: Writing): Promise<void> {
+async function saveParts(entity: Entity, id: number, change: RowChange, preparedRows: PreparedRow[], writing: WriteContext): Promise<void> {
   const { context } = writing;
-  const drafts = draftsOf(entity, change.input, change.path);
+  const drafts = createDrafts(entity, change.input, change.path);
   const root = drafts[0]!;
   root.id = id;
-  const levels = levelsOf(drafts);
-  for (const level of levels) await begin(level[0]!.entity, level, writing);
-  [root.held] = await hold(entity, [change], [id], 'UPDATE', writing, [...ruledFields(entity, [root], context), ...linkFields(entity)]);
+  const levels = groupByLevel(drafts);
+  for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+  [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, [
+    ...fieldsOfAffectedRules(entity, [root], context),
+    ...linkFields(entity),
+  ]);
   const parts = await lockPartsBelow(entity, [id], drafts, writing);
   matchStoredParts(drafts, parts);
-  await validate(drafts, context);
-  const storedByDraft = new Map<Draft, Stored>();
+  await validateDrafts(drafts, context);
+  const storedByDraft = new Map<RowDraft, StoredRow>();
   for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writing);
   for (const [target, ids] of removedParts(drafts, parts)) await deleteRows(target, ids, writing);
 }
 
 /** Locks all parts of the locked rows, from the root down. Until the transaction ends, no other write can change, delete or add parts. */
-async function lockPartsBelow(entity: Entity, ids: readonly number[], drafts: readonly Draft[], writing: Writing): Promise<StoredPart[]> {
+async function lockPartsBelow(
+  entity: Entity,
+  ids: readonly number[],
+  drafts: readonly RowDraft[],
+  writing: WriteContext,
+): Promise<StoredPart[]> {
   const parts: StoredPart[] = [];
   for (const child of ids.length ? partsOf(entity) : []) {
     const target = child.target();
-    const fieldsOfRules = ruledFields(
+    const fieldsOfRules = fieldsOfAffectedRules(
       target,
       drafts.filter((draft) => draft.entity === target),
       writing.context,
@@ -85,14 +93,14 @@ async function lockPartsBelow(entity: Entity, ids: readonly number[], drafts: re
 }
 
 /** Assigns stored parts to the drafts that reference them by id. Throws if an id is not a part of this tree. */
-function matchStoredParts(drafts: readonly Draft[], parts: readonly StoredPart[]): void {
+function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   for (const entity of new Set(drafts.map((draft) => draft.entity))) {
     const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.above && draft.whole!.id != null);
     const references = draftsWithId.map(({ path, whole }) => ({ id: whole!.id as string, at: [...path, 'id'] }));
-    const ids = numbersOf(entity, references);
+    const ids = parseRowIds(entity, references);
     const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
-    demand(entity, references, ids, storedIds);
+    requireRows(entity, references, ids, storedIds);
     draftsWithId.forEach((draft, index) => {
       draft.id = ids[index]!;
       draft.held = rows.get(keyOf(entity, draft.id));
@@ -101,7 +109,7 @@ function matchStoredParts(drafts: readonly Draft[], parts: readonly StoredPart[]
 }
 
 /** Removes id sets from the input that equal the stored ones. */
-function omitUnchangedLinks(entity: Entity, input: Values, held: Row | undefined): Values {
+function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | undefined): FieldValues {
   const isUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
     return ids(input[name]).join() === ids(held?.[name] ?? []).join();
@@ -112,10 +120,10 @@ function omitUnchangedLinks(entity: Entity, input: Values, held: Row | undefined
 
 /** Writes the rows of one level. Existing rows may have moved to another parent row of the tree. */
 async function writeLevel(
-  level: readonly Draft[],
-  storedByDraft: Map<Draft, Stored>,
-  preparedRows: Prepared[],
-  writing: Writing,
+  level: readonly RowDraft[],
+  storedByDraft: Map<RowDraft, StoredRow>,
+  preparedRows: PreparedRow[],
+  writing: WriteContext,
 ): Promise<void> {
   const newDrafts = level.filter(({ id }) => id === undefined);
   if (newDrafts.length) await insertLevel(newDrafts, storedByDraft, preparedRows, writing);
@@ -130,7 +138,7 @@ async function writeLevel(
 }
 
 /** Ids of the stored parts that are missing from a list in the input, by entity. Their own parts are deleted by the foreign keys. */
-function removedParts(drafts: readonly Draft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
+function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
   const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();
   for (const { entity, child, row, above } of parts) {

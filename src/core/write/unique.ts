@@ -1,16 +1,16 @@
 /** Uniqueness check: finds rows of a write that would violate a unique constraint, such as two body weights on one day. */
-import { scope } from '../access/access';
-import { OWNER } from '../model/registry';
-import { binder, whereOf } from '../access/conditions';
+import { ownerConditions } from '../access/access';
+import { OWNER_FIELD } from '../model/registry';
+import { createParameters, whereClause } from '../access/conditions';
 import type { Context } from '../context';
-import { withDefaults, type Draft } from './drafts';
+import { withDefaults, type RowDraft } from './drafts';
 import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
-import { from } from '../sql/expressions';
+import { fromClause } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 
 /** Fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): FieldMeta[] =>
-  (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER.field).map((name) => fieldOf(entity, name));
+  (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER_FIELD.field).map((name) => fieldOf(entity, name));
 
 /** Django REST framework's message for duplicates. It names only fields that the API of the request exposes, as they are called there. */
 export function uniqueMessage(entity: Entity, api: Context['api']): string {
@@ -22,11 +22,15 @@ export function uniqueMessage(entity: Entity, api: Context['api']): string {
 }
 
 /** Returns the drafts that would be duplicates, each with the id of the conflicting stored row, or undefined if both are in the same write. */
-export async function clashing(entity: Entity, drafts: readonly Draft[], context: Context): Promise<Map<Draft, number | undefined>> {
+export async function findDuplicates(
+  entity: Entity,
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<Map<RowDraft, number | undefined>> {
   const fields = uniqueFields(entity);
-  const duplicates = new Map<Draft, number | undefined>();
-  const keys = new Map<string, Draft>();
-  const rows: { draft: Draft; key: unknown[] }[] = [];
+  const duplicates = new Map<RowDraft, number | undefined>();
+  const keys = new Map<string, RowDraft>();
+  const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
@@ -39,14 +43,14 @@ export async function clashing(entity: Entity, drafts: readonly Draft[], context
     rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;
-  const { bind, values } = binder();
+  const { bind, values } = createParameters();
   const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
   const columns = fields.map(({ column }) => `"${column}"`);
   const equalKeys = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
   // The current keys of the rows being written do not count, because they are about to change.
   const isOtherRow = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
   const conflictingRows = await context.session.query(
-    `SELECT k."place", t."id" ${from(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeys}${whereOf([...scope(entity, context), isOtherRow], 't', bind)}`,
+    `SELECT k."place", t."id" ${fromClause(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeys}${whereClause([...ownerConditions(entity, context), isOtherRow], 't', bind)}`,
     values,
   );
   for (const { place, id } of conflictingRows) duplicates.set(rows[place - 1]!.draft, id as number);

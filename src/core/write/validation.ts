@@ -1,42 +1,42 @@
 /** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
 import { NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
-import { keysReach, reachable } from '../access/access';
-import { anyOf, binder, conditionOf } from '../access/conditions';
+import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd } from '../access/conditions';
 import type { Context } from '../context';
-import type { Draft } from './drafts';
-import { InvalidInput, noSuch } from '../model/errors';
+import type { RowDraft } from './drafts';
+import { InvalidInput, rowNotFoundIssue } from '../model/errors';
 import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { parseId } from '../model/ids';
-import { wrongType } from '../model/node';
-import { invalidValue, mistake, MistakeCode, type InputMistake, type Mistake } from '../model/mistakes';
-import { columnsOf, select } from '../sql/select';
+import { parseRowId } from '../model/ids';
+import { nodeTypeMismatch } from '../model/node';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/mistakes';
+import { columnSet, selectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
-import { breaches, rulesOf } from './rules';
-import type { Rule } from '../model/registry';
-import { clashing, uniqueFields, uniqueMessage } from './unique';
+import { findRuleViolations, rulesOf } from './rules';
+import type { FieldRule } from '../model/registry';
+import { findDuplicates, uniqueFields, uniqueMessage } from './unique';
 
 /** Returns those of the ids that the viewer may reference: own rows of an owned resource, visible rows of a public one. */
-export async function knownIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
-  const numbers = [...new Set(ids.map(parseId).filter((id): id is number => id !== undefined))];
+export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
+  const numbers = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Returns before the scope check, because nothing is read.
   if (numbers.length === 0 && context.viewer) return [];
-  const conditions = reachable(entity, context);
+  const conditions = referenceableRowConditions(entity, context);
   if (numbers.length === 0) return [];
-  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.reference.get(entity, id) !== null);
-  const { bind, values } = binder();
-  const where = conditionOf([anyOf('id', numbers), ...conditions], 't', bind);
-  const rows = await context.session.query(select({ columns: columnsOf(entity, [], context.api), where }), values);
+  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.catalogue.get(entity, id) !== null);
+  const { bind, values } = createParameters();
+  const where = joinByAnd([columnIn('id', numbers), ...conditions], 't', bind);
+  const rows = await context.session.query(selectStatement({ columns: columnSet(entity, [], context.api), where }), values);
   return rows.map((row) => row.id as number);
 }
 
-type IssuesByField = Record<string, Mistake[]>;
+type IssuesByField = Record<string, ValidationIssue[]>;
 
 /** Key of issues that concern the whole row instead of a field. */
 const WHOLE_ROW = '';
 
 interface Reference {
-  draft: Draft;
+  draft: RowDraft;
   field: FieldMeta;
   ids: unknown[];
 }
@@ -48,19 +48,19 @@ interface Reference {
 const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
   !resourceOf(field.target!())!.inMemory &&
-  ids.every((id) => parseId(id) !== undefined) &&
+  ids.every((id) => parseRowId(id) !== undefined) &&
   !rulesOf(entity, context).some(({ fields }) => fields.includes(field.name)) &&
-  keysReach(field.target!(), context);
+  foreignKeysEnforceAccess(field.target!(), context);
 
 /**
  * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys enforce run only if there are other
  * issues; after a key violation the write must be validated again without it.
  */
-export const validate = (drafts: readonly Draft[], context: Context, trustKeys = false): Promise<void> =>
+export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
 
 class Validation {
-  private readonly issues = new Map<Draft, IssuesByField>();
+  private readonly issues = new Map<RowDraft, IssuesByField>();
   /** Ids of stored rows that new rows conflict with. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
@@ -70,7 +70,7 @@ class Validation {
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(
-    private readonly drafts: readonly Draft[],
+    private readonly drafts: readonly RowDraft[],
     private readonly context: Context,
     private readonly trustKeys: boolean,
   ) {}
@@ -85,15 +85,16 @@ class Validation {
     for (const entity of new Set(drafts.map((draft) => draft.entity))) this.checkUniqueness(entity);
     await Promise.all(this.lookups);
 
-    const hasIssues = (draft: Draft, { fields }: Rule) => fields.some((name) => issues.get(draft)?.[name]);
-    for (const { draft, field, message } of await breaches(drafts, context, hasIssues)) this.addIssues(draft, field, invalidValue(message));
+    const hasIssues = (draft: RowDraft, { fields }: FieldRule) => fields.some((name) => issues.get(draft)?.[name]);
+    for (const { draft, field, message } of await findRuleViolations(drafts, context, hasIssues))
+      this.addIssues(draft, field, invalidValueIssue(message));
 
     if (issues.size === 0) return;
     await Promise.all(deferredLookups.map((look) => look()));
     throw new InvalidInput(sortIssues(drafts, issues), [...this.conflictingIds]);
   }
 
-  private addIssues(draft: Draft, name: string, ...mistakes: Mistake[]): void {
+  private addIssues(draft: RowDraft, name: string, ...mistakes: ValidationIssue[]): void {
     if (!mistakes.length) return;
     const errors = this.issues.get(draft) ?? {};
     this.issues.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
@@ -105,39 +106,39 @@ class Validation {
   }
 
   /** Validates the values of a row and collects its references. */
-  private checkValues(draft: Draft): void {
+  private checkValues(draft: RowDraft): void {
     const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.above?.by) continue;
       const value = draft.input[field.name];
-      const addIssues = (...mistakes: Mistake[]) => this.addIssues(draft, field.name, ...mistakes);
+      const addIssues = (...mistakes: ValidationIssue[]) => this.addIssues(draft, field.name, ...mistakes);
       if (value === undefined) {
-        if (draft.id === undefined && isRequired(field)) addIssues(mistake(MistakeCode.REQUIRED, REQUIRED));
+        if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED));
       } else if (value === null) {
-        if (!acceptsNull(field)) addIssues(mistake(MistakeCode.NULL, NOT_NULL));
+        if (!acceptsNull(field)) addIssues(validationIssue(IssueCode.NULL, NOT_NULL));
       } else if (field.relation) {
         const ids = Array.isArray(value) ? (value as unknown[]) : [value];
-        if (ids.length === 0) addIssues(mistake(MistakeCode.EMPTY, NOT_EMPTY));
+        if (ids.length === 0) addIssues(validationIssue(IssueCode.EMPTY, NOT_EMPTY));
         const target = field.target!();
-        const typeMessages = ids.flatMap((id) => wrongType(target.name, id) ?? []);
-        addIssues(...typeMessages.map(invalidValue));
+        const typeMessages = ids.flatMap((id) => nodeTypeMismatch(target.name, id) ?? []);
+        addIssues(...typeMessages.map(invalidValueIssue));
         if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
         const mistakes = field.mistakes(value, this.context.timeZone);
         addIssues(...mistakes);
         if (!mistakes.length && field.inspect)
-          lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValue))));
+          lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
   }
 
   private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
     const ids = references.flatMap((reference) => reference.ids);
-    const readableIds = new Set(await knownIds(target, ids, this.context));
+    const readableIds = new Set(await findReferenceableIds(target, ids, this.context));
     for (const reference of references) {
       const unknownId = reference.ids.find((id) => !readableIds.has(Number(id)));
       if (unknownId === undefined) continue;
-      this.addIssues(reference.draft, reference.field.name, noSuch(target.name, unknownId));
+      this.addIssues(reference.draft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
     }
   }
 
@@ -147,8 +148,8 @@ class Validation {
     if (names.length === 0) return;
     const validDrafts = drafts.filter((draft) => draft.entity === entity && !names.some((name) => issues.get(draft)?.[name]));
     this.scheduleLookup(this.trustKeys, async () => {
-      for (const [draft, id] of await clashing(entity, validDrafts, context)) {
-        this.addIssues(draft, WHOLE_ROW, mistake(MistakeCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
+      for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
+        this.addIssues(draft, WHOLE_ROW, validationIssue(IssueCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
         if (id !== undefined && !draft.above) this.conflictingIds.add(id);
       }
     });
@@ -156,15 +157,15 @@ class Validation {
 }
 
 /** Validates rules again for rows that a concurrent write changed in the meantime. */
-export async function validateAgain(drafts: readonly Draft[], context: Context): Promise<void> {
-  const issues = new Map<Draft, IssuesByField>();
-  for (const { draft, field, message } of await breaches(drafts, context))
-    issues.set(draft, { ...issues.get(draft), [field]: [invalidValue(message)] });
+export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
+  const issues = new Map<RowDraft, IssuesByField>();
+  for (const { draft, field, message } of await findRuleViolations(drafts, context))
+    issues.set(draft, { ...issues.get(draft), [field]: [invalidValueIssue(message)] });
   if (issues.size) throw new InvalidInput(sortIssues(drafts, issues));
 }
 
 /** Sorts issues by the order of rows in the input and of fields in the entity. Issues of the whole row come last. */
-const sortIssues = (drafts: readonly Draft[], issues: ReadonlyMap<Draft, IssuesByField>): InputMistake[] =>
+const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
     const mistakes = issues.get(draft) ?? {};
     const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW];

@@ -1,71 +1,81 @@
 /** Creates, updates and deletes rows, alone, as trees or in bulk, in one transaction and with a number of statements independent of the rows. */
-import { ownership, writable } from '../access/access';
-import { anyOf, binder, conditionOf } from '../access/conditions';
+import { ownerValues, writableRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd } from '../access/conditions';
 import type { Context } from '../context';
-import { attempted } from './attempts';
-import { changeOf, draftsOf, levelsOf, limitRows, rowsIn, withDefaults, type Draft } from './drafts';
-import { refuse } from '../model/errors';
+import { withRetries } from './attempts';
+import { createUpdateDraft, createDrafts, groupByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
+import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
-import { hooksOf, type Begun, type Written } from '../model/hooks';
-import { invalidValue, type Path } from '../model/mistakes';
-import { columnsOf, select } from '../sql/select';
-import { deleteRows, identified, insertRows, updateRows, writeLinks, writesColumns, writesLinks, type Stored, type Writing } from './store';
+import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
+import { invalidValueIssue, type InputPath } from '../model/mistakes';
+import { columnSet, selectStatement } from '../sql/select';
+import {
+  deleteRows,
+  toStoredRow,
+  insertRows,
+  updateRows,
+  writeLinks,
+  writesColumns,
+  writesLinks,
+  type StoredRow,
+  type WriteContext,
+} from './store';
 import { resourceOf } from '../model/registry';
-import { overtaken, ruledFields } from './rules';
-import { demand, hold, idsOf, meansVersions, numbersOf, permit, type Named } from './named';
+import { refreshChangedDrafts, fieldsOfAffectedRules } from './rules';
+import { requireRows, lockReferencedRows, idsOf, hasExpectedVersions, parseRowIds, requireWritable, type RowReference } from './named';
 import { uniqueFields } from './unique';
-import { validate, validateAgain } from './validation';
-import type { Values } from '../model/hooks';
+import { validateDrafts, revalidateRules } from './validation';
+import type { FieldValues } from '../model/hooks';
 
-export interface Placed {
-  input: Values;
-  path: Path;
+export interface InputRow {
+  input: FieldValues;
+  path: InputPath;
 }
 
 /** Creates rows with their child rows and returns them without the child rows. */
-export async function createRows(entity: Entity, inputs: readonly Placed[], argument: string, context: Context): Promise<Stored[]> {
-  ownership(entity, context);
+export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
+  ownerValues(entity, context);
   if (inputs.length === 0) return [];
-  limitRows(
-    inputs.reduce((count, { input }) => count + rowsIn(entity, input), 0),
+  rejectTooManyRows(
+    inputs.reduce((count, { input }) => count + countRows(entity, input), 0),
     argument,
   );
-  const drafts = inputs.flatMap(({ input, path }) => draftsOf(entity, input, path));
+  const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
   const draftsWithId = drafts.filter(({ above, whole }) => above && whole!.id != null);
-  refuse(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValue('A new row has no id yet.') })));
+  throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
   const trustKeys = drafts.length === 1 && !hasPreWriteHooks(entity);
-  const storedByDraft = await attempted(context, async (first) => {
-    await validate(drafts, context, first && trustKeys);
+  const storedByDraft = await withRetries(context, async (first) => {
+    await validateDrafts(drafts, context, first && trustKeys);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
   const rows = drafts.filter(({ above }) => !above).map((draft) => storedByDraft.get(draft)!);
   // Creating child rows may have changed the parent row, so only its id is returned.
-  return drafts.length === 1 ? rows : rows.map(identified);
+  return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
 
-export const begin = async (entity: Entity, rows: readonly Begun[], { context, transaction }: Writing): Promise<void> =>
+export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
 /** A row whose hooks have run and may have to be undone. */
-export interface Prepared {
+export interface PreparedRow {
   entity: Entity;
-  values: Values;
+  values: FieldValues;
 }
 
 /** Runs `work` in a transaction. If the transaction fails, side effects of hooks outside of the database are undone. */
 export async function inTransaction<T>(
   entity: Entity,
-  preparedRows: readonly Prepared[],
+  preparedRows: readonly PreparedRow[],
   context: Context,
-  work: (writing: Writing) => Promise<T>,
+  work: (writing: WriteContext) => Promise<T>,
 ): Promise<T> {
   const undo = async () => {
     for (const { entity, values } of preparedRows) await hooksOf(entity).undo?.(values, context);
   };
   try {
     const result = await context.session.transaction((transaction) => work({ context, transaction }), resourceOf(entity)!.table);
-    context.session.undoing(undo);
+    context.session.onRollback(undo);
     return result;
   } catch (error) {
     await undo();
@@ -73,12 +83,12 @@ export async function inTransaction<T>(
   }
 }
 
-async function insertDrafts(drafts: readonly Draft[], context: Context): Promise<Map<Draft, Stored>> {
-  const storedByDraft = new Map<Draft, Stored>();
-  const preparedRows: Prepared[] = [];
+async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
+  const storedByDraft = new Map<RowDraft, StoredRow>();
+  const preparedRows: PreparedRow[] = [];
   await inTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
-    const levels = levelsOf(drafts);
-    for (const level of levels) await begin(level[0]!.entity, level, writing);
+    const levels = groupByLevel(drafts);
+    for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
   });
   return storedByDraft;
@@ -86,15 +96,15 @@ async function insertDrafts(drafts: readonly Draft[], context: Context): Promise
 
 /** Inserts new rows of one entity whose parent rows are in `storedByDraft`, and adds the inserted rows to it. */
 export async function insertLevel(
-  level: readonly Draft[],
-  storedByDraft: Map<Draft, Stored>,
-  preparedRows: Prepared[],
-  writing: Writing,
+  level: readonly RowDraft[],
+  storedByDraft: Map<RowDraft, StoredRow>,
+  preparedRows: PreparedRow[],
+  writing: WriteContext,
 ): Promise<void> {
   const { entity } = level[0]!;
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
-  const rows: Values[] = [];
+  const rows: FieldValues[] = [];
   for (const { input, above } of level) {
     const values = withDefaults(entity, input, context);
     if (above) values[above.by] = storedByDraft.get(above.draft)!.id;
@@ -105,7 +115,7 @@ export async function insertLevel(
   }
   const insertedRows = await insertRows(entity, rows, writing);
   level.forEach((draft, index) => storedByDraft.set(draft, insertedRows[index]!));
-  const writtenRows = rows.map((values, index): Written => ({ id: insertedRows[index]!.id, values }));
+  const writtenRows = rows.map((values, index): WrittenRow => ({ id: insertedRows[index]!.id, values }));
   await writeLinks(entity, writtenRows, false, writing);
   await hooks.after?.(writtenRows, context, transaction);
 }
@@ -113,11 +123,11 @@ export async function insertLevel(
 /** Updates existing rows of one entity and returns those written; see `updateRows` for `onlyChanged`. */
 export async function updateLevel(
   entity: Entity,
-  rows: readonly Written[],
-  preparedRows: Prepared[],
-  writing: Writing,
+  rows: readonly WrittenRow[],
+  preparedRows: PreparedRow[],
+  writing: WriteContext,
   onlyChanged = false,
-): Promise<Stored[]> {
+): Promise<StoredRow[]> {
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   for (const { id, values } of rows) {
@@ -131,43 +141,48 @@ export async function updateLevel(
   return updatedRows;
 }
 
-export interface Change extends Placed, Named {}
+export interface RowChange extends InputRow, RowReference {}
 
 /** Updates rows and returns them in the order of the changes. */
-export async function changeRows(entity: Entity, changes: readonly Change[], argument: string, context: Context): Promise<Stored[]> {
-  ownership(entity, context);
-  limitRows(changes.length, argument);
-  const ids = numbersOf(entity, changes);
+export async function executeUpdates(
+  entity: Entity,
+  changes: readonly RowChange[],
+  argument: string,
+  context: Context,
+): Promise<StoredRow[]> {
+  ownerValues(entity, context);
+  rejectTooManyRows(changes.length, argument);
+  const ids = parseRowIds(entity, changes);
   if (ids.length === 0) return [];
-  const drafts = changes.map(({ input, path }, index) => changeOf(entity, ids[index]!, input, path));
-  const fieldsOfRules = ruledFields(entity, drafts, context);
+  const drafts = changes.map(({ input, path }, index) => createUpdateDraft(entity, ids[index]!, input, path));
+  const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
-  await permit(entity, changes, ids, context);
+  await requireWritable(entity, changes, ids, context);
   // Reads the rows first, unless a plain update is all that happens, which reports missing rows itself.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or versions must hold for its current values.
-  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || meansVersions(changes);
-  const storedRows = await attempted(context, async (first) => {
+  const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || hasExpectedVersions(changes);
+  const storedRows = await withRetries(context, async (first) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedNames, context);
-      demand(entity, changes, ids, currentRows.keys());
+      requireRows(entity, changes, ids, currentRows.keys());
       for (const draft of drafts) draft.held = currentRows.get(draft.id!);
     };
     if (readsFirst) await readCurrentRows();
-    await validate(drafts, context, first && !readsFirst && !locksFirst).catch(async (error) => {
+    await validateDrafts(drafts, context, first && !readsFirst && !locksFirst).catch(async (error) => {
       if (!readsFirst) await readCurrentRows();
       throw error;
     });
-    const preparedRows: Prepared[] = [];
+    const preparedRows: PreparedRow[] = [];
     return inTransaction(entity, preparedRows, context, async (writing) => {
-      await begin(entity, drafts, writing);
+      await runBeginHooks(entity, drafts, writing);
       if (locksFirst) {
-        const rows = await hold(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
-        await validateAgain(overtaken(drafts, rows, fieldsOfRules), context);
+        const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
+        await revalidateRules(refreshChangedDrafts(drafts, rows, fieldsOfRules), context);
       }
-      const rows = drafts.map(({ id, input }): Written => ({ id: id!, values: { ...input } }));
+      const rows = drafts.map(({ id, input }): WrittenRow => ({ id: id!, values: { ...input } }));
       const updatedRows = await updateLevel(entity, rows, preparedRows, writing);
-      demand(entity, changes, ids, idsOf(updatedRows));
+      requireRows(entity, changes, ids, idsOf(updatedRows));
       return updatedRows;
     });
   });
@@ -176,9 +191,9 @@ export async function changeRows(entity: Entity, changes: readonly Change[], arg
 }
 
 /** Unique fields whose current values are needed, because a change sets only some of them. */
-function comparedFields(entity: Entity, drafts: readonly Draft[]): string[] {
+function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
-  const isPartial = ({ input }: Draft) => names.some((name) => name in input) && !names.every((name) => name in input);
+  const isPartial = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
   return drafts.some(isPartial) ? names : [];
 }
 
@@ -189,36 +204,41 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
 };
 
 /** Whether the write consists of an update of the rows' own columns only. */
-const isPlainUpdate = (entity: Entity, drafts: readonly Draft[]): boolean =>
+const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
   !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
 
 /** Reads the given fields of those rows that the viewer may write. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
-  const { bind, values } = binder();
-  const columns = columnsOf(entity, fields, context.api);
-  const where = conditionOf([anyOf('id', ids), ...writable(entity, context)], 't', bind);
-  const rows = await context.session.query(select({ columns, where }), values);
+  const { bind, values } = createParameters();
+  const columns = columnSet(entity, fields, context.api);
+  const where = joinByAnd([columnIn('id', ids), ...writableRowConditions(entity, context)], 't', bind);
+  const rows = await context.session.query(selectStatement({ columns, where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Deletes rows and returns their ids. */
-export async function removeRows(entity: Entity, references: readonly Named[], argument: string, context: Context): Promise<number[]> {
-  ownership(entity, context);
-  limitRows(references.length, argument);
-  const ids = numbersOf(entity, references);
+export async function executeDeletions(
+  entity: Entity,
+  references: readonly RowReference[],
+  argument: string,
+  context: Context,
+): Promise<number[]> {
+  ownerValues(entity, context);
+  rejectTooManyRows(references.length, argument);
+  const ids = parseRowIds(entity, references);
   if (ids.length === 0) return [];
-  await permit(entity, references, ids, context);
-  await attempted(context, () =>
+  await requireWritable(entity, references, ids, context);
+  await withRetries(context, () =>
     context.session.transaction(async (transaction) => {
-      const writing: Writing = { context, transaction };
-      await begin(
+      const writing: WriteContext = { context, transaction };
+      await runBeginHooks(
         entity,
         ids.map((id) => ({ id })),
         writing,
       );
-      if (ids.length > 1 || meansVersions(references)) await hold(entity, references, ids, 'UPDATE', writing);
+      if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
       // Several rows are locked and therefore exist; a single one may be missing.
-      if ((await deleteRows(entity, ids, writing)) < ids.length) demand(entity, references, ids, []);
+      if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
   context.loaders.clear();

@@ -4,13 +4,13 @@
  */
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
-import { roleOf } from '../viewerrole';
+import { viewerRoleOf } from '../viewerrole';
 import { connect } from './server';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
 /** Made here because it takes CREATEROLE. */
-const VIEWER = roleOf(OWNER);
+const VIEWER = viewerRoleOf(OWNER);
 
 const ROLES = `DO $$ BEGIN
   IF to_regrole('${OWNER}') IS NULL THEN CREATE ROLE ${OWNER} LOGIN; END IF;

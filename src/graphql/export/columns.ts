@@ -2,8 +2,8 @@
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
 import { line, quoted, textOf } from '../../platform/csv';
 import { isPaged } from './list';
-import { refused } from './refusal';
-import type { Selections } from './selection';
+import { exportError } from './refusal';
+import type { FieldCollector } from './selection';
 
 const VALUE_SEPARATOR = '; ';
 /** Nested fragments can expand a short document to millions of fields. */
@@ -15,18 +15,20 @@ export interface Column {
 }
 
 /** Throws `Refused` for too many fields, and for a paged list inside a row, of which a cell would show only the first page. */
-export function columnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: Selections): Column[] {
+export function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): Column[] {
   const columns: Column[] = [];
   let fields = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
     for (const selectedField of selections.collectFields(nodes, parent)) {
       fields += 1;
       if (fields > MAX_FIELDS_PER_ROW)
-        throw refused(`A row of a file may have ${MAX_FIELDS_PER_ROW} fields, those of objects below it included, and this one has more.`);
+        throw exportError(
+          `A row of a file may have ${MAX_FIELDS_PER_ROW} fields, those of objects below it included, and this one has more.`,
+        );
       const columnPath = [...path, selectedField.key];
       const name = columnPath.join('.');
       if (isPaged(selectedField))
-        throw refused(
+        throw exportError(
           `\`${name}\` is a list with pages of its own, which has no place in a cell. Ask for that list by itself, or for the file as .jsonl.`,
           name,
         );
@@ -53,9 +55,9 @@ export function cellOf(row: unknown, path: readonly string[], startIndex = 0): u
 const joinValues = (values: readonly unknown[], path: readonly string[], startIndex: number): string =>
   values.map((value) => textOf(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
 
-export const headerOf = (columns: readonly Column[]): string => line(columns.map(({ name }) => name));
+export const csvHeader = (columns: readonly Column[]): string => line(columns.map(({ name }) => name));
 
-export function linesOf(rows: readonly unknown[], columns: readonly Column[]): string {
+export function csvLines(rows: readonly unknown[], columns: readonly Column[]): string {
   let text = '';
   for (const row of rows) text += line(columns.map(({ path }) => quoted(cellOf(row, path))));
   return text;

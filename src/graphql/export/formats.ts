@@ -1,6 +1,6 @@
 /** Export formats by filename extension: CSV and JSON Lines. */
 import { BOM } from '../../platform/csv';
-import { columnsOf, headerOf, linesOf } from './columns';
+import { csvColumnsOf, csvHeader, csvLines } from './columns';
 import type { ExportedList } from './list';
 
 export interface Format {
@@ -12,8 +12,8 @@ export interface Format {
 const csv: Format = {
   mediaType: 'text/csv; charset=utf-8; header=present',
   writer({ rows, type, selections }, withBom) {
-    const columns = columnsOf(rows, type, selections);
-    return { header: (withBom ? BOM : '') + headerOf(columns), linesOf: (pageRows) => linesOf(pageRows, columns) };
+    const columns = csvColumnsOf(rows, type, selections);
+    return { header: (withBom ? BOM : '') + csvHeader(columns), linesOf: (pageRows) => csvLines(pageRows, columns) };
   },
 };
 

@@ -16,13 +16,13 @@ import {
   type TypeNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { refused } from './refusal';
-import { Selections, type Selected } from './selection';
+import { exportError } from './refusal';
+import { FieldCollector, type SelectedField } from './selection';
 
 type Variables = Record<string, unknown>;
 
 /** Pagination arguments of one page. */
-export interface Window {
+export interface PageArguments {
   first: number;
   /** Equal to `first`; series have this argument instead. */
   last: number;
@@ -31,7 +31,7 @@ export interface Window {
 }
 
 /** Pagination arguments of the client's operation: the total number of rows and the start. */
-type RequestedWindow = Omit<Window, 'first' | 'last'> & { first: number | null };
+type RequestedWindow = Omit<PageArguments, 'first' | 'last'> & { first: number | null };
 
 export interface ExportedList {
   name: string;
@@ -40,7 +40,7 @@ export interface ExportedList {
   /** Field nodes whose selection sets apply to each row. */
   rows: readonly FieldNode[];
   type: GraphQLCompositeType;
-  selections: Selections;
+  selections: FieldCollector;
   /** The operation that fetches one page. */
   document: DocumentNode;
   /** Absent if the list has no pagination arguments. */
@@ -52,7 +52,7 @@ export interface ExportedList {
     /** Whether each page computes the whole list anew, as for groups and series; pages are then as large as possible. */
     isComputed: boolean;
     requestedWindow: RequestedWindow;
-    windowVariables(window: Window): Variables;
+    windowVariables(window: PageArguments): Variables;
   };
 }
 
@@ -69,33 +69,34 @@ const fieldNode = (name: string, selections: readonly SelectionNode[], propertie
   ...(selections.length && { selectionSet: { kind: Kind.SELECTION_SET, selections } }),
   ...properties,
 });
-const childSelections = ({ nodes }: Selected): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
+const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
 /** Throws `Refused`, with the name of the field, if the operation does not select exactly one list. */
-export function exportedList(
+export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   variables: Variables,
 ): ExportedList {
-  if (operation.operation !== OperationTypeNode.QUERY) throw refused('A file is made of a query, which changes nothing.');
+  if (operation.operation !== OperationTypeNode.QUERY) throw exportError('A file is made of a query, which changes nothing.');
   const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
-  const selections = new Selections(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
-  const fieldPath: Selected[] = [];
+  const selections = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
+  const fieldPath: SelectedField[] = [];
   let parent: GraphQLCompositeType = schema.getQueryType()!;
   let parents: readonly { selectionSet?: FieldNode['selectionSet'] }[] = [operation];
   for (;;) {
     const [selectedField, secondField] = selections.collectFields(parents, parent);
     const path = fieldPath.map(({ key }) => key);
-    if (!selectedField) throw refused('A file is one list, and this operation asks for nothing.');
+    if (!selectedField) throw exportError('A file is one list, and this operation asks for nothing.');
     if (secondField) {
       const both = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
-      throw refused(`A file is one list. Ask for one field here, not for ${both}.`, [...path, secondField.key].join('.'));
+      throw exportError(`A file is one list. Ask for one field here, not for ${both}.`, [...path, secondField.key].join('.'));
     }
     fieldPath.push(selectedField);
     const type = selections.compositeTypeOf(selectedField);
-    if (!type) throw refused(`${quotePath([...path, selectedField.key])} is no list of objects.`, [...path, selectedField.key].join('.'));
+    if (!type)
+      throw exportError(`${quotePath([...path, selectedField.key])} is no list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
     if (isPaged(selectedField) || (isSeries(selectedField) && valueOf(selectedField, 'last', variables) === null))
       return pagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
@@ -112,22 +113,22 @@ export function exportedList(
   }
 }
 
-const isListField = ({ field }: Selected): boolean => isListType(getNullableType(field.type));
+const isListField = ({ field }: SelectedField): boolean => isListType(getNullableType(field.type));
 
-const hasArgument = ({ field }: Selected, argument: WindowArgument): boolean => field.args.some(({ name }) => name === argument);
+const hasArgument = ({ field }: SelectedField, argument: WindowArgument): boolean => field.args.some(({ name }) => name === argument);
 
-const isSeries = (list: Selected): boolean => isListField(list) && hasArgument(list, 'last');
+const isSeries = (list: SelectedField): boolean => isListField(list) && hasArgument(list, 'last');
 
 /** Whether a field is a connection, a list of groups or a ranking. */
-export const isPaged = (list: Selected): boolean =>
+export const isPaged = (list: SelectedField): boolean =>
   hasArgument(list, 'first') && (hasArgument(list, 'after') || hasArgument(list, 'offset'));
 
 function pagedList(
   operation: OperationDefinitionNode,
   fragments: readonly FragmentDefinitionNode[],
-  fieldPath: readonly Selected[],
+  fieldPath: readonly SelectedField[],
   type: GraphQLCompositeType,
-  selections: Selections,
+  selections: FieldCollector,
   variables: Variables,
 ): ExportedList {
   const list = fieldPath.at(-1)!;
@@ -135,7 +136,7 @@ function pagedList(
   const rows = isListField(list) ? list : rowsOf(list, listPath, type, selections);
   const argumentValue = (name: WindowArgument) => valueOf(list, name, variables);
   if (argumentValue('last') !== null)
-    throw refused('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
+    throw exportError('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
   const variableNames = windowVariableNames(list, operation);
   return {
     name: list.name,
@@ -154,19 +155,19 @@ function pagedList(
   };
 }
 
-const argumentsOf = (list: Selected): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
+const argumentsOf = (list: SelectedField): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
 
-function valueOf(list: Selected, name: WindowArgument, variables: Variables): unknown {
+function valueOf(list: SelectedField, name: WindowArgument, variables: Variables): unknown {
   const argument = argumentsOf(list).find((one) => one.name.value === name);
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }
 
 /** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
-function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompositeType, selections: Selections): Selected {
+function rowsOf(list: SelectedField, listPath: readonly string[], type: GraphQLCompositeType, selections: FieldCollector): SelectedField {
   const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
-  if (!rows) throw refused(`Ask for \`nodes\` of ${quotePath(listPath)}: they are the rows of the file.`, listPath.join('.'));
+  if (!rows) throw exportError(`Ask for \`nodes\` of ${quotePath(listPath)}: they are the rows of the file.`, listPath.join('.'));
   if (secondField)
-    throw refused(
+    throw exportError(
       `A file has the rows of ${quotePath(listPath)} once: ask for \`${rows.key}\` or for \`${secondField.key}\`.`,
       secondField.key,
     );
@@ -174,7 +175,7 @@ function rowsOf(list: Selected, listPath: readonly string[], type: GraphQLCompos
 }
 
 /** Pairs the pagination arguments of the list with variable names that the operation does not use yet. */
-function windowVariableNames(list: Selected, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
+function windowVariableNames(list: SelectedField, { variableDefinitions = [] }: OperationDefinitionNode): [WindowArgument, string][] {
   const usedNames = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
   const candidateArguments = (isSeries(list) ? SERIES_ARGUMENTS : PAGE_ARGUMENTS)!;
   return candidateArguments.flatMap((argument): [WindowArgument, string][] => {
@@ -188,8 +189,8 @@ function windowVariableNames(list: Selected, { variableDefinitions = [] }: Opera
 /** Rewrites the operation: pagination arguments become variables, and `pageInfo` is selected. */
 function pageOperation(
   operation: OperationDefinitionNode,
-  fieldPath: readonly Selected[],
-  rows: Selected,
+  fieldPath: readonly SelectedField[],
+  rows: SelectedField,
   variableNames: readonly [WindowArgument, string][],
 ): OperationDefinitionNode {
   const variableOf = (name: string) => ({ kind: Kind.VARIABLE, name: nameNode(name) }) as const;

@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../../core/context';
-import { MAX_PAGE } from '../../core/read/connection';
+import { MAX_PAGE_SIZE } from '../../core/read/connection';
 import type { Executor, Variables } from '../../core/operation/execute';
-import type { ExportedList, Window } from './list';
-import { Refused, refused } from './refusal';
+import type { ExportedList, PageArguments } from './list';
+import { ExportError, exportError } from './refusal';
 
 /** Small pages leave the event loop free for other requests and are garbage-collected young; objects of larger pages would be promoted. */
 const PAGE_SIZE = 250;
@@ -23,7 +23,7 @@ function valueAt(data: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((value, key) => (value as Record<string, unknown> | null | undefined)?.[key], data);
 }
 
-export class Pages {
+export class PageReader {
   private hasFirstPage = false;
   private pageSize: number;
 
@@ -34,7 +34,7 @@ export class Pages {
     private readonly variables: Variables,
     private readonly clientGone: AbortSignal,
   ) {
-    this.pageSize = list.pages?.isComputed ? MAX_PAGE : PAGE_SIZE;
+    this.pageSize = list.pages?.isComputed ? MAX_PAGE_SIZE : PAGE_SIZE;
   }
 
   /** Yields one page of rows at a time. Throws `Refused` if a page fails. */
@@ -48,8 +48,8 @@ export class Pages {
     let remainingRows = pages.requestedWindow.first ?? Infinity;
     for (;;) {
       const first = () => Math.min(remainingRows, this.pageSize);
-      const window = (): Window => ({ first: first(), last: first(), after, offset });
-      if (pages.isSeries) this.context.written = offset ?? 0;
+      const window = (): PageArguments => ({ first: first(), last: first(), after, offset });
+      if (pages.isSeries) this.context.exportOffset = offset ?? 0;
       const data = await this.fetchPage(() => ({ ...this.variables, ...pages.windowVariables(window()) }));
       const pageRows = this.rowsIn(data);
       yield pageRows;
@@ -64,7 +64,7 @@ export class Pages {
 
   private rowsIn(data: unknown): readonly unknown[] {
     const rows = valueAt(data, this.list.path);
-    if (!Array.isArray(rows)) throw refused('There is no such list.', this.list.path.join('.'), 'NOT_FOUND');
+    if (!Array.isArray(rows)) throw exportError('There is no such list.', this.list.path.join('.'), 'NOT_FOUND');
     return rows;
   }
 
@@ -76,14 +76,14 @@ export class Pages {
       const { code, retryAfter } = errors[0]!.extensions;
       if (code === 'COST_LIMIT' && this.list.pages && this.pageSize > MIN_PAGE_SIZE) this.pageSize /= PAGE_SIZE_DIVISOR;
       else if (code === 'RATE_LIMITED' && this.hasFirstPage) await this.waitForBudget(Number(retryAfter));
-      else throw new Refused(errors);
+      else throw new ExportError(errors);
     }
   }
 
   private async executePage(variables: Variables): Promise<ExecutionResult> {
     const { context } = this;
     // From the second page on the export is background work with a separate share of the database, so that it does not delay requests.
-    if (this.hasFirstPage) context.session.renew();
+    if (this.hasFirstPage) context.session.beginEvent();
     const result = await this.executor.execute(this.list.document, undefined, context, variables);
     if (!result.errors?.length) this.hasFirstPage = true;
     // Later pages do not need the cached rows of this one.
@@ -93,7 +93,7 @@ export class Pages {
 
   private async waitForBudget(seconds: number): Promise<void> {
     await sleep(seconds * MS_PER_SECOND, undefined, { signal: this.clientGone }).catch(() => {
-      throw refused('The client has gone.', undefined, 'CLIENT_GONE');
+      throw exportError('The client has gone.', undefined, 'CLIENT_GONE');
     });
   }
 }

@@ -3,14 +3,14 @@ import type { Request } from 'express';
 import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/execute';
-import { coerced } from '../../core/operation/variables';
+import { coerceVariables } from '../../core/operation/variables';
 import type { HttpExchange } from '../../exchange/exchange';
 import { readDocument } from '../handler';
 import type { TrustedDocuments } from '../trusted';
-import { exportedList, type ExportedList } from './list';
-import { Refused, refused } from './refusal';
+import { findExportedList, type ExportedList } from './list';
+import { ExportError, exportError } from './refusal';
 
-export interface Asked {
+export interface ExportRequest {
   list: ExportedList;
   /** Variables as sent, not coerced. */
   variables: Variables;
@@ -24,7 +24,7 @@ type Parameters = Record<string, unknown>;
 const MAX_FILENAME_CHARACTERS = 100;
 
 function parseObject(name: string, value: unknown): Parameters {
-  const notAnObject = () => refused(`\`${name}\` must be an object of JSON.`, name);
+  const notAnObject = () => exportError(`\`${name}\` must be an object of JSON.`, name);
   let parsedValue: unknown = value;
   if (typeof value === 'string' && value !== '')
     try {
@@ -41,18 +41,23 @@ function readParameters(request: Request, search: URLSearchParams): Parameters {
   if (request.method !== 'POST') return Object.fromEntries(search);
   const body = request.body as unknown;
   if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
-    throw refused('The body must be an object of JSON, with the Content-Type application/json.', undefined, 'BAD_REQUEST');
+    throw exportError('The body must be an object of JSON, with the Content-Type application/json.', undefined, 'BAD_REQUEST');
   return body as Parameters;
 }
 
 function parseFlag(search: URLSearchParams, name: string): boolean {
   const value = search.get(name) ?? '0';
-  if (!['0', '1'].includes(value)) throw refused(`\`${name}\` must be 0 or 1.`, name);
+  if (!['0', '1'].includes(value)) throw exportError(`\`${name}\` must be 0 or 1.`, name);
   return value === '1';
 }
 
 /** Throws `Refused` for an invalid request. */
-export function askedBy(request: Request, exchange: HttpExchange, schema: GraphQLSchema, trusted: TrustedDocuments): Asked {
+export function parseExportRequest(
+  request: Request,
+  exchange: HttpExchange,
+  schema: GraphQLSchema,
+  trusted: TrustedDocuments,
+): ExportRequest {
   const context: Context = exchange.context;
   const search = new URL(request.url, 'http://localhost').searchParams;
   const withBom = parseFlag(search, 'bom');
@@ -62,16 +67,17 @@ export function askedBy(request: Request, exchange: HttpExchange, schema: GraphQ
     trusted,
   );
   const variables = parseObject('variables', otherParameters.variables);
-  if (typeof query !== 'string') throw refused('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
-  const document = readDocument(schema, query, context.spending);
-  if (!('kind' in document)) throw new Refused(document.map(withErrorCode));
+  if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
+  const document = readDocument(schema, query, context.budget);
+  if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
-  if (!operation) throw refused('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
+  if (!operation)
+    throw exportError('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
   exchange.operation = operation.name?.value ?? null;
-  const coercedVariables = coerced(schema, operation, variables, !context.viewer);
-  if (coercedVariables.errors) throw new Refused(coercedVariables.errors);
-  const list = exportedList(schema, document, operation, coercedVariables.values);
+  const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
+  if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
+  const list = findExportedList(schema, document, operation, coercedVariables.values);
   return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
 }
 
@@ -79,7 +85,7 @@ function resolveTrusted(parameters: Parameters, trusted: TrustedDocuments): Para
   try {
     return trusted.resolve(parameters);
   } catch (error) {
-    if (error instanceof GraphQLError) throw new Refused([error]);
+    if (error instanceof GraphQLError) throw new ExportError([error]);
     throw error;
   }
 }

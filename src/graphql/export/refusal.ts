@@ -1,10 +1,10 @@
 /** Errors of an export before its first byte: GraphQL errors in a JSON body, and an HTTP status. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { STATUSES } from '../../contract/statuses';
-import { shownErrors } from '../shownerrors';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../../contract/statuses';
+import { limitFormattedErrors } from '../shownerrors';
 
-export class Refused extends Error {
+export class ExportError extends Error {
   constructor(readonly errors: readonly GraphQLFormattedError[]) {
     super(errors[0]?.message);
   }
@@ -19,12 +19,12 @@ export class Refused extends Error {
 }
 
 /** `field` names the field or parameter that cannot be exported. */
-export const refused = (message: string, field?: string, code = 'BAD_USER_INPUT'): Refused =>
-  new Refused([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
+export const exportError = (message: string, field?: string, code = 'BAD_USER_INPUT'): ExportError =>
+  new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 
-export function answerRefusal(response: Response, refusal: Refused, signedIn: boolean): void {
+export function sendExportError(response: Response, refusal: ExportError, signedIn: boolean): void {
   const { code, retryAfter } = refusal;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
   const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
-  response.status(STATUSES[code] ?? 400).json({ errors: shownErrors(errors, signedIn) });
+  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, signedIn) });
 }

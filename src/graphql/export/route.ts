@@ -8,19 +8,19 @@ import { GraphQLError } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
-import { overloaded } from '../../core/model/errors';
+import { overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/execute';
 import type { HttpExchange } from '../../exchange/exchange';
 import { EXPORT_PATH } from '../../pages/exportpath';
 import type { Caller } from '../../database/options';
 import type { Config } from '../../platform/config';
 import { Limiter } from '../../platform/limiter';
-import { refusal } from '../handler';
+import { withHttpStatus } from '../handler';
 import type { TrustedDocuments } from '../trusted';
 import { FORMATS, type Format } from './formats';
-import { Pages } from './pages';
-import { askedBy } from './parameters';
-import { answerRefusal, Refused, refused } from './refusal';
+import { PageReader } from './pages';
+import { parseExportRequest } from './parameters';
+import { sendExportError, ExportError, exportError } from './refusal';
 
 interface Dependencies {
   executor: Executor;
@@ -39,9 +39,9 @@ const CALLER_SLOTS_DIVISOR = 4;
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryEnter(caller)) return;
   const runningExports = limiter.runningOf(caller);
-  if (runningExports < limiter.limits.slotsPerClient) throw new Refused([overloaded()]);
+  if (runningExports < limiter.limits.slotsPerClient) throw new ExportError([overloadedError()]);
   const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
-  throw new Refused([
+  throw new ExportError([
     new GraphQLError(`You are being sent ${runningExports} files already. Try again when one of them is there.`, { extensions }),
   ]);
 }
@@ -62,10 +62,10 @@ async function identifyClient(exchange: HttpExchange): Promise<void> {
   try {
     await exchange.identified();
   } catch (error) {
-    const clientError = refusal(error);
+    const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
     const { http: _status, ...extensions } = clientError.extensions;
-    throw new Refused([new GraphQLError(clientError.message, { extensions })]);
+    throw new ExportError([new GraphQLError(clientError.message, { extensions })]);
   }
 }
 
@@ -84,7 +84,7 @@ class ExportResponse {
     try {
       if (!METHODS.includes(request.method)) {
         response.set('Allow', METHODS.join(', '));
-        throw refused(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+        throw exportError(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
       await identifyClient(exchange);
       const { session }: Context = exchange.context;
@@ -111,11 +111,11 @@ class ExportResponse {
   private async send(extension: string, format: Format): Promise<void> {
     const { request, response, exchange } = this;
     const { executor, trusted } = this.dependencies;
-    const { list, variables, withBom, name } = askedBy(request, exchange, executor.schema, trusted);
+    const { list, variables, withBom, name } = parseExportRequest(request, exchange, executor.schema, trusted);
     const writer = format.writer(list, withBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
-    const rows = new Pages(list, executor, exchange.context, variables, clientGone.signal).rows();
+    const rows = new PageReader(list, executor, exchange.context, variables, clientGone.signal).rows();
     const firstPage = await rows.next();
     response.status(200).set({
       ...exchange.headers(),
@@ -133,9 +133,9 @@ class ExportResponse {
   private handleError(error: unknown): void {
     const { response, exchange } = this;
     if (!response.headersSent) {
-      if (!(error instanceof Refused)) throw error;
+      if (!(error instanceof ExportError)) throw error;
       const { viewer }: Context = exchange.context;
-      return answerRefusal(response, error, viewer !== null);
+      return sendExportError(response, error, viewer !== null);
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: exchange.id, err: error }, 'a file could not be finished');

@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 
 /** All field nodes with the same response key. */
-export interface Selected {
+export interface SelectedField {
   /** Response key: the alias, or the name. */
   key: string;
   name: string;
@@ -28,7 +28,7 @@ export interface Selected {
   field: GraphQLField<unknown, unknown>;
 }
 
-export class Selections {
+export class FieldCollector {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>,
@@ -37,8 +37,8 @@ export class Selections {
   ) {}
 
   /** Collects the fields below several nodes, in selection order. */
-  collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): Selected[] {
-    const fieldByKey = new Map<string, Selected & { nodes: FieldNode[] }>();
+  collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
+    const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[] }>();
     const visitedFragments = new Set<string>();
     const walk = (selections: readonly SelectionNode[], parent: GraphQLCompositeType): void => {
       for (const selection of selections) {
@@ -64,7 +64,7 @@ export class Selections {
     return [...fieldByKey.values()];
   }
 
-  compositeTypeOf({ field }: Selected): GraphQLCompositeType | undefined {
+  compositeTypeOf({ field }: SelectedField): GraphQLCompositeType | undefined {
     const type = getNamedType(field.type);
     return isObjectType(type) || isAbstractType(type) ? type : undefined;
   }

@@ -3,9 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/express';
-import { RETRY_SECONDS } from '../../core/model/errors';
+import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
 import type { HttpExchange } from '../../exchange/exchange';
-import { refusal, refuse } from '../handler';
+import { withHttpStatus, sendGraphQLError } from '../handler';
 import type { Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
@@ -32,7 +32,7 @@ async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionR
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(MEDIA_TYPE) && !acceptHeader.includes('json'));
 
-export class EventStreams {
+export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
   private readonly serve: (request: Request, response: Response) => Promise<void>;
   private isShuttingDown = false;
@@ -58,11 +58,11 @@ export class EventStreams {
     // A closed response emits no further `close` event and would stay in `openResponses` forever.
     if (response.closed) return;
     if (this.isShuttingDown) {
-      response.setHeader('Retry-After', String(RETRY_SECONDS));
-      return refuse(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
+      response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
+      return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
     }
     // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
-    if (request.method === 'POST' && request.body === undefined) return refuse(request, response, 415, 'BAD_REQUEST', JSON_BODY);
+    if (request.method === 'POST' && request.body === undefined) return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_BODY);
     // graphql-sse does not parse a list of media types.
     if (acceptHeader.includes(MEDIA_TYPE)) request.headers.accept = MEDIA_TYPE;
     dropLibraryCacheControl(response);
@@ -83,7 +83,7 @@ export class EventStreams {
 }
 
 function respondWithError(error: unknown, response: Response, next: NextFunction): void {
-  const clientError = refusal(error);
+  const clientError = withHttpStatus(error);
   if (!(clientError instanceof GraphQLError) || response.headersSent) return next(error);
   const { status = 500 } = (clientError.extensions.http ?? {}) as { status?: number };
   response.status(status).json({ errors: [clientError] });

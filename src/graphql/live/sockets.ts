@@ -5,12 +5,12 @@ import { GraphQLError } from 'graphql';
 import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
 import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
-import { isPassing, overloaded } from '../../core/model/errors';
+import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { HttpExchange } from '../../exchange/exchange';
 import { REQUEST_ID } from '../../exchange/origin';
 import { Limiter } from '../../platform/limiter';
-import { refusal } from '../handler';
-import { PATH, type Params, type Subscriptions } from './subscriptions';
+import { withHttpStatus } from '../handler';
+import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
 /** Concurrent WebSockets of anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
@@ -54,7 +54,7 @@ function asPostRequest(request: IncomingMessage, parameters: Record<string, unkn
   }) as IncomingMessage;
 }
 
-export class Sockets {
+export class WebSocketTransport {
   /** Slots per client network. The number of subscriptions is limited elsewhere, where changes are read. */
   private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
@@ -86,7 +86,7 @@ export class Sockets {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // A client that disconnects early is not an error.
     socket.on('error', () => socket.destroy());
-    if (request.url?.split('?')[0] === PATH)
+    if (request.url?.split('?')[0] === GRAPHQL_PATH)
       return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
     socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID])}\r\nConnection: close\r\n\r\n`);
   }
@@ -154,7 +154,7 @@ export class Sockets {
     this.options.log.warn({ id: request.headers[REQUEST_ID], code, reason: message }, 'WebSocket error');
   }
 
-  private async connect(connection: Connection, parameters: Params | undefined): Promise<void> {
+  private async connect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
     const { open, networkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
     connection.exchange = () => open(request);
@@ -165,7 +165,7 @@ export class Sockets {
       // A closed connection would never release its slot.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
-      if (isPassing(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
+      if (isTransientError(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
     const network = networkOf(request);
@@ -173,7 +173,7 @@ export class Sockets {
     connection.network = network;
   }
 
-  private async startSubscription(connection: Connection, id: string, params: Params) {
+  private async startSubscription(connection: Connection, id: string, params: SubscriptionParams) {
     // graphql-ws loses a subscription if its id is reused after completion while it is still being set up.
     if (connection.pendingIds.has(id)) {
       connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
@@ -185,14 +185,14 @@ export class Sockets {
     return args;
   }
 
-  private async readSubscription(connection: Connection, params: Params) {
+  private async readSubscription(connection: Connection, params: SubscriptionParams) {
     const exchange = connection.exchange!();
     try {
       // Load shedding applies to subscriptions, because open connections are cheap and subscriptions pass no other admission control.
-      if (this.options.refuses(connection.network !== undefined)) throw overloaded();
+      if (this.options.refuses(connection.network !== undefined)) throw overloadedError();
       await exchange.authenticate();
     } catch (error) {
-      return [refusal(error) as GraphQLError];
+      return [withHttpStatus(error) as GraphQLError];
     }
     return this.subscriptions.read(params, exchange);
   }

@@ -13,15 +13,15 @@ import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/execute';
 import type { HttpExchange } from '../../exchange/exchange';
 import { readDocument } from '../handler';
-import { shownResult } from '../shownerrors';
+import { limitResultErrors } from '../shownerrors';
 import type { TrustedDocuments } from '../trusted';
 
-export const PATH = '/graphql';
+export const GRAPHQL_PATH = '/graphql';
 
-export type Params = Record<string, unknown>;
+export type SubscriptionParams = Record<string, unknown>;
 
 /** Execution arguments; the transports type the context as a record. */
-export type Asked = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
+export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
 const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
 
@@ -62,10 +62,10 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
-  read(params: Params, exchange: HttpExchange): Asked | GraphQLError[] {
+  read(params: SubscriptionParams, exchange: HttpExchange): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = exchange.context;
-    let resolvedParams: Params;
+    let resolvedParams: SubscriptionParams;
     try {
       resolvedParams = this.trusted.resolve(params);
     } catch (error) {
@@ -74,19 +74,19 @@ export class Subscriptions {
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
-    const document = readDocument(schema, query, context.spending);
-    if (!('kind' in document)) return [...shownResult({ errors: document }, context.viewer !== null).errors!];
+    const document = readDocument(schema, query, context.budget);
+    if (!('kind' in document)) return [...limitResultErrors({ errors: document }, context.viewer !== null).errors!];
     const operation = getOperationAST(document, name);
     exchange.operation = operation?.name?.value;
     if (operation?.operation !== 'subscription')
-      return [badRequest(`Only subscriptions run here; queries and mutations go to POST ${PATH}.`)];
+      return [badRequest(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
     if (isConditional(document, operation)) return [badRequest('The field of a subscription takes neither @skip nor @include.')];
     return {
       schema,
       document,
       operationName: name,
       variableValues: (variables ?? {}) as Variables,
-      contextValue: context as Asked['contextValue'],
+      contextValue: context as SubscriptionArgs['contextValue'],
     };
   }
 
@@ -98,7 +98,7 @@ export class Subscriptions {
       context,
       (variableValues ?? {}) as Variables,
     );
-    const limitErrors = (result: ExecutionResult) => shownResult(result, context.viewer !== null);
+    const limitErrors = (result: ExecutionResult) => limitResultErrors(result, context.viewer !== null);
     return 'next' in resultOrEvents ? mapEvents(resultOrEvents, limitErrors) : limitErrors(resultOrEvents);
   };
 }

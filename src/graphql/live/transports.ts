@@ -5,8 +5,8 @@ import type { RequestHandler } from 'express';
 import type { Executor } from '../../core/operation/execute';
 import type { HttpExchange } from '../../exchange/exchange';
 import type { TrustedDocuments } from '../trusted';
-import { EventStreams } from './events';
-import { Sockets, type SocketOptions } from './sockets';
+import { EventStreamTransport } from './events';
+import { WebSocketTransport, type SocketOptions } from './sockets';
 import { Subscriptions } from './subscriptions';
 
 export interface LiveOptions extends SocketOptions {
@@ -17,17 +17,17 @@ export interface LiveOptions extends SocketOptions {
   failed(error: unknown): void;
 }
 
-export interface Live {
+export interface LiveTransports {
   events: RequestHandler;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   end(): void;
   connections(): { events: number; sockets: number };
 }
 
-export function liveTransports({ executor, trusted, known, failed, ...options }: LiveOptions): Live {
+export function createLiveTransports({ executor, trusted, known, failed, ...options }: LiveOptions): LiveTransports {
   const subscriptions = new Subscriptions(executor, trusted);
-  const streams = new EventStreams(subscriptions, known);
-  const sockets = new Sockets(subscriptions, options);
+  const streams = new EventStreamTransport(subscriptions, known);
+  const sockets = new WebSocketTransport(subscriptions, options);
   return {
     events: streams.handle,
     upgrade: (request, socket, head) => sockets.upgrade(request, socket, head),

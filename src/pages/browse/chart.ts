@@ -3,7 +3,7 @@ import type { Line, Point, Series } from './view/series';
 import type { HtmlView } from './view/view';
 import { ticksOf } from './days';
 
-export interface Chart {
+export interface RenderedChart {
   svg: string;
   title: string;
   /** Text alternative of the chart for screen readers. */
@@ -79,7 +79,7 @@ function seriesInBody({ body }: HtmlView): Series | undefined {
 }
 
 /** Draws one chart per unit. */
-export async function chartsOf(view: HtmlView): Promise<Chart[]> {
+export async function renderCharts(view: HtmlView): Promise<RenderedChart[]> {
   const series = view.drawn?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
   const charts = await Promise.all(series.map(chartOf));
   return charts.filter((chart) => chart !== undefined);
@@ -88,7 +88,7 @@ export async function chartsOf(view: HtmlView): Promise<Chart[]> {
 /** Loading ECharts takes up to several seconds on a busy machine, so the server loads it at startup. */
 export const loadCharts = () => import('echarts');
 
-async function chartOf(series: Series): Promise<Chart | undefined> {
+async function chartOf(series: Series): Promise<RenderedChart | undefined> {
   const { label, unit, lines, left } = series;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
@@ -161,7 +161,7 @@ async function chartOf(series: Series): Promise<Chart | undefined> {
 }
 
 /** Returns the values of all lines by day, newest day first. */
-function valuesByDay(lines: readonly Line[]): Chart['values'] {
+function valuesByDay(lines: readonly Line[]): RenderedChart['values'] {
   const days = new Map<string, (number | undefined)[]>();
   for (const [index, { points }] of lines.entries())
     for (const [moment, number] of points) {

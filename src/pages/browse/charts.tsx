@@ -1,6 +1,6 @@
 /** Charts of a list page, with a table of their values and a period selector. */
-import type { Chart } from './chart';
-import { address } from './lists';
+import type { RenderedChart } from './chart';
+import { urlWith } from './lists';
 import { PERIOD_KEY, PERIODS } from './view/series';
 import type { HtmlView } from './view/view';
 
@@ -14,7 +14,7 @@ function Periods({ view, days }: { view: HtmlView; days: number }) {
       {PERIODS.map((period, index) => (
         <a
           key={period}
-          href={address(view, { [PERIOD_KEY]: index === 0 ? null : String(period) })}
+          href={urlWith(view, { [PERIOD_KEY]: index === 0 ? null : String(period) })}
           {...(period === days && { 'aria-current': 'true' })}
         >
           {periodLabel(period)}
@@ -24,7 +24,7 @@ function Periods({ view, days }: { view: HtmlView; days: number }) {
   );
 }
 
-function ValueTable({ chart: { names, values, title } }: { chart: Chart }) {
+function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart }) {
   return (
     <details>
       <summary>Values</summary>
@@ -60,7 +60,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: Chart }) {
 }
 
 /** Legend outside of the SVG, where long names have room. */
-function Legend({ chart: { legend } }: { chart: Chart }) {
+function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   if (legend.length === 0) return null;
   return (
     <ul class="legend" aria-label="Lines">
@@ -73,7 +73,7 @@ function Legend({ chart: { legend } }: { chart: Chart }) {
   );
 }
 
-export function Charts({ view, charts }: { view: HtmlView; charts: readonly Chart[] }) {
+export function Charts({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { drawn } = view;
   if (charts.length === 0) return null;
   return (

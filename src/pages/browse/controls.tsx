@@ -1,12 +1,12 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
-import { messageOf, rangeOf } from './messages';
-import type { Control } from './view/view';
-import { CHOSEN } from './view/understood';
-import { Words } from './words';
+import { validationMessage, rangeOf } from './messages';
+import type { FormControl } from './view/view';
+import { CHOSEN_ID_PREFIX } from './view/understood';
+import { CodeText } from './words';
 
-export interface ControlProps {
-  control: Control;
+export interface FormFieldProps {
+  control: FormControl;
   /** Prefix of element ids, unique per form of the page. */
   prefix: string;
   values: readonly string[];
@@ -45,7 +45,7 @@ const isAnything: ValueCheck = () => true;
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
 /** Input type per kind, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
-const INPUT_TYPES: Partial<Record<Control['kind'], readonly [InputType, ValueCheck]>> = {
+const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],
   relation: ['number', isNumber],
@@ -56,16 +56,16 @@ const INPUT_TYPES: Partial<Record<Control['kind'], readonly [InputType, ValueChe
   password: ['password', isAnything],
 };
 
-function inputTypeOf({ kind, commas, searched }: Control, value: string): InputType {
+function inputTypeOf({ kind, commas, searched }: FormControl, value: string): InputType {
   if (searched) return 'search';
   const [type, canShow] = (!commas && INPUT_TYPES[kind]) || ['text' as const, isAnything];
   return value === '' || canShow(value) ? type : 'text';
 }
 
-const stepOf = ({ kind, places }: Control) =>
+const stepOf = ({ kind, places }: FormControl) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
-export function limitsOf(control: Control): string | undefined {
+export function limitsOf(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, places } = control;
   const parts: string[] = [];
   const range = rangeOf(control);
@@ -76,7 +76,7 @@ export function limitsOf(control: Control): string | undefined {
   return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
-function Select({ control, id, values, filter, common }: ControlProps & { id: string; common: object }) {
+function Select({ control, id, values, filter, common }: FormFieldProps & { id: string; common: object }) {
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
   const emptyLabel = filter ? 'Any' : '–';
@@ -100,7 +100,7 @@ function Select({ control, id, values, filter, common }: ControlProps & { id: st
   );
 }
 
-function CheckboxGroup({ control, id, values, describedBy }: ControlProps & { id: string; describedBy?: string }) {
+function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { id: string; describedBy?: string }) {
   return (
     <div class="checks" id={id} tabIndex={-1} role="group" aria-label={control.label} aria-describedby={describedBy}>
       {control.choices!.map(({ value, label }) => (
@@ -113,7 +113,7 @@ function CheckboxGroup({ control, id, values, describedBy }: ControlProps & { id
 }
 
 /** Radio buttons for the rows that match a typed name. They come after the text input: of two values with the same key the last one counts. */
-function FoundRows({ control: { key, label, found = [] } }: { control: Control }) {
+function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
   if (found.length === 0) return null;
   return (
     <div class="checks" role="radiogroup" aria-label={`${label}: found`}>
@@ -126,7 +126,7 @@ function FoundRows({ control: { key, label, found = [] } }: { control: Control }
   );
 }
 
-function Input(props: ControlProps & { id: string; common: object; describedBy?: string }) {
+function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
   const { control, id, values, filter, common } = props;
   const { key, kind, choices, many, line, maxLength } = control;
   const value = control.chosen ?? values.at(-1) ?? '';
@@ -159,13 +159,18 @@ function Input(props: ControlProps & { id: string; common: object; describedBy?:
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
       {control.searched && !filter && (
-        <input type="hidden" id={`${id}-chosen`} name={`${CHOSEN}${key}`} value={control.chosen === undefined ? '' : values.at(-1)} />
+        <input
+          type="hidden"
+          id={`${id}-chosen`}
+          name={`${CHOSEN_ID_PREFIX}${key}`}
+          value={control.chosen === undefined ? '' : values.at(-1)}
+        />
       )}
     </>
   );
 }
 
-export function Field(props: ControlProps) {
+export function FormField(props: FormFieldProps) {
   const { control, prefix, errors = [], filter, focused, checked, base } = props;
   const id = inputId(prefix, control.key);
   const limits = filter ? undefined : limitsOf(control);
@@ -191,14 +196,14 @@ export function Field(props: ControlProps) {
       <FoundRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
-          <Words text={[control.help, limits].filter(Boolean).join(' ')} />
+          <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
           {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
           {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
         </p>
       )}
       {errors.length > 0 && (
         <p class="error" id={`${id}-error`}>
-          {messageOf(control, props.values, errors)}
+          {validationMessage(control, props.values, errors)}
         </p>
       )}
     </div>

@@ -22,7 +22,7 @@ export function headlineOf({ status, name, signedIn, visitor, forms, resource, k
   return status < 400 ? name : (MESSAGES_BY_STATUS[status]?.[0] ?? 'Something went wrong');
 }
 
-export function Trouble({ view }: { view: HtmlView }) {
+export function ErrorExplanation({ view }: { view: HtmlView }) {
   const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
   // Rejected forms and filters show their own messages.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;

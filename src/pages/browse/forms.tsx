@@ -1,7 +1,7 @@
 /** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
 import type { HtmlView, WriteForm } from './view/view';
-import { Field, inputId } from './controls';
-import { CHOOSE_AGAIN, messageOf } from './messages';
+import { FormField, inputId } from './controls';
+import { CHOOSE_FILE_AGAIN, validationMessage } from './messages';
 
 const BUTTON_LABELS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
 
@@ -35,7 +35,7 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
       <CsrfField {...view} />
       {form.controls.map((control) => (
-        <Field
+        <FormField
           key={control.key}
           control={control}
           prefix={prefixOf(form)}
@@ -110,7 +110,7 @@ function SessionExpired({ view }: { view: HtmlView }) {
 }
 
 /** Error summary at the top of the page, with links to the invalid fields. */
-export function Problems({ view }: { view: HtmlView }) {
+export function ErrorSummary({ view }: { view: HtmlView }) {
   const form = view.forms.find(({ failed }) => failed);
   if (!form) return null;
   const entries = Object.entries(view.errors);
@@ -126,7 +126,8 @@ export function Problems({ view }: { view: HtmlView }) {
           {entries.map(([key, messages]) => {
             const control = form.controls.find((candidate) => candidate.key === key);
             const label = control?.label ?? (key === 'non_field_errors' ? undefined : key);
-            const message = control && form.failed === 'fields' ? messageOf(control, form.values[key] ?? [], messages) : messages.join(' ');
+            const message =
+              control && form.failed === 'fields' ? validationMessage(control, form.values[key] ?? [], messages) : messages.join(' ');
             const text = `${label ? `${label}: ` : ''}${message}`;
             return (
               <li key={key}>{control && form.failed === 'fields' ? <a href={`#${inputId(prefixOf(form), key)}`}>{text}</a> : text}</li>
@@ -134,16 +135,16 @@ export function Problems({ view }: { view: HtmlView }) {
           })}
         </ul>
       )}
-      {losesFile && <> {CHOOSE_AGAIN}</>}
+      {losesFile && <> {CHOOSE_FILE_AGAIN}</>}
     </div>
   );
 }
 
 export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
-export const newOf = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
+export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
 
-export function Forms({ view }: { view: HtmlView }) {
+export function WriteForms({ view }: { view: HtmlView }) {
   const { forms, removable, locked, kind, status } = view;
   // If nothing can be read at all, the error message already asks to sign in.
   if (locked.length > 0 && status !== 403)
@@ -154,7 +155,7 @@ export function Forms({ view }: { view: HtmlView }) {
     );
   const [form] = forms;
   if (!form) return removable ? <DeleteForm view={view} /> : null;
-  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? newOf(view) : 'Edit';
+  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? newRowLabel(view) : 'Edit';
   const fields = (
     <>
       <FieldsForm view={view} form={form} />

@@ -1,5 +1,5 @@
 /** Images that a response refers to, as thumbnails. */
-import { mediaUrl, thumbnailName } from '../../files/paths';
+import { mediaUrl, thumbnailPath } from '../../files/paths';
 import type { HtmlView } from './view/view';
 
 interface Picture {
@@ -25,7 +25,7 @@ function localPath(value: unknown, baseUrl: string): string | undefined {
 }
 
 /** Returns the thumbnail of an uploaded image, which is generated at its first request. Other images are returned unchanged. */
-const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailName(src, alias, false) : src);
+const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
 /** Returns the thumbnail of an image on this server; undefined for other images. */
 export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
@@ -70,7 +70,7 @@ function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
   });
 }
 
-export function Images({ view }: { view: HtmlView }) {
+export function ThumbnailList({ view }: { view: HtmlView }) {
   const { body, status } = view;
   if (status >= 300) return null;
   const sizedPictures = imageSizes(body, view);

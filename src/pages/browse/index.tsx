@@ -4,29 +4,29 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { renderPage } from '../layout';
-import { protection } from '../protection';
-import { SUGGEST_PATH } from '../suggest';
-import type { Page, Pages } from '../../rest/page';
-import { Views, type Sources } from './view/browse';
-import { understanding } from './view/understood';
+import { securityHeaders } from '../protection';
+import { AUTOCOMPLETE_SCRIPT_PATH } from '../suggest';
+import type { HtmlPage, HtmlRenderer } from '../../rest/page';
+import { ViewBuilder, type ViewSources } from './view/browse';
+import { nameResolver } from './view/understood';
 import type { HtmlView } from './view/view';
-import { chartsOf, type Chart } from './chart';
+import { renderCharts, type RenderedChart } from './chart';
 import { Charts } from './charts';
-import { headlineOf, Trouble } from './errors';
-import { Forms, newOf, Problems } from './forms';
-import { Images } from './images';
-import { highlight } from './json';
-import { address, envelopeOf, Filters, Neighbours } from './lists';
-import { isNutrition, Nutrition } from './nutrition';
-import { crumbsOf, Related, Resources } from './places';
-import { AsGraphQL, Exchange, fileOf, Options } from './request';
-import { cardLabels, Table } from './sheets';
+import { headlineOf, ErrorExplanation } from './errors';
+import { WriteForms, newRowLabel, ErrorSummary } from './forms';
+import { ThumbnailList } from './images';
+import { highlightJson } from './json';
+import { urlWith, pageEnvelope, FilterForm, Pagination } from './lists';
+import { hasNutritionValues, NutritionSection } from './nutrition';
+import { crumbsOf, ActionLinks, ResourceList } from './places';
+import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './request';
+import { cardLabelStyle, RowTable } from './sheets';
 import { BROWSE_STYLE } from './style';
-import { Suggestions, suggestionsOf } from './suggestions';
-import { GROUP, TABS_PATH } from './tabs';
-import { Training } from './training';
-import { Branches, branchesOf, Facts, markOf } from './things';
-import { Unbroken, Words } from './words';
+import { SearchResults, searchResultsOf } from './suggestions';
+import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
+import { TrainingPlanSection } from './training';
+import { ChildLists, childListsOf, FieldList, tableClassOf } from './things';
+import { UnbrokenDates, CodeText } from './words';
 
 const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
 
@@ -52,7 +52,7 @@ const MAX_JSON_LENGTH = 1200;
 
 /** Returns the first rows of a list that fit into the JSON panel, at least one, and the number of rows left out. */
 function clipRows(view: HtmlView): { body: unknown; remainingRows: number } {
-  const envelope = envelopeOf(view);
+  const envelope = pageEnvelope(view);
   if (!envelope) return { body: view.body, remainingRows: 0 };
   let length = 0;
   const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON_LENGTH || index === 0);
@@ -65,84 +65,84 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   if (view.body === undefined) return null;
   const { body, remainingRows } = clipRows(view);
   return (
-    <details open={open} name={GROUP}>
+    <details open={open} name={TAB_GROUP}>
       <summary>JSON</summary>
       <pre
         class="json"
         tabIndex={0}
         role="region"
         aria-label="The answer as JSON"
-        dangerouslySetInnerHTML={{ __html: highlight(body, links, base) }}
+        dangerouslySetInnerHTML={{ __html: highlightJson(body, links, base) }}
       />
       {remainingRows > 0 && (
         <p class="help">
           {`${remainingRows} more rows of this page are in `}
-          <a href={address(view, { format: 'json', indent: '2' })}>the whole answer</a>.
+          <a href={urlWith(view, { format: 'json', indent: '2' })}>the whole answer</a>.
         </p>
       )}
     </details>
   );
 }
 
-function Content({ view, charts }: { view: HtmlView; charts: readonly Chart[] }) {
+function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
   const { resource, description, sheet, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.failed);
-  const isList = envelopeOf(view) !== undefined;
-  const csvUrl = fileOf(view);
+  const isList = pageEnvelope(view) !== undefined;
+  const csvUrl = csvUrlOf(view);
   const showsData =
     sheet !== undefined ||
     (kind === 'detail' && view.thing !== undefined) ||
     kind === 'root' ||
     charts.length > 0 ||
-    isNutrition(view) ||
-    suggestionsOf(view) !== undefined;
+    hasNutritionValues(view) ||
+    searchResultsOf(view) !== undefined;
   return (
     <>
       <h1>
-        <Unbroken text={headlineOf(view)} />
+        <UnbrokenDates text={headlineOf(view)} />
         {resource?.owned && isList && <span class="tag">yours</span>}
       </h1>
       {description && (isList || kind !== 'detail') && status < 400 && (
         <p class="lead">
-          <Words text={description} />
+          <CodeText text={description} />
         </p>
       )}
       {isList && !hasFailedForm && view.forms.length > 0 && (
         <p>
           <a class="button plain" href="#write">
-            {newOf(view)}
+            {newRowLabel(view)}
           </a>
         </p>
       )}
       <Notice view={view} />
-      <Problems view={view} />
-      <Trouble view={view} />
-      {hasFailedForm && <Forms view={view} />}
-      <Filters view={view} />
+      <ErrorSummary view={view} />
+      <ErrorExplanation view={view} />
+      {hasFailedForm && <WriteForms view={view} />}
+      <FilterForm view={view} />
       <Charts view={view} charts={charts} />
-      {sheet && sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={view.baseUrl} mark={LIST_TABLE_CLASS} view={view} />}
-      <Neighbours view={view} label="Pages" />
+      {sheet && sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={view.baseUrl} mark={LIST_TABLE_CLASS} view={view} />}
+      <Pagination view={view} label="Pages" />
       {csvUrl !== undefined && (
         <p class="help further">
           All rows as a file: <a href={csvUrl}>CSV</a>
         </p>
       )}
-      {!sheet && <Nutrition view={view} />}
-      {!sheet && <Images view={view} />}
-      <Suggestions view={view} />
-      {kind === 'detail' && <Facts view={view} />}
-      <Training view={view} />
-      <Branches view={view} />
-      <Resources view={view} />
-      <Related view={view} />
-      {!hasFailedForm && <Forms view={view} />}
+      {!sheet && <NutritionSection view={view} />}
+      {!sheet && <ThumbnailList view={view} />}
+      <SearchResults view={view} />
+      {kind === 'detail' && <FieldList view={view} />}
+      <TrainingPlanSection view={view} />
+      <ChildLists view={view} />
+      <ResourceList view={view} />
+      <ActionLinks view={view} />
+      {!hasFailedForm && <WriteForms view={view} />}
       <section class="programs" aria-labelledby="programs">
         <h2 id="programs">For programs</h2>
         <div class="tabs">
           <JsonPanel view={view} open={!showsData && !hasFailedForm} />
-          <Exchange view={view} />
-          <AsGraphQL view={view} />
-          <Options view={view} />
+          <RequestPanel view={view} />
+          <GraphqlPanel view={view} />
+          <OptionsPanel view={view} />
         </div>
       </section>
     </>
@@ -154,14 +154,14 @@ const LIST_TABLE_CLASS = 'listed';
 /** Returns the CSS that labels the values of each table where rows are shown as cards. */
 const cardStyleOf = (view: HtmlView): string =>
   [
-    ...(view.sheet ? [cardLabels(LIST_TABLE_CLASS, view.sheet)] : []),
-    ...branchesOf(view).map(({ sheet }, index) => cardLabels(markOf(index), sheet)),
+    ...(view.sheet ? [cardLabelStyle(LIST_TABLE_CLASS, view.sheet)] : []),
+    ...childListsOf(view).map(({ sheet }, index) => cardLabelStyle(tableClassOf(index), sheet)),
   ].join('');
 
 /** Bars and charts have inline styles that change with the data, so hashes cannot allow them. */
 const STYLE_SOURCES = "'unsafe-inline'";
-const headers = protection(STYLE_SOURCES);
-const headersWithSuggestions = protection(STYLE_SOURCES, "'self'");
+const headers = securityHeaders(STYLE_SOURCES);
+const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title: for a row its name and what it is. */
 function titleOf(view: HtmlView): string {
@@ -172,8 +172,8 @@ function titleOf(view: HtmlView): string {
   return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
 }
 
-export async function browsePage(view: HtmlView): Promise<Page> {
-  const charts = await chartsOf(view);
+export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
+  const charts = await renderCharts(view);
   const cardStyle = cardStyleOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
   const text = renderPage({
@@ -183,8 +183,8 @@ export async function browsePage(view: HtmlView): Promise<Page> {
     style: `${BROWSE_STYLE}@media screen and (max-width:44rem){${cardStyle}}`,
     head: (
       <>
-        <script src={TABS_PATH} defer />
-        {hasSuggestions && <script src={SUGGEST_PATH} defer />}
+        <script src={TABS_SCRIPT_PATH} defer />
+        {hasSuggestions && <script src={AUTOCOMPLETE_SCRIPT_PATH} defer />}
       </>
     ),
     children: <Content view={view} charts={charts} />,
@@ -192,15 +192,15 @@ export async function browsePage(view: HtmlView): Promise<Page> {
   return { text, headers: hasSuggestions ? headersWithSuggestions : headers };
 }
 
-export function browsePages(sources: Sources): Pages {
-  const views = new Views(sources);
+export function htmlRenderer(sources: ViewSources): HtmlRenderer {
+  const views = new ViewBuilder(sources);
   return {
-    understand: understanding(sources),
+    understand: nameResolver(sources),
     async show(shown) {
       const view = await views.of(shown);
       // Yields to the event loop between reading and rendering.
       await setImmediate();
-      return browsePage(view);
+      return renderBrowsePage(view);
     },
   };
 }

@@ -21,19 +21,19 @@ function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
 }
 
 /** `base` is the path of the REST API. A key without links of its own is an envelope: the links of its parent apply to its value. */
-export function highlight(body: unknown, links: Links, base: string, indent = ''): string {
+export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
   const innerIndent = `${indent}  `;
   if (Array.isArray(body)) {
     if (body.length === 0) return '[]';
-    const items = body.map((item) => innerIndent + highlight(item, links, base, innerIndent));
+    const items = body.map((item) => innerIndent + highlightJson(item, links, base, innerIndent));
     return `[\n${items.join(',\n')}\n${indent}]`;
   }
   const entries = Object.entries(body);
   if (entries.length === 0) return '{}';
   const lines = entries.map(([key, value]) => {
     const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : UNLINKED;
-    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlight(value, childLinks, base, innerIndent)}`;
+    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, base, innerIndent)}`;
   });
   return `{\n${lines.join(',\n')}\n${indent}}`;
 }

@@ -1,11 +1,11 @@
 /** Filter form, sort order and pagination of list pages. All are links or a GET form, so that every state has a URL. */
-import type { Control, HtmlView } from './view/view';
-import { Field } from './controls';
-import { messageOf } from './messages';
+import type { FormControl, HtmlView } from './view/view';
+import { FormField } from './controls';
+import { validationMessage } from './messages';
 import { PERIOD_KEY } from './view/series';
 
 /** Returns the URL of the page with these parameters set, or removed (null). */
-export function address({ path, query }: HtmlView, changes: Record<string, string | null>): string {
+export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) next.delete(key);
@@ -16,10 +16,10 @@ export function address({ path, query }: HtmlView, changes: Record<string, strin
 }
 
 /** Returns the values of a filter as readable text. */
-const labelsOf = ({ choices, chosen }: Control, values: readonly string[]): string =>
+const labelsOf = ({ choices, chosen }: FormControl, values: readonly string[]): string =>
   chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
-export function Filters({ view }: { view: HtmlView }) {
+export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
   const isList = kind === 'list';
   if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
@@ -40,7 +40,7 @@ export function Filters({ view }: { view: HtmlView }) {
           The filter could not be used.{' '}
           {filters
             .filter(({ key }) => errors[key])
-            .map((control) => `${control.label}: ${messageOf(control, query.getAll(control.key), errors[control.key]!)}`)
+            .map((control) => `${control.label}: ${validationMessage(control, query.getAll(control.key), errors[control.key]!)}`)
             .join(' ')}
         </p>
       )}
@@ -50,7 +50,7 @@ export function Filters({ view }: { view: HtmlView }) {
         ))}
         <div class="grid">
           {filters.map((control) => (
-            <Field
+            <FormField
               key={control.key}
               control={control}
               prefix="f"
@@ -62,7 +62,7 @@ export function Filters({ view }: { view: HtmlView }) {
           ))}
           {isSortable && <SortSelect view={view} />}
           {isList && (
-            <Field
+            <FormField
               control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
               prefix="f"
               values={[String(window!.limit)]}
@@ -74,7 +74,7 @@ export function Filters({ view }: { view: HtmlView }) {
         <div class="row">
           <button>{isList ? 'Show' : 'Run'}</button>
           {activeFilters.length > 0 && (
-            <a href={address(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
+            <a href={urlWith(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
           )}
         </div>
       </form>
@@ -115,7 +115,7 @@ interface Envelope {
   results: unknown[];
 }
 
-export const envelopeOf = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
+export const pageEnvelope = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 
 function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
@@ -127,13 +127,13 @@ function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
   );
 }
 
-export function Neighbours({ view, label }: { view: HtmlView; label: string }) {
-  const envelope = envelopeOf(view);
+export function Pagination({ view, label }: { view: HtmlView; label: string }) {
+  const envelope = pageEnvelope(view);
   if (!envelope) return null;
   const { count, results } = envelope;
   const { offset, limit } = view.window!;
   if (count === 0) return <EmptyList view={view} />;
-  const pageUrl = (start: number) => address(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
+  const pageUrl = (start: number) => urlWith(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
   const pageLink = (rel: string, text: string, start: number | undefined) =>
     start === undefined ? (
       <span class="button plain off">{text}</span>

@@ -1,6 +1,6 @@
 /** Nutrition values of a response as tables with bars. */
 import type { HtmlView } from './view/view';
-import { envelopeOf } from './lists';
+import { pageEnvelope } from './lists';
 
 type Amounts = Record<string, unknown>;
 
@@ -151,15 +151,15 @@ const goalCaption = (goal: number | undefined) =>
 
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
 
-export const isNutrition = ({ body }: HtmlView): boolean =>
+export const hasNutritionValues = ({ body }: HtmlView): boolean =>
   [body].flat().some((value) => isAmounts(value) || (isObject(value) && isAmounts(value.total)));
 
 export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
-export function Nutrition({ view }: { view: HtmlView }) {
+export function NutritionSection({ view }: { view: HtmlView }) {
   const { body, status, kind, thing } = view;
   if (status >= 300 || kind === 'root') return null;
-  const listRows = envelopeOf(view)?.results ?? (Array.isArray(body) ? body : undefined);
+  const listRows = pageEnvelope(view)?.results ?? (Array.isArray(body) ? body : undefined);
   const rows = listRows?.filter(isAmounts);
   const unit = thing?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.

@@ -1,10 +1,10 @@
 /** Navigation of the browsable pages: breadcrumbs, the resources of the API root and the actions of a row. */
-import { camel } from '../../contract/casing';
-import { label as humanize } from '../../core/model/inflection';
+import { toCamelCase } from '../../contract/casing';
+import { labelFor as humanize } from '../../core/model/inflection';
 import type { Crumb } from '../layout';
 import type { HtmlView } from './view/view';
-import { questionOf } from './view/wording';
-import { Words } from './words';
+import { endpointTitle } from './view/wording';
+import { CodeText } from './words';
 
 export function crumbsOf({ kind, base, resource, id, action, name, thing }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
@@ -19,7 +19,7 @@ export function crumbsOf({ kind, base, resource, id, action, name, thing }: Html
   return [...listCrumbs, { label: rowLabel, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
 }
 
-export function Resources({ view }: { view: HtmlView }) {
+export function ResourceList({ view }: { view: HtmlView }) {
   const { resources, base } = view;
   if (resources.length === 0) return null;
   const groups = [
@@ -47,14 +47,14 @@ export function Resources({ view }: { view: HtmlView }) {
 }
 
 /** Links to the other actions of a row. */
-export function Related({ view }: { view: HtmlView }) {
+export function ActionLinks({ view }: { view: HtmlView }) {
   const { kind, actions, resource, base, id, action, status } = view;
   if (!resource || status >= 400 || id === undefined || kind === 'list') return null;
   const links = actions
     .filter(({ name }) => name !== action)
     .map(({ name, description }) => ({
       href: `${base}/${resource.name}/${encodeURIComponent(id)}/${name}/`,
-      label: questionOf(humanize(camel(name))),
+      label: endpointTitle(humanize(toCamelCase(name))),
       description,
     }));
   if (links.length === 0) return null;
@@ -65,7 +65,7 @@ export function Related({ view }: { view: HtmlView }) {
           <li key={href}>
             <a href={href}>{label}</a>{' '}
             <span class="help">
-              <Words text={description} />
+              <CodeText text={description} />
             </span>
           </li>
         ))}

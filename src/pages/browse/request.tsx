@@ -3,8 +3,8 @@ import { STATUS_CODES } from 'node:http';
 import type { HtmlView } from './view/view';
 import { KEY_PATH } from '../keypath';
 import { EXPORT_PATH } from '../exportpath';
-import { address, envelopeOf } from './lists';
-import { GROUP } from './tabs';
+import { urlWith, pageEnvelope } from './lists';
+import { TAB_GROUP } from './tabs';
 
 /** Request headers for the same response as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
@@ -26,8 +26,8 @@ function RequestHeaders({ view }: { view: HtmlView }) {
 }
 
 /** Returns the URL of the list as CSV, with all rows instead of one page. */
-export function fileOf(view: HtmlView): string | undefined {
-  if (!view.graphql || !envelopeOf(view)) return undefined;
+export function csvUrlOf(view: HtmlView): string | undefined {
+  if (!view.graphql || !pageEnvelope(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
   const query = view.graphql.document.replace(/\s+/g, ' ').trim();
   return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
@@ -51,11 +51,11 @@ function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) 
   );
 }
 
-export function Exchange({ view }: { view: HtmlView }) {
+export function RequestPanel({ view }: { view: HtmlView }) {
   const { method, url, status, headers, allow, body } = view;
   const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
   return (
-    <details class="exchange" name={GROUP}>
+    <details class="exchange" name={TAB_GROUP}>
       <summary>Request</summary>
       <pre class="line" tabIndex={0} aria-label="Request" role="region">
         <strong>{method}</strong> {url}
@@ -75,8 +75,8 @@ export function Exchange({ view }: { view: HtmlView }) {
         )}
         {method === 'GET' && (
           <span class="formats">
-            <a href={address(view, { format: 'json' })}>JSON</a>
-            <a href={address(view, { format: 'json', indent: '2' })}>Indented</a>
+            <a href={urlWith(view, { format: 'json' })}>JSON</a>
+            <a href={urlWith(view, { format: 'json', indent: '2' })}>Indented</a>
             {view.options && <a href="#options">OPTIONS</a>}
           </span>
         )}
@@ -97,10 +97,10 @@ export function Exchange({ view }: { view: HtmlView }) {
 /** Escapes a text for HTML, except for quotes: the text is mostly quotes, which need no escaping outside of attributes. */
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-export function Options({ view }: { view: HtmlView }) {
+export function OptionsPanel({ view }: { view: HtmlView }) {
   if (!view.options) return null;
   return (
-    <details name={GROUP}>
+    <details name={TAB_GROUP}>
       <summary>Fields (OPTIONS)</summary>
       {/* Browsers open a `<details>` if a link targets an element inside it. */}
       <pre
@@ -115,13 +115,13 @@ export function Options({ view }: { view: HtmlView }) {
 }
 
 /** The GraphQL operation behind this page, as clients can send it themselves. */
-export function AsGraphQL({ view }: { view: HtmlView }) {
+export function GraphqlPanel({ view }: { view: HtmlView }) {
   const { graphql } = view;
   if (!graphql) return null;
   const variables = JSON.stringify(graphql.variables, null, 2);
   const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
   return (
-    <details class="graphql" name={GROUP}>
+    <details class="graphql" name={TAB_GROUP}>
       <summary>GraphQL</summary>
       <p class="row">
         <a class="button plain" href={link}>

@@ -1,8 +1,8 @@
 /** Tables of rows with links, thumbnails and sortable headers. On narrow screens each row is a card. */
 import { Fragment } from 'preact';
-import { address } from './lists';
+import { urlWith } from './lists';
 import { thumbnailOf } from './images';
-import type { Cell, Column, HtmlView, Sheet, SheetRow } from './view/view';
+import type { Cell, Column, HtmlView, TableView, TableRow } from './view/view';
 
 const THUMBNAIL_SIZE = 40;
 
@@ -11,7 +11,7 @@ function Picture({ of, alt, baseUrl }: { of: string; alt: string; baseUrl: strin
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} width={THUMBNAIL_SIZE} height={THUMBNAIL_SIZE} loading="lazy" />;
 }
 
-export function Value({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
+export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
   const { text, links, picture } = cell;
   if (picture) return <Picture of={picture} alt={name} baseUrl={baseUrl} />;
   if (!links) return <>{text}</>;
@@ -35,7 +35,7 @@ function Header({ column: { key, label, sortable, as }, view }: { column: Column
   return (
     <th scope="col" class={as} aria-sort={direction || undefined}>
       {view && sortable ? (
-        <a href={address(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
+        <a href={urlWith(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
           {label}
           {direction && <span aria-hidden="true">{direction === 'ascending' ? ' ▲' : ' ▼'}</span>}
         </a>
@@ -47,10 +47,10 @@ function Header({ column: { key, label, sortable, as }, view }: { column: Column
 }
 
 /** `mark` is a CSS class that is unique on the page. Headers sort the list if `view` is given: only the main table of a list page is sortable. */
-export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: string; mark: string; view?: HtmlView }) {
+export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; baseUrl: string; mark: string; view?: HtmlView }) {
   const { title, columns, rows } = sheet;
   const classes = columns.slice(1).map(({ as }) => as);
-  const renderRow = ({ id, name, href, picture, cells }: SheetRow) => (
+  const renderRow = ({ id, name, href, picture, cells }: TableRow) => (
     <tr key={id}>
       <th scope="row">
         {picture !== undefined && <Picture of={picture} alt="" baseUrl={baseUrl} />}
@@ -58,7 +58,7 @@ export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: s
       </th>
       {cells.map((cell, index) => (
         <td key={index} class={classes[index]}>
-          <Value cell={cell} name={name} baseUrl={baseUrl} />
+          <CellContent cell={cell} name={name} baseUrl={baseUrl} />
         </td>
       ))}
     </tr>
@@ -82,7 +82,7 @@ export function Table({ sheet, baseUrl, mark, view }: { sheet: Sheet; baseUrl: s
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
 /** Returns the CSS that shows column labels beside the values of a card. As CSS they are sent once, not once per cell. */
-export const cardLabels = (mark: string, { columns }: Sheet): string =>
+export const cardLabelStyle = (mark: string, { columns }: TableView): string =>
   columns
     .slice(1)
     .map(({ label }, index) => `.${mark} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)

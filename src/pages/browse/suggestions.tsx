@@ -6,14 +6,14 @@ interface Suggestion {
   data: { id: number; category?: string };
 }
 
-export function suggestionsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
+export function searchResultsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
   const { suggestions } = (body ?? {}) as { suggestions?: readonly Suggestion[] };
   return kind === 'free' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
 }
 
 /** The URL of a search is below that of its list (`exercise/search/`), which is the base of the URLs of the rows. */
-export function Suggestions({ view }: { view: HtmlView }) {
-  const found = suggestionsOf(view);
+export function SearchResults({ view }: { view: HtmlView }) {
+  const found = searchResultsOf(view);
   if (!found) return null;
   if (found.length === 0) return <p>Nothing found.</p>;
   const list = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);

@@ -2,14 +2,14 @@
 import express, { type Router } from 'express';
 
 /** Value of `<details name>`. Browsers keep at most one element of a group open. */
-export const GROUP = 'program';
-export const TABS_PATH = '/pages/tabs.js';
+export const TAB_GROUP = 'program';
+export const TABS_SCRIPT_PATH = '/pages/tabs.js';
 
 /** If localStorage is blocked, all tabs start closed, as without JavaScript. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';
-  const tabs = [...document.querySelectorAll('details[name=${GROUP}]')];
+  const tabs = [...document.querySelectorAll('details[name=${TAB_GROUP}]')];
   const nameOf = (tab) => tab.firstElementChild.textContent;
   let known = '';
   try {
@@ -26,9 +26,9 @@ const TABS_SCRIPT = `'use strict';
 }
 `;
 
-export function tabs(): Router {
+export function tabRoutes(): Router {
   const router = express.Router({ caseSensitive: true });
-  router.get(TABS_PATH, (_request, response) => {
+  router.get(TABS_SCRIPT_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(TABS_SCRIPT);
   });
   return router;

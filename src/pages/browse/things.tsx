@@ -1,8 +1,8 @@
 /** Detail page of a row: its fields and its child rows. */
-import type { Below, HtmlView } from './view/view';
-import { isNutrient, isNutrition } from './nutrition';
-import { Table, Value } from './sheets';
-import { Figure } from './training';
+import type { ChildRows, HtmlView } from './view/view';
+import { isNutrient, hasNutritionValues } from './nutrition';
+import { RowTable, CellContent } from './sheets';
+import { BodyFigure } from './training';
 
 /** Converts HTML to plain text. */
 const htmlToText = (html: string): string =>
@@ -26,13 +26,13 @@ function MuscleFigure({ view }: { view: HtmlView }) {
   if (main.length + secondary.length === 0) return null;
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
   const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
-  return <Figure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Muscles that it trains: ${alt}`} />;
+  return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Muscles that it trains: ${alt}`} />;
 }
 
-export function Facts({ view }: { view: HtmlView }) {
+export function FieldList({ view }: { view: HtmlView }) {
   const { thing, baseUrl } = view;
   if (!thing) return null;
-  const hasNutritionTable = isNutrition(view);
+  const hasNutritionTable = hasNutritionValues(view);
   // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
   const facts = thing.facts.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
@@ -46,7 +46,7 @@ export function Facts({ view }: { view: HtmlView }) {
           <div key={key}>
             <dt>{label}</dt>
             <dd>
-              <Value cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }} name={thing.name} baseUrl={baseUrl} />
+              <CellContent cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }} name={thing.name} baseUrl={baseUrl} />
             </dd>
           </div>
         ))}
@@ -55,13 +55,13 @@ export function Facts({ view }: { view: HtmlView }) {
   );
 }
 
-function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: Below; index: number; baseUrl: string }) {
+function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: ChildRows; index: number; baseUrl: string }) {
   return (
     <section>
       <h2>
         {label} <span class="count">{total}</span>
       </h2>
-      {sheet.rows.length > 0 && <Table sheet={sheet} baseUrl={baseUrl} mark={markOf(index)} />}
+      {sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={baseUrl} mark={tableClassOf(index)} />}
       {(all ?? add) && (
         <p class="row further">
           {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'As a list'}</a>}
@@ -72,16 +72,16 @@ function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }
   );
 }
 
-export const markOf = (index: number) => `below${index}`;
+export const tableClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
-export const branchesOf = ({ thing, kind }: HtmlView): readonly Below[] =>
+export const childListsOf = ({ thing, kind }: HtmlView): readonly ChildRows[] =>
   kind === 'detail' ? (thing?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
 
-export function Branches({ view }: { view: HtmlView }) {
+export function ChildLists({ view }: { view: HtmlView }) {
   return (
     <>
-      {branchesOf(view).map((branch, index) => (
+      {childListsOf(view).map((branch, index) => (
         <ChildList key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
       ))}
     </>

@@ -1,7 +1,7 @@
 /** Training plan of a workout: its days, sets and exercises, with a figure of the trained muscles. */
-import type { HtmlView, Training as Plan } from './view/view';
+import type { HtmlView, TrainingPlan as Plan } from './view/view';
 
-export function Figure({ main, secondary, alt }: Pick<Plan, 'main' | 'secondary'> & { alt: string }) {
+export function BodyFigure({ main, secondary, alt }: Pick<Plan, 'main' | 'secondary'> & { alt: string }) {
   return (
     <img
       class="figure"
@@ -35,13 +35,13 @@ function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
   );
 }
 
-export function Training({ view: { thing, kind } }: { view: HtmlView }) {
+export function TrainingPlanSection({ view: { thing, kind } }: { view: HtmlView }) {
   const plan = kind === 'detail' ? thing?.training : undefined;
   if (!plan) return null;
   return (
     <section class="plan">
       <h2 class="whole">The plan</h2>
-      {plan.main.length > 0 && <Figure {...plan} alt="The muscles that it trains" />}
+      {plan.main.length > 0 && <BodyFigure {...plan} alt="The muscles that it trains" />}
       {plan.days.map((day) => (
         <Day key={day.link.id} day={day} />
       ))}

@@ -1,9 +1,11 @@
 /** Renders a description from the GraphQL schema: text between backticks becomes code. */
-export const Words = ({ text }: { text: string }) => <>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</>;
+export const CodeText = ({ text }: { text: string }) => (
+  <>{text.split('`').map((part, index) => (index % 2 ? <code>{part}</code> : part))}</>
+);
 
 const DATE_PATTERN = /(\d{4}-\d\d-\d\d)/;
 
 /** Keeps dates such as 2026-01-31 in one piece at line breaks. */
-export const Unbroken = ({ text }: { text: string }) => (
+export const UnbrokenDates = ({ text }: { text: string }) => (
   <>{text.split(DATE_PATTERN).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
 );

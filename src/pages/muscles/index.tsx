@@ -1,7 +1,7 @@
 /** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on one figure (`body.svg`). */
 import express, { type Response, type Router } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { BODY, HEAD, SHAPES } from './shapes';
+import { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } from './shapes';
 
 interface Muscle {
   name: string;
@@ -22,13 +22,15 @@ type ColouredMuscle = readonly [muscle: Muscle, colour: string];
 function Figure({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   const halfFigure = (
     <g>
-      <path d={BODY} fill={SKIN} class="skin" />
-      {muscles.map(([{ name }, colour]) => SHAPES[name] && <path key={name} d={SHAPES[name]} fill={COLOURS[colour]} class={colour} />)}
+      <path d={BODY_PATH} fill={SKIN} class="skin" />
+      {muscles.map(
+        ([{ name }, colour]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[colour]} class={colour} />,
+      )}
     </g>
   );
   return (
     <>
-      <ellipse {...HEAD} fill={SKIN} class="skin" />
+      <ellipse {...HEAD_ELLIPSE} fill={SKIN} class="skin" />
       {halfFigure}
       <g transform="matrix(-1 0 0 1 200 0)">{halfFigure}</g>
     </>
@@ -61,7 +63,7 @@ function sendDrawing(response: Response, title: string, figures: readonly (reado
 }
 
 /** Muscles without a drawing, such as those added by an operator, are shown as the figure alone. */
-export function muscleDrawings(muscleOf: (id: number) => Muscle | null): Router {
+export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Router {
   const router = express.Router({ caseSensitive: true });
   /** Parses comma-separated ids of muscles, such as `1,2,3`. Unknown ids are ignored. */
   const parseMuscles = (ids: unknown): Muscle[] =>

@@ -15,20 +15,20 @@ const ASSET_PATH = /^\/[\w.-]+\.(js|css)$/;
 const MAX_HEADER_LENGTH = 256;
 
 /** Negotiates the content encoding of precompressed files; undefined if the client accepts none of them. */
-export function codingOf(request: IncomingMessage): 'br' | 'gzip' | undefined {
+export function encodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
   if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER_LENGTH) return undefined;
   const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
   return CODINGS.find((coding) => acceptable.includes(coding));
 }
 
 /** Beside `x.js` there are `x.js.br` and `x.js.gz`, if they are smaller. */
-export function assets(folder: string): RequestHandler {
+export function assetHandler(folder: string): RequestHandler {
   const router = express.Router({ caseSensitive: true });
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
   const serveUncompressed = express.static(folder, { ...options, setHeaders: (response) => response.setHeader('Vary', 'Accept-Encoding') });
   router.use((request, response, next) => {
     const type = TYPES[ASSET_PATH.exec(request.path)?.[1] ?? ''];
-    const coding = codingOf(request);
+    const coding = encodingFor(request);
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(`${request.path}${ENDINGS[coding]}`, { root: folder, immutable: true, maxAge: '1y', headers }, (error) => {

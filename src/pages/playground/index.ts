@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
-import { PRIVATE } from '../../rest/respond';
+import { PRIVATE_CACHE_CONTROL } from '../../rest/respond';
 import type { Visitor } from '../layout';
 import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/link';
-import { assets } from './assets';
-import { schemaFile } from './schemafile';
-import { ASSETS, missingPage, playgroundPage, type Manifest } from './page';
+import { assetHandler } from './assets';
+import { schemaFileHandler } from './schemafile';
+import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type Manifest } from './page';
 
 /** Authentication of the visitor. The session cookie authenticates queries only together with the CSRF token of the visitor. */
 interface RequestContext {
@@ -44,7 +44,7 @@ const contentSecurityPolicy = [
 ].join('; ');
 
 /** Serves the page and its assets. `folder` contains the bundle; without one the page is a 503 with build instructions. */
-export function playground(
+export function playgroundRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
   { persistedOnly, introspection }: Limits,
   schema: GraphQLSchema,
@@ -57,13 +57,13 @@ export function playground(
     const context = contextOf(req);
     const signedIn = await context.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
-      return res.set('Cache-Control', PRIVATE).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
+      return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The manifest is read at each request, so that a new build needs no restart.
     const manifest = await readManifest(folder);
     const visitor = context.visitor();
-    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE).type('html');
-    if (manifest) res.send(playgroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
-    else res.status(503).send(missingPage(visitor, persistedOnly));
+    res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
+    if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
+    else res.status(503).send(renderNotBuiltPage(visitor, persistedOnly));
   });
   router.get('/graphql', (req, res, next) => {
     if (!prefersHtml(req)) return next();
@@ -72,7 +72,7 @@ export function playground(
       .location(PLAYGROUND_PATH + req.originalUrl.slice(req.path.length))
       .end();
   });
-  const sendSchema = schemaFile(schema, introspection === 'anyone');
+  const sendSchema = schemaFileHandler(schema, introspection === 'anyone');
   router.get(SCHEMA_PATH, async (req, res, next) => {
     if (persistedOnly) return next();
     if (
@@ -84,7 +84,7 @@ export function playground(
       return next();
     await sendSchema(req, res);
   });
-  router.use(ASSETS, assets(join(folder, 'assets')));
+  router.use(ASSETS_PATH, assetHandler(join(folder, 'assets')));
   return router;
 }
 

@@ -1,6 +1,6 @@
 /** HTML page of the playground: header, title and links to the worked questions, which are visible before the script has loaded. */
 import { renderPage, type Visitor } from '../layout';
-import { FRAME } from '../style';
+import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/link';
 import { QUESTIONS } from './questions/all';
 import { GROUPS } from './questions/question';
@@ -13,9 +13,9 @@ export interface Manifest {
   needed: string[];
 }
 
-export const ASSETS = `${PLAYGROUND_PATH}/assets`;
+export const ASSETS_PATH = `${PLAYGROUND_PATH}/assets`;
 
-const STYLE = `${FRAME}
+const STYLE = `${LAYOUT_STYLE}
 html,body{height:100%}
 body{display:flex;flex-direction:column}
 header nav{max-width:none;padding:.45rem 1rem}
@@ -68,7 +68,7 @@ const Skeleton = () => (
   </div>
 );
 
-export function playgroundPage({ manifest, visitor, address, persistedOnly }: Props): string {
+export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly }: Props): string {
   return renderPage({
     title: 'Playground',
     visitor,
@@ -77,9 +77,9 @@ export function playgroundPage({ manifest, visitor, address, persistedOnly }: Pr
     head: (
       <>
         {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}
-        <script type="module" src={`${ASSETS}/${manifest.script}`} />
+        <script type="module" src={`${ASSETS_PATH}/${manifest.script}`} />
         {manifest.needed.map((file) => (
-          <link key={file} rel="modulepreload" href={`${ASSETS}/${file}`} />
+          <link key={file} rel="modulepreload" href={`${ASSETS_PATH}/${file}`} />
         ))}
       </>
     ),
@@ -96,13 +96,13 @@ export function playgroundPage({ manifest, visitor, address, persistedOnly }: Pr
           <Skeleton />
         </div>
         {/* In the body, so that the page is rendered before the style sheet has loaded. */}
-        <link rel="stylesheet" href={`${ASSETS}/${manifest.style}`} />
+        <link rel="stylesheet" href={`${ASSETS_PATH}/${manifest.style}`} />
       </>
     ),
   });
 }
 
-export function missingPage(visitor: Visitor, persistedOnly: boolean): string {
+export function renderNotBuiltPage(visitor: Visitor, persistedOnly: boolean): string {
   return renderPage({
     title: 'Playground',
     visitor,

@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { introspectionFromSchema, type GraphQLSchema } from 'graphql';
-import { codingOf } from './assets';
-import { listedByName } from './introspection';
+import { encodingFor } from './assets';
+import { sortIntrospection } from './introspection';
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
@@ -18,17 +18,17 @@ interface SchemaFile {
 }
 
 async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
-  const identity = Buffer.from(JSON.stringify(listedByName(introspectionFromSchema(schema))));
+  const identity = Buffer.from(JSON.stringify(sortIntrospection(introspectionFromSchema(schema))));
   const [br, gzipped] = await Promise.all([promisify(brotliCompress)(identity, BROTLI), promisify<Buffer, Buffer>(gzip)(identity)]);
   return { tag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 
 /** `isPublic` is false if only signed-in users may read the schema; then shared caches must not store it. */
-export function schemaFile(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
+export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {
     const { tag, bodies } = await (cachedFile ??= buildFile(schema));
-    const coding = codingOf(request) ?? 'identity';
+    const coding = encodingFor(request) ?? 'identity';
     if (coding !== 'identity') response.set('Content-Encoding', coding);
     response
       .set({ ETag: `"${tag}-${coding}"`, Vary: 'Accept-Encoding', 'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache' })

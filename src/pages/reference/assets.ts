@@ -1,7 +1,7 @@
 /** Script and style sheet of the API reference: separate files, because its content security policy forbids inline scripts and styles. */
 
 /** Returns the script that starts Swagger UI with the OpenAPI document at `address`. */
-export const script = (address: string): string => `'use strict';
+export const swaggerStartScript = (address: string): string => `'use strict';
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
@@ -66,7 +66,7 @@ fetch(${JSON.stringify(address)})
   .then((description) => start(withKeyOnly(description)));
 `;
 
-export const style = `
+export const apiDocsStyle = `
 html, html.dark-mode { background: var(--bg) }
 #content { padding-bottom: 4rem }
 #content > h1 { margin: 1rem 0 .5rem; font-size: 1.7rem; line-height: 1.25 }

@@ -5,21 +5,21 @@ import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
-import { cookieName, CSRF_HEADER } from '../../auth/sessions';
+import { sessionCookieName, CSRF_HEADER } from '../../auth/sessions';
 import { preflight } from '../../platform/cors';
-import { openApiTexts } from '../../rest/openapi/document';
-import { BASE } from '../../rest/routes';
+import { openApiSerializers } from '../../rest/openapi/document';
+import { API_BASE_PATH } from '../../rest/routes';
 import type { Visitor } from '../layout';
-import { inlined, protection } from '../protection';
-import { FRAME } from '../style';
-import { script, style } from './assets';
-import { referencePage } from './page';
+import { inlineStyleSource, securityHeaders } from '../protection';
+import { LAYOUT_STYLE } from '../style';
+import { swaggerStartScript, apiDocsStyle } from './assets';
+import { renderApiDocsPage } from './page';
 
-const ROOT = `${BASE}/schema`;
+const ROOT = `${API_BASE_PATH}/schema`;
 const DOCS = `${ROOT}/docs`;
 
 /** Whether the URL belongs to the API reference. All other URLs below the base path belong to the REST API. */
-export const isReference = (url: string): boolean => url.startsWith(ROOT) && /^(?:$|[./?])/.test(url.slice(ROOT.length));
+export const isApiDocsPath = (url: string): boolean => url.startsWith(ROOT) && /^(?:$|[./?])/.test(url.slice(ROOT.length));
 
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
@@ -36,7 +36,7 @@ const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
 
 const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-const PAGE_HEADERS = protection(`'self' ${inlined(FRAME)}`, "'self'");
+const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`, "'self'");
 
 interface RequestContext {
   /** Scheme and host as the client sees them. */
@@ -47,10 +47,10 @@ interface RequestContext {
   visitor(): Visitor;
 }
 
-export function reference(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
+export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], rejectWrites);
-  const textsFor = (secure: boolean) => openApiTexts(schema, { cookie: cookieName(secure), csrfHeader: CSRF_HEADER });
+  const textsFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
   const [documentTexts, secureDocumentTexts] = [textsFor(false), textsFor(true)];
   serveDocument(router, (format, { baseUrl, secure }) => (secure ? secureDocumentTexts : documentTexts)[format](baseUrl), contextOf);
   servePage(router, contextOf);
@@ -84,17 +84,17 @@ function serveDocument(
 }
 
 function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
-  const startScript = script(`${ROOT}.json`);
+  const startScript = swaggerStartScript(`${ROOT}.json`);
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
   // A content hash in the path allows browsers to cache the assets for ever.
-  const contentHash = createHash('sha256').update(version).update(startScript).update(style).digest('hex').slice(0, 12);
+  const contentHash = createHash('sha256').update(version).update(startScript).update(apiDocsStyle).digest('hex').slice(0, 12);
   const assets = `${DOCS}/assets/${contentHash}`;
 
   router.get(DOCS, async (request, response) => {
     const context = contextOf(request);
     // The page is public: bad credentials are ignored.
     await context.authenticate().catch(() => false);
-    const html = referencePage({ document: ROOT, assets }, context.visitor());
+    const html = renderApiDocsPage({ document: ROOT, assets }, context.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {
@@ -102,7 +102,7 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
     next();
   });
   router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(startScript));
-  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(style));
+  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(apiDocsStyle));
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
     router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
 }

@@ -1,6 +1,6 @@
 /** HTML page of the API reference, filled in by Swagger UI. Without JavaScript it links to the OpenAPI document. */
 import { renderPage, type Visitor } from '../layout';
-import { FRAME } from '../style';
+import { LAYOUT_STYLE } from '../style';
 
 interface ReferencePaths {
   /** Path of the OpenAPI document without a file extension. */
@@ -14,12 +14,12 @@ const DocumentLinks = ({ document }: { document: string }) => (
   </>
 );
 
-export function referencePage({ document, assets }: ReferencePaths, visitor: Visitor): string {
+export function renderApiDocsPage({ document, assets }: ReferencePaths, visitor: Visitor): string {
   return renderPage({
     title: 'Reference of the REST API',
     visitor,
     crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Reference' }],
-    style: FRAME,
+    style: LAYOUT_STYLE,
     head: (
       <>
         {visitor.csrfToken !== undefined && <meta name="csrf-token" content={visitor.csrfToken} />}

@@ -11,7 +11,7 @@ const simpleUpperCase = (text: string): string =>
   });
 
 /** The rows whose name contains the term when both are in upper case. */
-export function inCapitals<T extends { name: string }>(term: string, rows: readonly T[]): T[] {
+export function filterByUpperCase<T extends { name: string }>(term: string, rows: readonly T[]): T[] {
   const compareAll = SHARED_LOWER_CASE.test(term);
   const upperCaseTerm = simpleUpperCase(term);
   return rows.filter(({ name }) => (!compareAll && !SHARED_LOWER_CASE.test(name)) || simpleUpperCase(name).includes(upperCaseTerm));

@@ -1,10 +1,10 @@
 /** Autocomplete for exercises and ingredients by a part of their name; over REST only. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { NO_NULLS } from '../../contract/messages';
-import { MAX_PAGE } from '../../core/read/connection';
+import { MAX_PAGE_SIZE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
-import { badArgument } from '../../core/model/errors';
-import { inCapitals } from './capitals';
+import { invalidArgumentError } from '../../core/model/errors';
+import { filterByUpperCase } from './capitals';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
@@ -14,13 +14,13 @@ const LanguageArg = (description: string) => Arg('language', () => String, { nul
 /** Options of a REST search endpoint: the hits are below `suggestions`, as an autocomplete widget expects them. */
 const endpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
-  listSize: { assumedSize: MAX_PAGE },
+  listSize: { assumedSize: MAX_PAGE_SIZE },
   only: 'rest',
   endpoint: { paths, title: 'Search', key: 'suggestions', selection: `value: name data { ${data} }` },
 });
 
 function checkTerm(term: string): string {
-  if (term.includes('\0')) throw badArgument('term', NO_NULLS);
+  if (term.includes('\0')) throw invalidArgumentError('term', NO_NULLS);
   return term;
 }
 
@@ -28,7 +28,7 @@ function checkTerm(term: string): string {
 export default class SearchResolver {
   @Query(() => [ExerciseHit], {
     nullable: true,
-    description: `Accepted exercises by a part of their name, ${MAX_PAGE} at most, sorted by category and name; null without one.`,
+    description: `Accepted exercises by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by category and name; null without one.`,
   })
   @Extensions(endpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'))
   async exerciseSuggestions(
@@ -39,12 +39,12 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<ExerciseHit[] | null> {
-    return term ? inCapitals(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
+    return term ? filterByUpperCase(term, await findExercises(checkTerm(term), exerciseLanguages(language, context), context)) : null;
   }
 
   @Query(() => [IngredientHit], {
     nullable: true,
-    description: `Accepted ingredients by a part of their name, ${MAX_PAGE} at most, sorted by name; null without one.`,
+    description: `Accepted ingredients by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by name; null without one.`,
   })
   @Extensions(endpoint(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(
@@ -55,6 +55,8 @@ export default class SearchResolver {
     language: string | null,
     @Ctx() context: Context,
   ): Promise<IngredientHit[] | null> {
-    return term ? inCapitals(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context)) : null;
+    return term
+      ? filterByUpperCase(term, await findIngredients(checkTerm(term), await ingredientLanguages(language, context), context))
+      : null;
   }
 }

@@ -1,7 +1,7 @@
 /** Chooses the languages in which a search looks for names. */
-import { mayRead } from '../../core/access/access';
+import { hasReadScope } from '../../core/access/access';
 import type { Context } from '../../core/context';
-import { rowsBelow } from '../../core/read/loaders';
+import { loadChildFields } from '../../core/read/loaders';
 import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
@@ -14,7 +14,7 @@ interface LanguageRow {
   shortName: string;
 }
 
-const allLanguages = ({ reference }: Context): LanguageRow[] => reference.all(Language);
+const allLanguages = ({ catalogue: reference }: Context): LanguageRow[] => reference.all(Language);
 
 /** The language with this code, or without a code the first known one of Accept-Language. Defaults to English; undefined if no languages exist. */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
@@ -42,7 +42,7 @@ export async function ingredientLanguages(code: string | null | undefined, conte
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);
   const languages = withEnglish(language, context);
-  if (!context.viewer || languages.length > 1 || !mayRead(UserProfile, context)) return languages;
-  const [profile] = await rowsBelow(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
+  if (!context.viewer || languages.length > 1 || !hasReadScope(UserProfile, context)) return languages;
+  const [profile] = await loadChildFields(UserProfile, 'userId', ['showEnglishIngredients'], context.viewer.id, context);
   return profile?.showEnglishIngredients ? [...new Set([...languages, ...uniqueIds([englishLanguage(context)])])] : languages;
 }

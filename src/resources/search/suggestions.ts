@@ -1,14 +1,14 @@
 /** Search hits, and the SQL statements that find them. */
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
-import { published } from '../../core/access/access';
-import { anyOf, binder, equals, whereOf, type Condition } from '../../core/access/conditions';
-import { MAX_PAGE } from '../../core/read/connection';
+import { publishedConditions } from '../../core/access/access';
+import { columnIn, createParameters, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
+import { MAX_PAGE_SIZE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
-import { bound, orderKey, orderOf, orderSql } from '../../core/sql/ordering';
+import { bindTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
-import { has } from '../../core/sql/texts';
-import { mediaUrl, thumbnailName } from '../../files/paths';
+import { matchesText } from '../../core/sql/texts';
+import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
 import { ACCEPTED } from '../status';
@@ -51,7 +51,7 @@ export class ExerciseHit {
 
   @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
   async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
-    return this.path === null ? null : mediaUrl(thumbnailName(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
+    return this.path === null ? null : mediaUrl(thumbnailPath(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
   }
 
   @Field(() => ExerciseHit, { description: 'The hit itself, where a widget expects it.' })
@@ -82,23 +82,23 @@ const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () =>
 
 /** The ORDER BY terms of the default order of a resource. */
 const defaultOrder = (entity: Entity, { api }: Context): string =>
-  orderSql(bound(orderOf(entity, resourceOf(entity)!.ordering.map(orderKey), { api }), String));
+  orderByClause(bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { api }), String));
 
 /** Reads the accepted exercises in these languages whose name satisfies the condition. */
 async function readExercises(
-  nameCondition: Condition,
-  order: Condition,
+  nameCondition: SqlCondition,
+  order: SqlCondition,
   languages: readonly number[],
   context: Context,
 ): Promise<ExerciseHit[]> {
-  const { bind, values } = binder();
-  const where = whereOf([nameCondition, anyOf('language_id', languages), ...published(Exercise)], 't', bind);
+  const { bind, values } = createParameters();
+  const where = whereClause([nameCondition, columnIn('language_id', languages), ...publishedConditions(Exercise)], 't', bind);
   const image = `(SELECT i."image" FROM "exercise_image" i WHERE i."exercise_base_id" = t."exercise_base_id" AND i."is_main"
     AND i."status" = '${ACCEPTED}' ORDER BY i."id" LIMIT 1)`;
   const rows = await context.session.query(
     `SELECT t."id", t."name", c."name" AS "category", ${image} AS "image" FROM "exercise" t
      JOIN "exercise_base" b ON b."id" = t."exercise_base_id" JOIN "exercise_category" c ON c."id" = b."category_id"${where}
-     ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE}`,
+     ORDER BY ${order('t', bind)}, ${defaultOrder(Exercise, context)} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
   return rows.map((row) => new ExerciseHit(row as ExerciseRow));
@@ -106,28 +106,28 @@ async function readExercises(
 
 /** Accepted exercises whose name contains the term, ordered by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(has(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+  return readExercises(matchesText(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
 }
 
 /** Accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const contains = has(nameField.ingredient(), 'contains', term, true);
+  const contains = matchesText(nameField.ingredient(), 'contains', term, true);
   const rows =
-    (await context.names.find(Ingredient, term, languages, MAX_PAGE, context.session)) ??
+    (await context.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));
   return rows.map((ingredient) => new IngredientHit(ingredient));
 }
 
-async function readIngredients(nameCondition: Condition, languages: readonly number[], context: Context): Promise<IngredientRow[]> {
+async function readIngredients(nameCondition: SqlCondition, languages: readonly number[], context: Context): Promise<IngredientRow[]> {
   // For a single language, an index returns the rows in the order of their names.
   const [language, ...otherLanguages] = languages;
   const inLanguages =
-    language !== undefined && otherLanguages.length === 0 ? equals('language_id', language) : anyOf('language_id', languages);
-  const { bind, values } = binder();
-  const where = whereOf([nameCondition, inLanguages, ...published(Ingredient)], 't', bind);
+    language !== undefined && otherLanguages.length === 0 ? columnEquals('language_id', language) : columnIn('language_id', languages);
+  const { bind, values } = createParameters();
+  const where = whereClause([nameCondition, inLanguages, ...publishedConditions(Ingredient)], 't', bind);
   const order = defaultOrder(Ingredient, context);
   const rows = await context.session.query(
-    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE}`,
+    `SELECT t."id", t."name" FROM "ingredient" t${where} ORDER BY ${order} LIMIT ${MAX_PAGE_SIZE}`,
     values,
   );
   return rows as IngredientRow[];

@@ -6,10 +6,10 @@ import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
-import { loadParent, rowsBelow } from '../../core/read/loaders';
-import { Memoized } from '../../core/cache/memory';
+import { loadParent, loadChildFields } from '../../core/read/loaders';
+import { LazyParts } from '../../core/cache/memory';
 import { selectionKey } from '../../core/read/plan';
-import { HIDDEN } from '../../core/schema/relations';
+import { UNREVIEWED_REFERENCE_NOTE } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/paths';
 import { DayOfWeek } from '../dayofweek';
 import { Exercise } from '../exercise';
@@ -20,9 +20,9 @@ import { PlannedSet } from '../plannedset';
 import { TrainingDay } from '../trainingday';
 import { Workout } from '.';
 import { SetGroup } from '../setgroup';
-import { muscleGroups, type MuscleGroups, type Trained } from '../../training/muscles';
+import { groupMuscles, type MuscleGroups, type ExerciseMuscles } from '../../training/muscles';
 import * as rows from './rows';
-import { rounds } from '../../training/sequence';
+import { arrangeInRounds } from '../../training/sequence';
 import { isWeighted } from '../../training/texts';
 
 @ObjectType({
@@ -37,8 +37,8 @@ export class TrainedMuscles {
   @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (exercises: readonly Trained[], { reference }: Context): MuscleGroups<RowOf<Muscle>> =>
-  muscleGroups(exercises, (id) => reference.get(Muscle, id));
+const musclesOf = (exercises: readonly ExerciseMuscles[], { catalogue: reference }: Context): MuscleGroups<RowOf<Muscle>> =>
+  groupMuscles(exercises, (id) => reference.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
 export class CanonicalImage {
@@ -47,7 +47,7 @@ export class CanonicalImage {
 }
 
 @ObjectType({ description: 'An exercise of a set, with the planned sets that are for it.', simpleResolvers: true })
-export class CanonicalExercise extends Memoized {
+export class CanonicalExercise extends LazyParts {
   @Field(() => [PlannedSet], { description: 'In their order.' }) readonly plannedSets: RowOf<PlannedSet>[];
   private readonly exerciseId: number;
 
@@ -62,7 +62,7 @@ export class CanonicalExercise extends Memoized {
 
   @Field(() => String, { description: 'The planned sets in words, e.g. `4 × 10 (20 kg)`. Always English.' })
   summary(@Ctx() context: Context): string {
-    return rows.textOf(this.set, this.plannedSets, context);
+    return rows.summarizeSets(this.set, this.plannedSets, context);
   }
 
   @Field(() => Boolean, { description: 'Whether one of the planned sets has a weight other than zero.' })
@@ -72,31 +72,31 @@ export class CanonicalExercise extends Memoized {
 
   @Field(() => [String], { description: 'The short hints on the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
-    return this.once(`comments for ${context.api}`, async () => {
-      const comments = await rowsBelow(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);
+    return this.computeOnce(`comments for ${context.api}`, async () => {
+      const comments = await loadChildFields(ExerciseComment, 'exerciseId', ['comment'], this.exerciseId, context);
       return comments.map(({ comment }) => comment);
     });
   }
 
   @Field(() => [CanonicalImage], { description: 'The images of the exercise, pending ones included, main image first.' })
   images(@Ctx() context: Context): Promise<CanonicalImage[]> {
-    return this.once('images', async () => {
-      const exercise = await rows.exerciseOf(this.exerciseId, context);
+    return this.computeOnce('images', async () => {
+      const exercise = await rows.loadExercise(this.exerciseId, context);
       if (!exercise) return [];
-      const images = await rowsBelow(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
+      const images = await loadChildFields(ExerciseImage, 'exerciseBaseId', ['image', 'isMain'], exercise.exerciseBaseId, context);
       return images.map(({ image, isMain }) => ({ image: mediaUrl(image), isMain }));
     });
   }
 
-  @Field(() => Exercise, { nullable: true, description: `The exercise. ${HIDDEN}` })
+  @Field(() => Exercise, { nullable: true, description: `The exercise. ${UNREVIEWED_REFERENCE_NOTE}` })
   @Extensions({ neverNullInRest: true })
   exercise(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
-    return this.once(selectionKey(info.fieldNodes), async () => loadParent(Exercise, this.exerciseId, context, info));
+    return this.computeOnce(selectionKey(info.fieldNodes), async () => loadParent(Exercise, this.exerciseId, context, info));
   }
 }
 
 @ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
-export class CanonicalSet extends Memoized {
+export class CanonicalSet extends LazyParts {
   @Field(() => SetGroup, { description: 'The set itself.' }) readonly set: RowOf<SetGroup>;
 
   constructor(set: RowOf<SetGroup>) {
@@ -106,8 +106,8 @@ export class CanonicalSet extends Memoized {
 
   @Field(() => [CanonicalExercise], { description: 'The exercises of the planned sets, in the order in which they first appear.' })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
-    return this.once('exercises', async () =>
-      (await rows.exercisesOf(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets)),
+    return this.computeOnce('exercises', async () =>
+      (await rows.loadPlannedSetsByExercise(this.set, context)).map((plannedSets) => new CanonicalExercise(this.set, plannedSets)),
     );
   }
 
@@ -118,12 +118,12 @@ export class CanonicalSet extends Memoized {
 
   @Field(() => [PlannedSet], { description: 'The planned sets as they are trained, round by round.' })
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
-    return this.once('sequence', async () => rounds(this.set.sets, await rows.plannedSetsOf(this.set, context)));
+    return this.computeOnce('sequence', async () => arrangeInRounds(this.set.sets, await rows.loadPlannedSets(this.set, context)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.once('muscles', async () => musclesOf(await rows.trainedBySet(this.set, context), context));
+    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfSet(this.set, context), context));
   }
 }
 
@@ -134,7 +134,7 @@ export class CanonicalWeekdays {
 }
 
 @ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
-export class CanonicalDay extends Memoized {
+export class CanonicalDay extends LazyParts {
   @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>) {
@@ -144,19 +144,19 @@ export class CanonicalDay extends Memoized {
 
   @Field(() => [CanonicalSet], { description: 'Its sets, in their order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
-    return this.once('sets', async () => (await rows.setsOf(this.day, context)).map((set) => new CanonicalSet(set)));
+    return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set)));
   }
 
   @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
   @Extensions({ only: 'rest' })
-  weekdays(@Ctx() { reference }: Context): CanonicalWeekdays {
+  weekdays(@Ctx() { catalogue: reference }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that its sets train.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.once('muscles', async () => musclesOf(await rows.trainedOnDay(this.day, context), context));
+    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfDay(this.day, context), context));
   }
 }
 
@@ -164,7 +164,7 @@ export class CanonicalDay extends Memoized {
   description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
   simpleResolvers: true,
 })
-export class CanonicalWorkout extends Memoized {
+export class CanonicalWorkout extends LazyParts {
   @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
 
   constructor(workout: RowOf<Workout>) {
@@ -174,12 +174,12 @@ export class CanonicalWorkout extends Memoized {
 
   @Field(() => [CanonicalDay], { description: 'Its days, by their first day of the week.' })
   days(@Ctx() context: Context): Promise<CanonicalDay[]> {
-    return this.once('days', async () => (await rows.daysOf(this.workout, context)).map((day) => new CanonicalDay(day)));
+    return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day)));
   }
 
   @Field(() => TrainedMuscles, { description: 'The muscles that its days train.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
-    return this.once('muscles', async () => musclesOf(await rows.trainedByWorkout(this.workout, context), context));
+    return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfWorkout(this.workout, context), context));
   }
 }
 

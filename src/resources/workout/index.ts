@@ -1,16 +1,16 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { requiredId } from '../../core/operation/arguments';
+import { parseIdArgument } from '../../core/operation/arguments';
 import type { Context } from '../../core/context';
 import { crud } from '../../core/schema/crud';
-import { notFound } from '../../core/model/errors';
-import { Day, defaults, Id, Text, type PartOf, type RowOf } from '../../core/model/fields';
+import { notFoundError } from '../../core/model/errors';
+import { Day, defaultValues, Id, Text, type RowFields, type RowOf } from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
-import { rowToCount } from '../../core/read/loaders';
+import { loadRowForCalculation } from '../../core/read/loaders';
 import { Needs } from '../../core/read/plan';
 import { Resource } from '../../core/model/resource';
 import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
-import { ExerciseLogData, LOG_DATA_SELECTION, logDataOf, NO_EXERCISE } from './logdata';
+import { ExerciseLogData, LOG_DATA_SELECTION, loadLogData, MISSING_EXERCISE_MESSAGE } from './logdata';
 import { Exercise } from '../exercise';
 import { ScheduleStep } from '../schedulestep';
 import { TrainingDay } from '../trainingday';
@@ -35,7 +35,7 @@ export class Workout extends Model<Workout> {
     storedAs: 'creation_date',
     note: 'The day on which it was made.',
     readOnly: true,
-    default: defaults.today,
+    default: defaultValues.today,
   })
   declare createdOn: string;
   @Text({
@@ -62,7 +62,7 @@ export default class WorkoutResolver extends crud(Workout) {
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
-    return context.memory.remember(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
+    return context.derivedValues.getOrCompute(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
   }
 
   @FieldResolver(() => ExerciseLogData, {
@@ -71,15 +71,15 @@ export default class WorkoutResolver extends crud(Workout) {
   @Extensions({
     only: 'rest',
     cost: { weight: 50 },
-    action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: NO_EXERCISE },
+    action: { name: 'log_data', selection: LOG_DATA_SELECTION, maps: ['logs'], whenMissing: MISSING_EXERCISE_MESSAGE },
   })
   async logData(
     @Arg('id', () => ID, { description: 'Id of the exercise.' }) id: string,
-    @Root() workout: PartOf<Workout, 'id'>,
+    @Root() workout: RowFields<Workout, 'id'>,
     @Ctx() context: Context,
   ): Promise<ExerciseLogData> {
-    const exerciseId = requiredId('id', Exercise.name, id, context);
-    if (exerciseId === undefined || !(await rowToCount(Exercise, ['id'], exerciseId, context))) throw notFound();
-    return logDataOf(workout.id, exerciseId, context);
+    const exerciseId = parseIdArgument('id', Exercise.name, id, context);
+    if (exerciseId === undefined || !(await loadRowForCalculation(Exercise, ['id'], exerciseId, context))) throw notFoundError();
+    return loadLogData(workout.id, exerciseId, context);
   }
 }

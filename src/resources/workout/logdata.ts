@@ -2,13 +2,13 @@
 import { Field, Int, ObjectType } from 'type-graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
-import { rowsBelow } from '../../core/read/loaders';
+import { loadChildFields } from '../../core/read/loaders';
 import { DateScalar, DecimalScalar } from '../../core/model/scalars';
-import { WEIGHTS } from '../kilograms';
+import { MASS_UNIT_IDS } from '../kilograms';
 import { WorkoutLog } from '../workoutlog';
-import { byDay, chartLines } from '../../training/progress';
-import { allOf } from './rows';
-import { REPETITIONS } from '../../training/texts';
+import { groupByDay, chartLines } from '../../training/progress';
+import { allFieldNames } from './rows';
+import { REPETITIONS_UNIT_ID } from '../../training/texts';
 
 @ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
 export class ChartPoint {
@@ -30,18 +30,18 @@ export class ExerciseLogData {
 }
 
 /** Includes only logs of repetitions with a weight in kg or lb; other units cannot be compared. */
-export async function logDataOf(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
-  const logs = await rowsBelow(WorkoutLog, 'workoutId', allOf(WorkoutLog), workoutId, context, {
+export async function loadLogData(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
+  const logs = await loadChildFields(WorkoutLog, 'workoutId', allFieldNames(WorkoutLog), workoutId, context, {
     name: `exercise ${exerciseId}`,
     condition: (alias, bind) =>
-      `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS)}` +
-      ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(WEIGHTS))})`,
+      `${alias}."exercise_id" = ${bind(exerciseId)} AND ${alias}."repetition_unit_id" = ${bind(REPETITIONS_UNIT_ID)}` +
+      ` AND ${alias}."weight_unit_id" = ANY(${bind(Object.values(MASS_UNIT_IDS))})`,
   });
-  return { chart: chartLines(logs), days: byDay(logs) };
+  return { chart: chartLines(logs), days: groupByDay(logs) };
 }
 
 /** REST response if the exercise id is missing. */
-export const NO_EXERCISE = "Please provide an exercise ID in the 'id' GET parameter";
+export const MISSING_EXERCISE_MESSAGE = "Please provide an exercise ID in the 'id' GET parameter";
 
 /** Selection set of the REST representation. */
 export const LOG_DATA_SELECTION = 'chart_data: chart { date weight reps } logs: days { key: date value: logs { ...workoutlog } }';

@@ -1,15 +1,15 @@
 /** Loaders of the rows below a workout. Each request reads each kind of row with a single statement. */
 import type { Context } from '../../core/context';
 import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
-import { rowsBelow, rowToCount } from '../../core/read/loaders';
+import { loadChildFields, loadRowForCalculation } from '../../core/read/loaders';
 import { Exercise } from '../exercise';
 import { RepetitionUnit } from '../repetitionunit';
 import { PlannedSet } from '../plannedset';
 import { TrainingDay } from '../trainingday';
 import { WeightUnit } from '../weightunit';
 import { SetGroup } from '../setgroup';
-import type { Trained } from '../../training/muscles';
-import { byExercise, inWeekOrder } from '../../training/sequence';
+import type { ExerciseMuscles } from '../../training/muscles';
+import { groupByExercise, sortByWeekday } from '../../training/sequence';
 import { setSummary } from '../../training/texts';
 
 interface RowWithId {
@@ -17,45 +17,45 @@ interface RowWithId {
 }
 
 /** The names of all fields of an entity. */
-export const allOf = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
+export const allFieldNames = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
 
 const childrenOf = <M>(entity: Entity<M>, by: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
-  rowsBelow(entity, by, allOf(entity), id, context) as Promise<RowOf<M>[]>;
+  loadChildFields(entity, by, allFieldNames(entity), id, context) as Promise<RowOf<M>[]>;
 
 const flatMapAsync = async <S, T>(items: readonly S[], load: (item: S) => Promise<T[]>): Promise<T[]> =>
   (await Promise.all(items.map(load))).flat();
 
-export const daysOf = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
-  inWeekOrder(await childrenOf(TrainingDay, 'workoutId', workout.id, context));
-export const setsOf = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
+export const loadDays = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
+  sortByWeekday(await childrenOf(TrainingDay, 'workoutId', workout.id, context));
+export const loadSets = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
   childrenOf(SetGroup, 'trainingDayId', day.id, context);
-export const plannedSetsOf = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
+export const loadPlannedSets = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
   childrenOf(PlannedSet, 'setGroupId', set.id, context);
 
-export const exerciseOf = (id: number, context: Context) =>
-  rowToCount(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
+export const loadExercise = (id: number, context: Context) =>
+  loadRowForCalculation(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
 /** The planned sets of a set group, grouped by exercise. */
-export const exercisesOf = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
-  byExercise(await plannedSetsOf(set, context));
+export const loadPlannedSetsByExercise = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
+  groupByExercise(await loadPlannedSets(set, context));
 
-export const trainedBySet = (set: RowWithId, context: Context): Promise<Trained[]> =>
-  exercisesOf(set, context).then((groups) =>
+export const loadExercisesOfSet = (set: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+  loadPlannedSetsByExercise(set, context).then((groups) =>
     flatMapAsync(groups, async ([first]) => {
-      const exercise = await exerciseOf(first!.exerciseId, context);
+      const exercise = await loadExercise(first!.exerciseId, context);
       return exercise ? [exercise] : [];
     }),
   );
-export const trainedOnDay = (day: RowWithId, context: Context): Promise<Trained[]> =>
-  setsOf(day, context).then((sets) => flatMapAsync(sets, (set) => trainedBySet(set, context)));
-export const trainedByWorkout = (workout: RowWithId, context: Context): Promise<Trained[]> =>
-  daysOf(workout, context).then((days) => flatMapAsync(days, (day) => trainedOnDay(day, context)));
+export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+  loadSets(day, context).then((sets) => flatMapAsync(sets, (set) => loadExercisesOfSet(set, context)));
+export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
+  loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
 
 /** The name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
-const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { reference }: Context): string =>
+const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { catalogue: reference }: Context): string =>
   reference.get(entity, id)?.name ?? '';
 
-export const textOf = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
+export const summarizeSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
   setSummary(
     set.sets,
     plannedSets.map(({ reps, repetitionUnitId, targetWeight: weight, weightUnitId, rir }) => ({

@@ -11,12 +11,12 @@ import {
 } from '../../platform/multipart';
 import { largeBodiesInTurn } from '../../platform/bodylimit';
 import { MAX_MEMBERS } from '../../platform/jsonlimits';
-import { badRequest, invalid, RestError, tooLarge, unsupported } from '../errors';
+import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaType } from '../errors';
 import { parseJson } from './json';
-import { queryOf } from './query';
+import { parseQuery } from './query';
 
 /** A parsed request body. Each form key has a list of texts and files, because keys may repeat. */
-export type Body = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
+export type ParsedBody = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
 class OversizedForm extends RestError {
   constructor(
@@ -28,7 +28,7 @@ class OversizedForm extends RestError {
 }
 
 /** Returns the body. Of an oversized form, returns the parts received so far, to check the CSRF token and to refill the HTML form. */
-export async function arrivedOf(bodyPromise: Promise<Body>): Promise<Body> {
+export async function receivedBody(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;
   } catch (error) {
@@ -38,9 +38,9 @@ export async function arrivedOf(bodyPromise: Promise<Body>): Promise<Body> {
 }
 
 const FORM_TYPES = ['application/x-www-form-urlencoded', 'multipart/form-data'];
-export const MEDIA_TYPES = ['application/json', ...FORM_TYPES];
+export const BODY_MEDIA_TYPES = ['application/json', ...FORM_TYPES];
 
-export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Body> {
+export async function readBody(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<ParsedBody> {
   const header = request.headers['content-type'] ?? '';
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim());
   const mediaType = type.toLowerCase();
@@ -48,7 +48,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   // A request without a body but with a form media type is an empty form.
   if (length === '0' || (length === undefined && request.headers['transfer-encoding'] === undefined))
     return FORM_TYPES.includes(mediaType) ? { form: true, data: new Map() } : { form: false, data: {} };
-  if (!MEDIA_TYPES.includes(mediaType)) throw unsupported(header);
+  if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
   await largeBodiesInTurn(request, response, limits.sender);
@@ -59,7 +59,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
   if (countFields(formText) > MAX_MEMBERS) throw badRequest(`A form has at most ${MAX_MEMBERS} fields.`);
-  for (const [key, value] of queryOf(formText)) {
+  for (const [key, value] of parseQuery(formText)) {
     const earlierValues = values.get(key);
     if (earlierValues) earlierValues.push(value);
     else values.set(key, [value]);
@@ -75,13 +75,13 @@ function countFields(form: string): number {
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   // The connection stays open after the limit is exceeded, so that the 413 response reaches the client.
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     size += (chunk as Buffer).length;
-    if (size > limit) throw tooLarge();
+    if (size > limit) throw bodyTooLarge();
     chunks.push(chunk as Buffer);
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
@@ -104,9 +104,9 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     const { reason, subject, arrived: receivedParts } = error;
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
     if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
-    const tooLargeFile = () => invalid({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
+    const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     throw new OversizedForm(
-      reason === 'file too large' ? tooLargeFile() : tooLarge(reason === 'too many parts' ? TOO_MANY_PARTS : undefined),
+      reason === 'file too large' ? tooLargeFile() : bodyTooLarge(reason === 'too many parts' ? TOO_MANY_PARTS : undefined),
       receivedParts,
     );
   }

@@ -3,9 +3,9 @@ import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
 import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
-import { invalid } from '../errors';
-import { lastOf } from './query';
-import { pad, validClock, validDay } from './values';
+import { validationError } from '../errors';
+import { lastValueOf } from './query';
+import { padWithZeros, isValidTime, isValidDate } from './values';
 
 /** Row ids in a filter parameter, which must exist. */
 interface ReferencedIds {
@@ -15,7 +15,7 @@ interface ReferencedIds {
   unknownIdError(known: readonly number[]): string | undefined;
 }
 
-export interface Filtered {
+export interface ParsedFilters {
   where: Record<string, unknown>;
   /** Errors per query parameter, and the ids in it that the caller must look up. */
   parameters: { key: string; error?: string; references?: ReferencedIds }[];
@@ -40,14 +40,14 @@ function parseDate(text: string, [language = '']: readonly string[]): string | u
   const parts = isoYear ? [isoYear, isoMonth, isoDay] : lastYear ? [lastYear, nextMonth, firstDay] : [fourDigitYear, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
   const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
-  return validDay(date) ? date : undefined;
+  return isValidDate(date) ? date : undefined;
 }
 
 /** Parses `HH:MM` with optional seconds and fraction. Returns undefined for an invalid time. */
 function parseTime(text: string): string | undefined {
   const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(trimmed(text));
-  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return undefined;
-  return `${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
+  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return undefined;
+  return `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
 
 type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds } | { error: string } | undefined;
@@ -140,13 +140,13 @@ function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], langua
   }
 }
 
-export function filtersOf(
+export function parseFilters(
   filters: readonly FilterFact[],
   fields: readonly FieldFact[],
   query: URLSearchParams,
   languages: readonly string[],
-): Filtered {
-  const result: Filtered = { where: {}, parameters: [] };
+): ParsedFilters {
+  const result: ParsedFilters = { where: {}, parameters: [] };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
     const key = fact.key ?? field.rest;
@@ -173,13 +173,13 @@ const reverseDirection = (direction: Direction): Direction => (direction === 'AS
  * Converts `ordering=a,-b` to `orderBy`. Only columns of the resource's own table count. Returns undefined, which means the default order, if no valid
  * term remains. A relation sorts by the default order of its target type, or by id if that has none.
  */
-export function orderByOf(
+export function parseOrdering(
   fields: readonly FieldFact[],
   query: URLSearchParams,
   resource: (type: string) => ResourceFact | undefined,
 ): OrderBy[] | undefined {
-  const terms = (lastOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(trimmed);
-  if (terms.length > MAX_ORDER_TERMS) throw invalid({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
+  const terms = (lastValueOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(trimmed);
+  if (terms.length > MAX_ORDER_TERMS) throw validationError({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
   const orderedFields = new Set<FieldFact>();
   const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');

@@ -1,20 +1,20 @@
 /** Method override for HTML forms, which can only POST: hidden fields name the method or carry JSON. Used only for HTML pages. */
 import type { IncomingMessage } from 'node:http';
-import { RestError, unsupported } from '../errors';
-import type { Request } from '../request';
-import { arrivedOf, type Body } from './body';
+import { RestError, unsupportedMediaType } from '../errors';
+import type { RestRequest } from '../request';
+import { receivedBody, type ParsedBody } from './body';
 import { parseJson } from './json';
 
-export type TypedTexts = Readonly<Record<string, readonly string[]>>;
+export type FormTexts = Readonly<Record<string, readonly string[]>>;
 
 const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
 const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken'];
 
 export interface PostedForm {
   method: string;
-  body: Body;
+  body: ParsedBody;
   csrfToken?: string;
-  values: TypedTexts;
+  values: FormTexts;
   /** The JSON text typed into the form, unparsed. */
   raw?: string;
   jsonError?: RestError;
@@ -27,10 +27,10 @@ const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean 
 };
 
 /** Replaces the method and the body of a POST request by those that its HTML form names. */
-export async function takeForm(request: Request): Promise<void> {
+export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;
   if (request.method !== 'POST' || !isPostedForm(request.message, request.signedIn)) return;
-  const form = (request.form = formOf(await arrivedOf(body())));
+  const form = (request.form = parsePostedForm(await receivedBody(body())));
   request.method = form.method;
   request.body = async () => {
     // Throws if the form was too large; its fields have been read already, so that the page can show them again.
@@ -40,7 +40,7 @@ export async function takeForm(request: Request): Promise<void> {
   };
 }
 
-export function formOf(body: Body): PostedForm {
+export function parsePostedForm(body: ParsedBody): PostedForm {
   if (!body.form) return { method: 'POST', body, values: {} };
   const text = (key: string): string | undefined => {
     const value = body.data.get(key)?.at(-1);
@@ -58,8 +58,8 @@ export function formOf(body: Body): PostedForm {
     : { ...form, raw: rawJson, ...parseRawJson(rawJson, text('_content_type')) };
 }
 
-function parseRawJson(rawJson: string, type = 'application/json'): { body: Body; jsonError?: RestError } {
-  if (type !== 'application/json') return { body: { form: false, data: null }, jsonError: unsupported(type) };
+function parseRawJson(rawJson: string, type = 'application/json'): { body: ParsedBody; jsonError?: RestError } {
+  if (type !== 'application/json') return { body: { form: false, data: null }, jsonError: unsupportedMediaType(type) };
   try {
     return { body: { form: false, data: rawJson.trim() ? parseJson(() => rawJson) : {} } };
   } catch (error) {

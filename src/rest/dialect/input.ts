@@ -1,36 +1,36 @@
 /** Converts a request body to the input of a GraphQL mutation and collects the errors of all fields. */
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired, type FieldFact } from '../../contract/facts';
-import type { Body } from './body';
-import { invalid, type Errors } from '../errors';
-import { SentNumber } from './json';
-import { coerce, idOf, itemsOf, reference, typeName, type Coercible } from './values';
+import type { ParsedBody } from './body';
+import { validationError, type FieldErrors } from '../errors';
+import { JsonNumber } from './json';
+import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './values';
 
-export type Accepted = Coercible &
+export type InputField = CoercibleField &
   Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Per relation, the ids that exist and that the client may refer to. */
-export type Known = Record<string, number[]>;
+export type KnownIds = Record<string, number[]>;
 type Values = Record<string, unknown>;
 
 const ABSENT = Symbol('absent');
 
 /** Returns the body as an object, or null if it is not one. A form counts as an empty object. */
-export function objectOf(body: Body): Values | null {
+export function bodyObject(body: ParsedBody): Values | null {
   if (body.form) return {};
   const { data } = body;
-  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof SentNumber)) return data as Values;
+  if (data !== null && typeof data === 'object' && !Array.isArray(data) && !(data instanceof JsonNumber)) return data as Values;
   return null;
 }
 
-export function notAnObject(body: Body): never {
+export function throwNotAnObject(body: ParsedBody): never {
   const data = body.form ? null : body.data;
-  throw invalid({
-    non_field_errors: [data === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${typeName(data)}.`],
+  throw validationError({
+    non_field_errors: [data === null ? 'No data provided' : `Invalid data. Expected a dictionary, but got ${pythonTypeName(data)}.`],
   });
 }
 
 /** Returns the value sent for a field, or ABSENT. In forms, a missing boolean is false (an unchecked box) and an empty text may mean null. */
-function sentValue(field: Accepted, body: Body, partial: boolean): unknown {
+function sentValue(field: InputField, body: ParsedBody, partial: boolean): unknown {
   if (!body.form) {
     const data = body.data as Values;
     return Object.hasOwn(data, field.rest) ? data[field.rest] : ABSENT;
@@ -47,22 +47,22 @@ function sentValue(field: Accepted, body: Body, partial: boolean): unknown {
 const isFalsy = (value: unknown): boolean =>
   !value ||
   value === ABSENT ||
-  (value instanceof SentNumber && value.value === 0) ||
+  (value instanceof JsonNumber && value.value === 0) ||
   (Array.isArray(value) && value.length === 0) ||
-  (typeof value === 'object' && !(value instanceof SentNumber) && Object.keys(value as object).length === 0);
+  (typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value as object).length === 0);
 
 /** Further ids of a list are not looked up and count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns the row ids in a body per relation, so that one operation can look them up. */
-export function namedIds(relations: readonly FieldFact[], body: Body): Record<string, string[]> {
+export function referencedIdsOf(relations: readonly FieldFact[], body: ParsedBody): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : sentValue(field, body, true);
-    const values = (field.relation!.many && itemsOf(value)) || [value === true ? 1 : value];
+    const values = (field.relation!.many && listItemsOf(value)) || [value === true ? 1 : value];
     const referencedIds = new Set<number>();
     for (const item of values) {
-      const id = idOf(item);
+      const id = parseRowId(item);
       if (id !== undefined && referencedIds.size < MAX_REFERENCED_IDS) referencedIds.add(id);
     }
     ids[field.name] = [...referencedIds].map(String);
@@ -70,31 +70,31 @@ export function namedIds(relations: readonly FieldFact[], body: Body): Record<st
   return ids;
 }
 
-export function namesForeignParent(relations: readonly FieldFact[], body: Body, knownIds: Known): boolean {
+export function refersToForeignParent(relations: readonly FieldFact[], body: ParsedBody, knownIds: KnownIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);
     if (isFalsy(value)) return false;
-    const id = idOf(value === true ? 1 : value);
+    const id = parseRowId(value === true ? 1 : value);
     return id !== undefined && !knownIds[field.name]!.includes(id);
   });
 }
 
-export interface Reading {
+export interface InputOptions {
   partial: boolean;
   creating: boolean;
   timeZone: string;
 }
 
 /** Drops unknown and read-only keys. A partial body has no required fields. Referenced rows must exist only if `knownIds` is given. */
-export function inputOf(
-  fields: readonly Accepted[],
-  body: Body,
-  { partial, creating, timeZone }: Reading,
-  knownIds?: Known,
-): { input: Values; errors: Errors } {
+export function coerceInput(
+  fields: readonly InputField[],
+  body: ParsedBody,
+  { partial, creating, timeZone }: InputOptions,
+  knownIds?: KnownIds,
+): { input: Values; errors: FieldErrors } {
   const input: Values = {};
-  const errors: Errors = {};
+  const errors: FieldErrors = {};
   for (const field of fields) {
     if (field.restReadOnly) continue;
     const value = sentValue(field, body, partial);
@@ -105,7 +105,7 @@ export function inputOf(
       if (field.null) input[field.name] = null;
       else reject([NOT_NULL]);
     } else {
-      const coercion = field.relation ? reference(field, value, knownIds?.[field.name]) : coerce(field, value, timeZone);
+      const coercion = field.relation ? coerceReference(field, value, knownIds?.[field.name]) : coerceValue(field, value, timeZone);
       if ('messages' in coercion) reject(coercion.messages);
       else if (!(creating && field.restIgnoredOnCreate)) input[field.name] = coercion.value;
     }
@@ -120,10 +120,10 @@ export interface InputError {
 }
 
 /** Adds the errors of slow checks (`FieldFact.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
-export async function inspect(
+export async function addInspectionErrors(
   fields: readonly FieldFact[],
   input: Values,
-  errors: Errors,
+  errors: FieldErrors,
   mutationErrors?: readonly InputError[],
 ): Promise<void> {
   for (const field of fields) {

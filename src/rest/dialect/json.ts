@@ -1,10 +1,10 @@
 /** JSON parser with Python semantics: numbers keep all digits and the difference between integers and floats (`1` and `1.0`). */
-import { floatText } from '../../contract/floats';
+import { formatPythonFloat } from '../../contract/floats';
 import { excessOf } from '../../platform/jsonlimits';
 import { badRequest } from '../errors';
 
 /** A JSON number whose source text differs from JavaScript's spelling of it: `1.0`, `1e2`, `100000000000000000000`. */
-export class SentNumber {
+export class JsonNumber {
   constructor(readonly text: string) {}
 
   get isInteger(): boolean {
@@ -23,16 +23,16 @@ export class SentNumber {
 /** JavaScript prints integers from this value on with an exponent; Python never does. */
 const EXPONENT_THRESHOLD = 1e21;
 
-export const isNumber = (value: unknown): value is number | SentNumber => typeof value === 'number' || value instanceof SentNumber;
+export const isNumber = (value: unknown): value is number | JsonNumber => typeof value === 'number' || value instanceof JsonNumber;
 
-export const valueOf = (number: number | SentNumber): number => (typeof number === 'number' ? number : number.value);
+export const numberValue = (number: number | JsonNumber): number => (typeof number === 'number' ? number : number.value);
 
-export const isInteger = (number: number | SentNumber): boolean =>
+export const isInteger = (number: number | JsonNumber): boolean =>
   typeof number === 'number' ? Number.isInteger(number) && Math.abs(number) < EXPONENT_THRESHOLD : number.isInteger;
 
 /** `str(number)` in Python. */
-export function numberText(number: number | SentNumber): string {
-  if (!isInteger(number)) return floatText(valueOf(number));
+export function pythonNumberText(number: number | JsonNumber): string {
+  if (!isInteger(number)) return formatPythonFloat(numberValue(number));
   const text = typeof number === 'number' ? String(number) : number.text;
   return text === '-0' ? '0' : text;
 }
@@ -99,7 +99,7 @@ class SpellingPreservingParser {
     if (first === '"') return JSON.parse(this.takeUntil(endOfString(this.text, this.position)));
     if (startsNumber(first)) {
       const number = this.takeUntil(endOfRun(NUMBER_CHARACTERS, this.text, this.position));
-      return isRespelledByJavaScript(number) ? new SentNumber(number) : Number(number);
+      return isRespelledByJavaScript(number) ? new JsonNumber(number) : Number(number);
     }
     return JSON.parse(this.takeUntil(this.position + (first === 'f' ? 'false' : 'null').length));
   }

@@ -1,17 +1,17 @@
 /** `POST /login/`: exchanges a username and a password for an access token. */
 import { NOT_BLANK } from '../../contract/messages';
 import type { ArgumentLimits } from '../../contract/facts';
-import type { Body } from './body';
-import { inputOf, notAnObject, objectOf, type Accepted } from './input';
-import { refuse } from '../errors';
+import type { ParsedBody } from './body';
+import { coerceInput, throwNotAnObject, bodyObject, type InputField } from './input';
+import { throwIfInvalid } from '../errors';
 
 /** Relative to the base path of the API. */
-export const PATH = 'login';
-export const TITLE = 'User Api Login';
-export const HINT = { message: "You must send a 'username' and 'password' via POST" };
+export const LOGIN_PATH = 'login';
+export const LOGIN_TITLE = 'User Api Login';
+export const LOGIN_HINT = { message: "You must send a 'username' and 'password' via POST" };
 /** The field of the mutation payload that becomes the response body. */
-export const ANSWER = 'token';
-export const DOCUMENT = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${ANSWER} errors { message } } }`;
+export const LOGIN_RESPONSE_FIELD = 'token';
+export const LOGIN_DOCUMENT = `mutation ($username: String!, $password: String!) { login(username: $username, password: $password) { ${LOGIN_RESPONSE_FIELD} errors { message } } }`;
 
 const TEXT_FIELD = {
   kind: 'string',
@@ -23,13 +23,13 @@ const TEXT_FIELD = {
 } as const;
 
 /** Returns the variables of the login mutation. Throws a 400 with validation messages per field, including those from `limits`. */
-export function credentials(body: Body, limits: ArgumentLimits = {}): Record<string, unknown> {
-  if (objectOf(body) === null) notAnObject(body);
-  const fields = ['username', 'password'].map((name): Accepted => {
+export function parseCredentials(body: ParsedBody, limits: ArgumentLimits = {}): Record<string, unknown> {
+  if (bodyObject(body) === null) throwNotAnObject(body);
+  const fields = ['username', 'password'].map((name): InputField => {
     const check = (text: unknown) => (text === '' ? [NOT_BLANK] : (limits[name]?.(String(text)) ?? []));
     return { ...TEXT_FIELD, name, rest: name, check };
   });
-  const { input, errors } = inputOf(fields, body, { partial: false, creating: true, timeZone: '' });
-  refuse(errors);
+  const { input, errors } = coerceInput(fields, body, { partial: false, creating: true, timeZone: '' });
+  throwIfInvalid(errors);
   return input;
 }

@@ -1,12 +1,12 @@
 /** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
 import { notAcceptable, notFound } from '../errors';
 import { integerOf } from '../../platform/reading';
-import { lastOf } from './query';
+import { lastValueOf } from './query';
 
 export type Format = 'json' | 'api';
-export const MEDIA: Record<Format, string> = { json: 'application/json', api: 'text/html' };
+export const MEDIA_TYPE_BY_FORMAT: Record<Format, string> = { json: 'application/json', api: 'text/html' };
 
-export interface Wanted {
+export interface Representation {
   format: Format;
   /** Spaces per level of JSON indentation. */
   indent?: number;
@@ -65,7 +65,7 @@ interface Match {
 
 /** Returns the most specific media range that matches a format, or undefined if it has quality 0 or there is none. */
 function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
-  const [range] = ranges.filter((one) => covers(one, MEDIA[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
+  const [range] = ranges.filter((one) => covers(one, MEDIA_TYPE_BY_FORMAT[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
@@ -77,11 +77,11 @@ function parseIndent(indentText: string | undefined): { indent?: number } {
 }
 
 /** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
-export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Wanted {
-  const requestedFormat = suffix ?? (lastOf(query, 'format') || undefined);
+export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Representation {
+  const requestedFormat = suffix ?? (lastValueOf(query, 'format') || undefined);
   if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFound();
   // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
-  const queryIndent = requestedFormat === 'json' ? lastOf(query, 'indent') : undefined;
+  const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
   if (accept === undefined || accept === '*/*' || accept === 'application/json') {
     if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptable();
     return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
@@ -99,7 +99,7 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
 }
 
 /** Representation of the 404 for an unknown path: JSON if the client accepts it, otherwise an HTML page. */
-export function negotiateUnknown(accept: string | undefined): Wanted {
+export function negotiateUnknown(accept: string | undefined): Representation {
   try {
     return negotiate(accept);
   } catch {

@@ -11,12 +11,12 @@ import {
 } from 'graphql';
 import { isRequired, type ActionFact, type FieldFact } from '../../contract/facts';
 import type { Endpoint } from '../endpoints';
-import { MEDIA_TYPES } from './body';
-import { MEDIA } from './negotiate';
+import { BODY_MEDIA_TYPES } from './body';
+import { MEDIA_TYPE_BY_FORMAT } from './negotiate';
 
-export type Description = Record<string, unknown>;
+export type Metadata = Record<string, unknown>;
 
-const RENDERED_TYPES = Object.values(MEDIA);
+const RENDERED_TYPES = Object.values(MEDIA_TYPE_BY_FORMAT);
 
 const METADATA_TYPES: Partial<Record<FieldFact['kind'], string>> = {
   integer: 'integer',
@@ -33,11 +33,11 @@ const METADATA_TYPES: Partial<Record<FieldFact['kind'], string>> = {
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function fieldMetadata(field: FieldFact, help: string | undefined): Description {
+function fieldMetadata(field: FieldFact, help: string | undefined): Metadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
   const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
-  const info: Description = { type, required, read_only: readOnly, label: field.label };
+  const info: Metadata = { type, required, read_only: readOnly, label: field.label };
   if (help) info.help_text = help;
   if (readOnly) return info;
   if (field.minLength !== undefined) info.min_length = field.minLength;
@@ -48,43 +48,46 @@ function fieldMetadata(field: FieldFact, help: string | undefined): Description 
   return info;
 }
 
-export const accepted = ({ fields }: Endpoint): Description =>
+export const requestFieldsMetadata = ({ fields }: Endpoint): Metadata =>
   Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.help)]));
 
 /** Describes the fields of a response, including nested objects. */
-export function shown({ type, selection, view, resource, fields }: Endpoint, selections: ReadonlyMap<string, string>): Description {
+export function responseFieldsMetadata(
+  { type, selection, view, resource, fields }: Endpoint,
+  selections: ReadonlyMap<string, string>,
+): Metadata {
   if (view === resource.views[0])
     return Object.fromEntries(
       fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.description)]),
     );
-  return describeSelection(type, setOf(selection), selections);
+  return describeSelection(type, parseSelectionSet(selection), selections);
 }
 
-export const setOf = (selection: string): SelectionSetNode =>
+export const parseSelectionSet = (selection: string): SelectionSetNode =>
   (parse(`{ ${selection} }`).definitions[0] as { selectionSet: SelectionSetNode }).selectionSet;
 
 function describeSelection(
   type: GraphQLObjectType,
   { selections: nodes }: SelectionSetNode,
   selections: ReadonlyMap<string, string>,
-): Description {
-  const descriptions: Description = {};
+): Metadata {
+  const descriptions: Metadata = {};
   for (const node of nodes) {
     if (node.kind === 'FragmentSpread')
-      Object.assign(descriptions, describeSelection(type, setOf(selections.get(node.name.value)!), selections));
+      Object.assign(descriptions, describeSelection(type, parseSelectionSet(selections.get(node.name.value)!), selections));
     else if (node.kind === 'Field') descriptions[node.alias?.value ?? node.name.value] = describeField(type, node, selections);
   }
   return descriptions;
 }
 
-function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Description {
+function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Metadata {
   const field = type.getFields()[node.name.value]!;
   const fact = field.extensions.field;
   if (fact) return fieldMetadata({ ...fact, restReadOnly: true, check: fact.check }, fact.description);
   const namedType = getNamedType(field.type);
   const key = node.alias?.value ?? node.name.value;
   const label = `${key[0]!.toUpperCase()}${key.slice(1).replaceAll('_', ' ')}`;
-  const info: Description = { type: 'field', required: false, read_only: true, label, help_text: field.description };
+  const info: Metadata = { type: 'field', required: false, read_only: true, label, help_text: field.description };
   if (!isObjectType(namedType) || !node.selectionSet) return info;
   const children = describeSelection(namedType, node.selectionSet, selections);
   if (isListType(getNullableType(field.type)))
@@ -93,10 +96,10 @@ function describeField(type: GraphQLObjectType, node: FieldNode, selections: Rea
 }
 
 /** Title of an action; by default derived from its name (`some_action` → `Some action`). */
-export const titleOf = ({ title, name }: ActionFact): string =>
+export const actionTitle = ({ title, name }: ActionFact): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 /** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */
-export function describe(name: string, description: string, actions?: Description, fields?: Description): Description {
-  return { name, description, renders: RENDERED_TYPES, parses: MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
+export function endpointMetadata(name: string, description: string, actions?: Metadata, fields?: Metadata): Metadata {
+  return { name, description, renders: RENDERED_TYPES, parses: BODY_MEDIA_TYPES, ...(actions && { actions }), ...(fields && { fields }) };
 }

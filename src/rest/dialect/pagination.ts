@@ -1,22 +1,22 @@
 /** Limit-offset pagination with links to the next and the previous page. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { integerOf } from '../../platform/reading';
-import { lastOf } from './query';
+import { lastValueOf } from './query';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;
 /** Maximum limit on HTML pages. */
-export const MAX_SHOWN = 100;
+export const MAX_HTML_LIMIT = 100;
 export const MAX_OFFSET = MAX_INTEGER;
 
-export interface Window {
+export interface PageWindow {
   limit: number;
   offset: number;
 }
 
-export function windowOf(query: URLSearchParams, maxLimit = MAX_LIMIT): Window {
-  const limit = integerOf(lastOf(query, 'limit') ?? '') ?? 0;
-  const offset = integerOf(lastOf(query, 'offset') ?? '') ?? 0;
+export function parsePageWindow(query: URLSearchParams, maxLimit = MAX_LIMIT): PageWindow {
+  const limit = integerOf(lastValueOf(query, 'limit') ?? '') ?? 0;
+  const offset = integerOf(lastValueOf(query, 'offset') ?? '') ?? 0;
   return { limit: limit > 0 ? Math.min(limit, maxLimit) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
 }
 
@@ -27,7 +27,7 @@ const quotePlus = (text: string) =>
     .replaceAll('%20', '+');
 
 /** Builds a URL with the query parameters sorted by key. `changes` sets a parameter, or removes it if null. */
-export function link(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
+export function urlWithParameters(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
   const values = new Map<string, string[]>();
   for (const [key, value] of query) {
     const earlierValues = values.get(key);
@@ -44,8 +44,8 @@ export function link(url: string, query: URLSearchParams, changes: Record<string
 }
 
 /** Builds the response body of a list: count, links and rows. `url` is absolute and has no query. */
-export function page<T>(url: string, query: URLSearchParams, { limit, offset }: Window, count: number, results: T[]) {
-  const pageLink = (start: number) => link(url, query, { limit: String(limit), offset: start > 0 ? String(start) : null });
+export function pageEnvelope<T>(url: string, query: URLSearchParams, { limit, offset }: PageWindow, count: number, results: T[]) {
+  const pageLink = (start: number) => urlWithParameters(url, query, { limit: String(limit), offset: start > 0 ? String(start) : null });
   return {
     count,
     next: offset + limit < count ? pageLink(offset + limit) : null,

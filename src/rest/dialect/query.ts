@@ -1,5 +1,5 @@
 /** Query string parser. The added `&` keeps a leading question mark of the first name, which `URLSearchParams` would drop. */
-export const queryOf = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
+export const parseQuery = (text: string): URLSearchParams => new URLSearchParams(`&${text}`);
 
 /** Returns the last value of a parameter, because later repetitions win as in Django. */
-export const lastOf = (query: URLSearchParams, key: string): string | undefined => query.getAll(key).at(-1);
+export const lastValueOf = (query: URLSearchParams, key: string): string | undefined => query.getAll(key).at(-1);

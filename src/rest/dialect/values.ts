@@ -3,30 +3,30 @@ import { DateTime } from 'luxon';
 import {
   NOT_AN_INTEGER,
   NOT_A_DATE,
-  NOT_A_MOMENT,
+  NOT_A_DATETIME,
   NOT_A_NUMBER,
   NOT_A_STRING,
   NOT_A_TIME,
   NOT_EMPTY,
   noSuchRow,
 } from '../../contract/messages';
-import type { FieldFact, Kind } from '../../contract/facts';
+import type { FieldFact, FieldKind } from '../../contract/facts';
 import { UploadedFile } from '../../platform/multipart';
 import { decimalOf, exact, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
-import { isInteger, isNumber, numberText, valueOf } from './json';
+import { isInteger, isNumber, pythonNumberText, numberValue } from './json';
 
-export type Coercible = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
+export type CoercibleField = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
 
-export type Coerced = { value: unknown } | { messages: string[] };
+export type CoercionResult = { value: unknown } | { messages: string[] };
 
-const accept = (value: unknown): Coerced => ({ value });
-const reject = (message: string): Coerced => ({ messages: [message] });
+const accept = (value: unknown): CoercionResult => ({ value });
+const reject = (message: string): CoercionResult => ({ messages: [message] });
 
 /** Django keeps larger uploads on disk, which changes the name of their type in messages. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
 
 /** Name of a value's type in Python, for error messages. */
-export function typeName(value: unknown): string {
+export function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';
   if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
@@ -35,15 +35,15 @@ export function typeName(value: unknown): string {
 }
 
 /** Formats a JSON value like Python's `str(value)`. */
-export function text(value: unknown): string {
+export function pythonText(value: unknown): string {
   if (value === null) return 'None';
-  if (isNumber(value)) return numberText(value);
+  if (isNumber(value)) return pythonNumberText(value);
   if (typeof value === 'boolean') return value ? 'True' : 'False';
-  if (Array.isArray(value)) return `[${value.map((item) => (typeof item === 'string' ? `'${item}'` : text(item))).join(', ')}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => (typeof item === 'string' ? `'${item}'` : pythonText(item))).join(', ')}]`;
   if (value instanceof UploadedFile) return value.filename;
   if (typeof value === 'object')
     return `{${Object.entries(value!)
-      .map(([key, item]) => `'${key}': ${typeof item === 'string' ? `'${item}'` : text(item)}`)
+      .map(([key, item]) => `'${key}': ${typeof item === 'string' ? `'${item}'` : pythonText(item)}`)
       .join(', ')}}`;
   return String(value);
 }
@@ -57,25 +57,25 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
 ]);
 
 /** Numbers are accepted as texts, in JavaScript's spelling. */
-function coerceString(value: unknown): Coerced {
-  if (isNumber(value)) return accept(String(valueOf(value)));
+function coerceString(value: unknown): CoercionResult {
+  if (isNumber(value)) return accept(String(numberValue(value)));
   return typeof value === 'string' ? accept(trimmed(value)) : reject(NOT_A_STRING);
 }
 
 const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
 /** Accepts a fraction of zeros, as in `5.0`. */
-function coerceInteger(value: unknown): Coerced {
+function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
-  const sentText = typeof value === 'string' || isNumber(value) ? text(value) : '';
+  const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
   const pointIndex = sentText.lastIndexOf('.');
   const integerText = pointIndex >= 0 && /^\.0*$/.test(trimmedAtEnd(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
   const number = integerOf(integerText);
   return number === undefined ? reject(NOT_AN_INTEGER) : accept(number);
 }
 
-function coerceDecimal(value: unknown): Coerced {
-  const sentText = typeof value === 'string' || isNumber(value) ? trimmed(text(value)) : '';
+function coerceDecimal(value: unknown): CoercionResult {
+  const sentText = typeof value === 'string' || isNumber(value) ? trimmed(pythonText(value)) : '';
   if (isTooLong(sentText)) return reject('String value too large.');
   const number = decimalOf(toAsciiDigits(sentText));
   return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
@@ -92,34 +92,34 @@ function toAsciiDigit(digit: string): string {
   return String(code - zero);
 }
 
-function coerceBoolean(value: unknown): Coerced {
-  const booleanValue = BOOLEAN_BY_VALUE.get(isNumber(value) ? valueOf(value) : value);
+function coerceBoolean(value: unknown): CoercionResult {
+  const booleanValue = BOOLEAN_BY_VALUE.get(isNumber(value) ? numberValue(value) : value);
   return booleanValue === undefined ? reject('Must be a valid boolean.') : accept(booleanValue);
 }
 
 /** `None` selects the null choice if the field has one. */
-function coerceChoice(value: unknown, { choices }: Coercible): Coerced {
-  const choiceText = text(value);
-  return accept(choiceText === text(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
+function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResult {
+  const choiceText = pythonText(value);
+  return accept(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
 }
 
-export const pad = (part: string, length = 2) => part.padStart(length, '0');
+export const padWithZeros = (part: string, length = 2) => part.padStart(length, '0');
 
-function coerceDate(value: unknown): Coerced {
+function coerceDate(value: unknown): CoercionResult {
   const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
-  const date = parts && `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
-  return date && validDay(date) ? accept(date) : reject(NOT_A_DATE);
+  const date = parts && `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
+  return date && isValidDate(date) ? accept(date) : reject(NOT_A_DATE);
 }
 
-export const validDay = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
+export const isValidDate = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
 
-export const validClock = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+export const isValidTime = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
 
-function coerceTime(value: unknown): Coerced {
+function coerceTime(value: unknown): CoercionResult {
   // Text after the time, such as a `Z`, is ignored.
   const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
-  if (!parts || !validClock(parts[1]!, parts[2]!, parts[3])) return reject(NOT_A_TIME);
-  return accept(`${pad(parts[1]!)}:${pad(parts[2]!)}:${pad(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
+  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return reject(NOT_A_TIME);
+  return accept(`${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
 }
 
 const DATE_TIME_PATTERN =
@@ -130,17 +130,17 @@ function normalizeOffset(text: string): string | undefined {
   if (text === 'Z') return text;
   const [hours, minutes] = [text.slice(1, 3), text.slice(3).replace(':', '') || '0'].map(Number) as [number, number];
   const total = 60 * hours + minutes;
-  return total < 24 * 60 ? `${text[0]}${pad(String(Math.floor(total / 60)))}:${pad(String(total % 60))}` : undefined;
+  return total < 24 * 60 ? `${text[0]}${padWithZeros(String(Math.floor(total / 60)))}:${padWithZeros(String(total % 60))}` : undefined;
 }
 
 /** A date-time without offset is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
-function coerceDateTime(value: unknown, _field: Coercible, timeZone: string): Coerced {
-  const invalidDateTime = reject(NOT_A_MOMENT);
+function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string): CoercionResult {
+  const invalidDateTime = reject(NOT_A_DATETIME);
   const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
   if (!parts) return invalidDateTime;
-  const date = `${parts[1]}-${pad(parts[2]!)}-${pad(parts[3]!)}`;
-  if (!validDay(date) || !validClock(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
-  const localDateTime = `${date}T${pad(parts[4]!)}:${pad(parts[5]!)}:${pad(parts[6] ?? '0')}`;
+  const date = `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
+  if (!isValidDate(date) || !isValidTime(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
+  const localDateTime = `${date}T${padWithZeros(parts[4]!)}:${padWithZeros(parts[5]!)}:${padWithZeros(parts[6] ?? '0')}`;
   const fraction = parts[7] ? `.${parts[7]}` : '';
   const offset = parts[8] && normalizeOffset(parts[8]);
   if (parts[8]) return offset ? accept(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
@@ -150,33 +150,33 @@ function coerceDateTime(value: unknown, _field: Coercible, timeZone: string): Co
   return accept(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
 }
 
-function coerceUuid(value: unknown): Coerced {
+function coerceUuid(value: unknown): CoercionResult {
   const digits = typeof value === 'string' ? uuidOf(value) : undefined;
-  return digits === undefined ? reject(`“${text(value)}” is not a valid UUID.`) : accept(digits);
+  return digits === undefined ? reject(`“${pythonText(value)}” is not a valid UUID.`) : accept(digits);
 }
 
 /** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */
-export function idOf(value: unknown): number | undefined {
-  if (isNumber(value)) return isInteger(value) || Number.isFinite(valueOf(value)) ? exact(Math.trunc(valueOf(value))) : undefined;
+export function parseRowId(value: unknown): number | undefined {
+  if (isNumber(value)) return isInteger(value) || Number.isFinite(numberValue(value)) ? exact(Math.trunc(numberValue(value))) : undefined;
   return typeof value === 'string' ? integerOf(value) : undefined;
 }
 
 /** Returns the items of a list of row ids. An object counts as the list of its keys, as when Python iterates a dict. Undefined for other values. */
-export function itemsOf(value: unknown): readonly unknown[] | undefined {
+export function listItemsOf(value: unknown): readonly unknown[] | undefined {
   if (Array.isArray(value)) return value;
   return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
 }
 
 /** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
-export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): Coerced {
-  const coerceId = (item: unknown): Coerced => {
-    const id = idOf(item);
-    if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${typeName(item)}.`);
-    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(text(item)));
+export function coerceReference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
+  const coerceId = (item: unknown): CoercionResult => {
+    const id = parseRowId(item);
+    if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
+    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(pythonText(item)));
   };
   if (!field.relation!.many) return coerceId(value);
-  const items = itemsOf(value);
-  if (!items) return reject(`Expected a list of items but got type "${typeName(value)}".`);
+  const items = listItemsOf(value);
+  if (!items) return reject(`Expected a list of items but got type "${pythonTypeName(value)}".`);
   if (items.length === 0) return reject(NOT_EMPTY);
   const ids = new Set<unknown>();
   for (const item of items) {
@@ -187,7 +187,7 @@ export function reference(field: Pick<FieldFact, 'relation'>, value: unknown, kn
   return accept([...ids]);
 }
 
-const COERCION_BY_KIND: Partial<Record<Kind, (value: unknown, field: Coercible, timeZone: string) => Coerced>> = {
+const COERCION_BY_KIND: Partial<Record<FieldKind, (value: unknown, field: CoercibleField, timeZone: string) => CoercionResult>> = {
   string: coerceString,
   url: coerceString,
   integer: coerceInteger,
@@ -201,7 +201,7 @@ const COERCION_BY_KIND: Partial<Record<Kind, (value: unknown, field: Coercible, 
 };
 
 /** Coerces a value that is present, not null and not a relation, and checks the limits of its field. */
-export function coerce(field: Coercible, value: unknown, timeZone: string): Coerced {
+export function coerceValue(field: CoercibleField, value: unknown, timeZone: string): CoercionResult {
   const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
   if ('messages' in result) return result;
   const messages = field.check(result.value, timeZone);

@@ -1,23 +1,23 @@
 /** OpenAPI 3.1 document of the REST API, derived from the GraphQL schema. Built once, on the first request for it. */
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
-import { endpointsOf, type Endpoint, type Endpoints, type Prepare } from '../endpoints';
-import { RESPONSES, SCHEMAS } from './answered';
-import { Answers } from './answers';
+import { deriveEndpoints, type Endpoint, type Endpoints, type PrepareOperation } from '../endpoints';
+import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './answered';
+import { ResponseSchemas } from './answers';
 import { bodySchema } from './bodies';
-import { SHARED } from './parameters';
-import { componentsOf, GENERAL, PathsOf, type Paths } from './paths';
-import { component, type Schema } from './schemas';
-import { BASE } from '../routes';
+import { SHARED_PARAMETERS } from './parameters';
+import { componentNamesOf, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
+import { schemaReference, type JsonSchema } from './schemas';
+import { API_BASE_PATH } from '../routes';
 
-export interface OpenApi {
+export interface OpenApiDocument {
   openapi: string;
   info: object;
   servers: { url: string }[];
   tags: { name: string; description: string }[];
   security: object[];
-  paths: Paths;
-  components: { schemas: Record<string, Schema> } & Record<string, object>;
+  paths: PathItems;
+  components: { schemas: Record<string, JsonSchema> } & Record<string, object>;
 }
 
 const INFO = {
@@ -43,12 +43,12 @@ const TOKEN_SCHEME = {
 };
 
 /** Names of the session cookie and of the CSRF header of signed-in browsers. */
-export interface SessionFact {
+export interface SessionNames {
   cookie: string;
   csrfHeader: string;
 }
 
-const sessionSchemes = ({ cookie, csrfHeader }: SessionFact) => ({
+const sessionSchemes = ({ cookie, csrfHeader }: SessionNames) => ({
   session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'The session of a browser that has signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
@@ -59,27 +59,27 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionFact) => ({
 });
 
 /** The document needs the texts of operations but never executes them. */
-const rejectExecution: Prepare = () => () => Promise.reject(new Error('an operation of the document was run'));
+const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
-export function openApiOf(schema: GraphQLSchema, session: SessionFact): Omit<OpenApi, 'servers'> {
-  const endpoints = sortListedFirst(endpointsOf(schema, rejectExecution));
+export function buildOpenApi(schema: GraphQLSchema, session: SessionNames): Omit<OpenApiDocument, 'servers'> {
+  const endpoints = sortListedFirst(deriveEndpoints(schema, rejectExecution));
   const all = [...endpoints.resources.values()];
-  const answers = new Answers(endpoints);
-  const paths = new PathsOf(schema, endpoints, answers).all();
+  const answers = new ResponseSchemas(endpoints);
+  const paths = new PathItemsBuilder(schema, endpoints, answers).all();
   return {
     openapi: '3.1.1',
     info: INFO,
     tags: [
-      { name: GENERAL, description: 'What belongs to no resource.' },
+      { name: GENERAL_TAG, description: 'What belongs to no resource.' },
       ...all.map(({ view }) => ({ name: view.rest, description: view.description })),
     ],
     security: [{}, { token: [] }, { session: [] }],
     paths,
     components: {
       securitySchemes: { token: TOKEN_SCHEME, ...sessionSchemes(session) },
-      parameters: SHARED,
-      responses: RESPONSES,
-      schemas: Object.assign({}, SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
+      parameters: SHARED_PARAMETERS,
+      responses: SHARED_RESPONSES,
+      schemas: Object.assign({}, METADATA_AND_ERROR_SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
     },
   };
 }
@@ -92,19 +92,19 @@ function sortListedFirst(endpoints: Endpoints): Endpoints {
 }
 
 /** Component schemas of a view. Body schemas are included only if a method uses them. */
-function schemasOf(endpoint: Endpoint, answers: Answers, paths: Paths): Record<string, Schema> {
-  const { row, page, body, change } = componentsOf(endpoint);
+function schemasOf(endpoint: Endpoint, answers: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
+  const { row, page, body, change } = componentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {
     [row]: answers.row(endpoint),
-    [page]: pageSchema(component(row)),
+    [page]: pageSchema(schemaReference(row)),
     ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
     ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
   };
 }
 
-const pageSchema = (row: Schema): Schema => ({
+const pageSchema = (row: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
     count: { type: 'integer', minimum: 0, description: 'How many rows there are on all pages.' },
@@ -121,9 +121,13 @@ function memoize<T extends object | string>(make: () => T): () => T {
 }
 
 /** Serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
-export function openApiTexts(schema: GraphQLSchema, session: SessionFact): Record<'json' | 'yaml', (baseUrl: string) => string> {
-  const document = memoize(() => openApiOf(schema, session));
-  const documentHead = (baseUrl: string) => ({ openapi: document().openapi, info: document().info, servers: [{ url: baseUrl + BASE }] });
+export function openApiSerializers(schema: GraphQLSchema, session: SessionNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
+  const document = memoize(() => buildOpenApi(schema, session));
+  const documentHead = (baseUrl: string) => ({
+    openapi: document().openapi,
+    info: document().info,
+    servers: [{ url: baseUrl + API_BASE_PATH }],
+  });
   const documentBody = () => {
     const { openapi: _, info: __, ...others } = document();
     return others;

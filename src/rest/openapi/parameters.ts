@@ -3,18 +3,18 @@ import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../contract/facts';
 import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
-import { parameter, snake } from '../../contract/casing';
+import { toQueryParameter, toSnakeCase } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
-import { MAX_INDENT, MEDIA } from '../dialect/negotiate';
-import { argument, takenValue, type Schema } from './schemas';
+import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiate';
+import { argumentSchema, requestValueSchema, type JsonSchema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;
 
-export const FORMAT: Parameter = {
+export const FORMAT_PARAMETER: Parameter = {
   name: 'format',
   in: 'query',
   description: 'The representation, where the Accept header does not say it.',
-  schema: { type: 'string', enum: Object.keys(MEDIA) },
+  schema: { type: 'string', enum: Object.keys(MEDIA_TYPE_BY_FORMAT) },
 };
 
 const INDENT: Parameter = {
@@ -24,7 +24,13 @@ const INDENT: Parameter = {
   schema: { type: 'integer', minimum: 0, maximum: MAX_INDENT },
 };
 
-export const ID: Parameter = { name: 'id', in: 'path', required: true, description: 'Id of the row.', schema: { type: 'integer' } };
+export const ID_PARAMETER: Parameter = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description: 'Id of the row.',
+  schema: { type: 'integer' },
+};
 
 const LIMIT: Parameter = {
   name: 'limit',
@@ -63,19 +69,19 @@ const IF_NONE_MATCH: Parameter = {
 };
 
 /** Shared parameters by component name. */
-export const SHARED = {
-  format: FORMAT,
+export const SHARED_PARAMETERS = {
+  format: FORMAT_PARAMETER,
   indent: INDENT,
-  id: ID,
+  id: ID_PARAMETER,
   limit: LIMIT,
   offset: OFFSET,
   idempotencyKey: IDEMPOTENCY_KEY,
   ifMatch: IF_MATCH,
   ifNoneMatch: IF_NONE_MATCH,
 };
-export const shared = (name: keyof typeof SHARED): Parameter => ({ $ref: `#/components/parameters/${name}` });
+export const sharedParameter = (name: keyof typeof SHARED_PARAMETERS): Parameter => ({ $ref: `#/components/parameters/${name}` });
 
-export const REPRESENTATION: readonly Parameter[] = [shared('format'), shared('indent')];
+export const REPRESENTATION_PARAMETERS: readonly Parameter[] = [sharedParameter('format'), sharedParameter('indent')];
 
 const COMMA_SEPARATED = { style: 'form', explode: false };
 
@@ -83,7 +89,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
   const columns = fields.filter(({ ordered }) => ordered).map(({ rest }) => rest);
   const defaultOrder = resource.ordering.map((term) => {
     const name = term.replace(/^-/, '');
-    const key = fields.find((field) => field.name === name)?.rest ?? snake(name);
+    const key = fields.find((field) => field.name === name)?.rest ?? toSnakeCase(name);
     return term.startsWith('-') ? `-${key}` : key;
   });
   return {
@@ -99,10 +105,10 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
   };
 }
 
-const INTEGER: Schema = { type: 'integer' };
+const INTEGER: JsonSchema = { type: 'integer' };
 
 /** Schema of a filter value. The limits for stored values do not apply to it. */
-function comparisonSchema(field: FieldFact): Schema {
+function comparisonSchema(field: FieldFact): JsonSchema {
   switch (field.kind) {
     case 'boolean':
       return { type: 'string', enum: ['True', 'False'] };
@@ -117,7 +123,7 @@ function comparisonSchema(field: FieldFact): Schema {
     case 'computed':
       return { type: 'string' };
     default:
-      return takenValue({ ...field, null: false, blank: false });
+      return requestValueSchema({ ...field, null: false, blank: false });
   }
 }
 
@@ -135,19 +141,19 @@ function filterParameter({ key, field: name, parse }: FilterFact, fields: readon
 }
 
 export const listParameters = (endpoint: Endpoint): Parameter[] => [
-  shared('limit'),
-  shared('offset'),
+  sharedParameter('limit'),
+  sharedParameter('offset'),
   orderingParameter(endpoint),
   ...endpoint.view.filters.map((fact) => filterParameter(fact, endpoint.fields)),
-  ...REPRESENTATION,
+  ...REPRESENTATION_PARAMETERS,
 ];
 
 export const fieldParameters = ({ args }: GraphQLField<unknown, unknown>): Parameter[] => [
   ...args.map(({ name, type, description, defaultValue }) => ({
-    name: parameter(name),
+    name: toQueryParameter(name),
     in: 'query',
     ...(description && { description }),
-    schema: { ...argument(type), ...(defaultValue != null && { default: defaultValue }) },
+    schema: { ...argumentSchema(type), ...(defaultValue != null && { default: defaultValue }) },
   })),
-  ...REPRESENTATION,
+  ...REPRESENTATION_PARAMETERS,
 ];

@@ -2,28 +2,28 @@
 import type { GraphQLSchema } from 'graphql';
 import { parse, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
-import type { Computed, Endpoint, Endpoints } from '../endpoints';
-import { titleOf } from '../dialect/options';
-import { ANSWER, HINT, PATH, TITLE } from '../dialect/login';
-import { BASE, findRoute } from '../routes';
-import { answered, errors, METADATA_ANSWER, NOT_MODIFIED, versioned } from './answered';
-import type { Answers } from './answers';
-import { body } from './bodies';
-import { fieldParameters, listParameters, REPRESENTATION, shared } from './parameters';
-import { argument, component, described, type Schema } from './schemas';
+import type { ComputedEndpoint, Endpoint, Endpoints } from '../endpoints';
+import { actionTitle } from '../dialect/options';
+import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
+import { API_BASE_PATH, findRoute } from '../routes';
+import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './answered';
+import type { ResponseSchemas } from './answers';
+import { requestBody } from './bodies';
+import { fieldParameters, listParameters, REPRESENTATION_PARAMETERS, sharedParameter } from './parameters';
+import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 
 type Operation = Readonly<Record<string, unknown>>;
 type Path = Record<string, unknown>;
-export type Paths = Record<string, Path>;
+export type PathItems = Record<string, Path>;
 
-export const componentsOf = ({ view: { rest } }: Endpoint) => ({
+export const componentNamesOf = ({ view: { rest } }: Endpoint) => ({
   row: rest,
   page: `${rest}.page`,
   body: `${rest}.body`,
   change: `${rest}.change`,
 });
 
-export const GENERAL = 'general';
+export const GENERAL_TAG = 'general';
 
 /** Security requirements; writes with a session cookie need the CSRF token as well. */
 const READ_SECURITY = [{ token: [] }, { session: [] }];
@@ -38,20 +38,20 @@ const optionsOperation = (tag: string, ...words: string[]): Operation => ({
   tags: [tag],
   summary: 'What the address is and takes',
   security: PUBLIC_SECURITY,
-  responses: { 200: METADATA_ANSWER, ...errors() },
+  responses: { 200: METADATA_RESPONSE, ...errorResponses() },
 });
 
-export class PathsOf {
+export class PathItemsBuilder {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly endpoints: Endpoints,
-    private readonly answers: Answers,
+    private readonly answers: ResponseSchemas,
   ) {}
 
-  all(): Paths {
+  all(): PathItems {
     return {
       '/': this.root(),
-      [`/${PATH}/`]: this.login(),
+      [`/${LOGIN_PATH}/`]: this.login(),
       ...Object.fromEntries([...this.endpoints.free].map(([path, endpoint]) => [`/${path}/`, this.free(path, endpoint)])),
       ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resource(endpoint))),
     };
@@ -63,47 +63,55 @@ export class PathsOf {
     return {
       get: {
         operationId: operationId('root'),
-        tags: [GENERAL],
+        tags: [GENERAL_TAG],
         summary: 'The resources, each with the address of its list',
         security: PUBLIC_SECURITY,
-        parameters: [...REPRESENTATION],
-        responses: { 200: answered('The addresses.', schema), ...errors() },
+        parameters: [...REPRESENTATION_PARAMETERS],
+        responses: { 200: jsonResponse('The addresses.', schema), ...errorResponses() },
       },
-      options: optionsOperation(GENERAL, 'root'),
+      options: optionsOperation(GENERAL_TAG, 'root'),
     };
   }
 
   /** The login body consists of the arguments of the `login` mutation. */
   private login(): Path {
     const field = this.schema.getMutationType()!.getFields().login!;
-    const { selectionSet } = parse(`{ ${ANSWER} }`).definitions[0] as OperationDefinitionNode;
-    const properties = Object.fromEntries(field.args.map(({ name, type, description }) => [name, described(argument(type), description)]));
-    const hint = Object.fromEntries(Object.keys(HINT).map((key) => [key, { type: 'string' }]));
-    const common = { tags: [GENERAL], parameters: [...REPRESENTATION] };
+    const { selectionSet } = parse(`{ ${LOGIN_RESPONSE_FIELD} }`).definitions[0] as OperationDefinitionNode;
+    const properties = Object.fromEntries(
+      field.args.map(({ name, type, description }) => [name, withDescription(argumentSchema(type), description)]),
+    );
+    const hint = Object.fromEntries(Object.keys(LOGIN_HINT).map((key) => [key, { type: 'string' }]));
+    const common = { tags: [GENERAL_TAG], parameters: [...REPRESENTATION_PARAMETERS] };
     return {
       get: {
         ...common,
         security: PUBLIC_SECURITY,
-        operationId: operationId(PATH, 'hint'),
-        summary: `${TITLE}: how it is done`,
-        responses: { 200: answered('What to send.', { type: 'object', properties: hint, required: Object.keys(HINT) }), ...errors() },
+        operationId: operationId(LOGIN_PATH, 'hint'),
+        summary: `${LOGIN_TITLE}: how it is done`,
+        responses: {
+          200: jsonResponse('What to send.', { type: 'object', properties: hint, required: Object.keys(LOGIN_HINT) }),
+          ...errorResponses(),
+        },
       },
       post: {
         ...common,
         security: [{}, ...WRITE_SECURITY],
-        operationId: operationId(PATH),
+        operationId: operationId(LOGIN_PATH),
         summary: 'A token for a name and a password',
-        requestBody: body({ type: 'object', properties, required: Object.keys(properties) }),
-        responses: { 200: answered('The token.', this.answers.selected(field, selectionSet)), ...errors(400, 401, 413, 415, 429) },
+        requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
+        responses: {
+          200: jsonResponse('The token.', this.answers.selected(field, selectionSet)),
+          ...errorResponses(400, 401, 413, 415, 429),
+        },
       },
-      options: optionsOperation(GENERAL, PATH),
+      options: optionsOperation(GENERAL_TAG, LOGIN_PATH),
     };
   }
 
-  private free(path: string, endpoint: Computed<EndpointFact>): Path {
+  private free(path: string, endpoint: ComputedEndpoint<EndpointFact>): Path {
     const { fact, field } = endpoint;
     const [first] = path.split('/');
-    const tag = this.endpoints.resources.has(first!) ? first! : GENERAL;
+    const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
     return {
       get: {
         operationId: operationId(path),
@@ -112,13 +120,16 @@ export class PathsOf {
         ...(field.description && { description: field.description }),
         security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
-        responses: { 200: answered('The answer.', this.answers.value(endpoint)), ...errors(...(field.args.length ? [400] : [])) },
+        responses: {
+          200: jsonResponse('The answer.', this.answers.value(endpoint)),
+          ...errorResponses(...(field.args.length ? [400] : [])),
+        },
       },
       options: optionsOperation(tag, path),
     };
   }
 
-  private resource(endpoint: Endpoint): Paths {
+  private resource(endpoint: Endpoint): PathItems {
     const { rest } = endpoint.view;
     const actions = [...endpoint.actions].map(([name, action]) => [`/${rest}/{id}/${name}/`, this.action(endpoint, name, action)]);
     return { [`/${rest}/`]: this.list(endpoint), [`/${rest}/{id}/`]: this.detail(endpoint), ...Object.fromEntries(actions) };
@@ -126,20 +137,20 @@ export class PathsOf {
 
   private list(endpoint: Endpoint): Path {
     const { view } = endpoint;
-    const { row, page, body: bodyName } = componentsOf(endpoint);
+    const { row, page, body: bodyName } = componentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/`);
     return {
       get: {
         ...this.readOperation(endpoint, 'list', `${view.title} list`),
         parameters: listParameters(endpoint),
-        responses: { 200: answered('A page of rows.', component(page)), ...errors(400) },
+        responses: { 200: jsonResponse('A page of rows.', schemaReference(page)), ...errorResponses(400) },
       },
       ...(endpoint.create &&
         permittedMethods.includes('POST') && {
           post: {
             ...this.writeOperation(endpoint, 'create', 'Make a row'),
-            requestBody: body(component(bodyName), endpoint),
-            responses: { 201: this.rowResponse(endpoint, 'The new row.', component(row)), ...errors(400, 409, 413, 415) },
+            requestBody: requestBody(schemaReference(bodyName), endpoint),
+            responses: { 201: this.rowResponse(endpoint, 'The new row.', schemaReference(row)), ...errorResponses(400, 409, 413, 415) },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'list'),
@@ -148,26 +159,31 @@ export class PathsOf {
 
   private detail(endpoint: Endpoint): Path {
     const { view } = endpoint;
-    const { row, body: bodyName, change } = componentsOf(endpoint);
+    const { row, body: bodyName, change } = componentNamesOf(endpoint);
     const permittedMethods = this.permittedMethods(endpoint, `/${view.rest}/1/`);
-    const { parameters, status } = endpoint.version ? { parameters: [shared('ifMatch')], status: [412] } : { parameters: [], status: [] };
+    const { parameters, status } = endpoint.version
+      ? { parameters: [sharedParameter('ifMatch')], status: [412] }
+      : { parameters: [], status: [] };
     const conditionalWrite = (verb: string, summary: string) => {
       const operation = this.writeOperation(endpoint, verb, summary);
       return { ...operation, parameters: [...(operation.parameters as unknown[]), ...parameters] };
     };
     const bodyAndResponses = (name: string) => ({
-      requestBody: body(component(name), endpoint),
-      responses: { 200: this.rowResponse(endpoint, 'The row as it is now.', component(row)), ...errors(400, 409, ...status, 413, 415) },
+      requestBody: requestBody(schemaReference(name), endpoint),
+      responses: {
+        200: this.rowResponse(endpoint, 'The row as it is now.', schemaReference(row)),
+        ...errorResponses(400, 409, ...status, 413, 415),
+      },
     });
     return {
-      parameters: [shared('id')],
+      parameters: [sharedParameter('id')],
       get: {
         ...this.readOperation(endpoint, 'read', `${view.title} instance`),
-        parameters: [...REPRESENTATION, ...(endpoint.version ? [shared('ifNoneMatch')] : [])],
+        parameters: [...REPRESENTATION_PARAMETERS, ...(endpoint.version ? [sharedParameter('ifNoneMatch')] : [])],
         responses: {
-          200: this.rowResponse(endpoint, 'The row.', component(row)),
-          ...(endpoint.version && { 304: NOT_MODIFIED }),
-          ...errors(),
+          200: this.rowResponse(endpoint, 'The row.', schemaReference(row)),
+          ...(endpoint.version && { 304: NOT_MODIFIED_RESPONSE }),
+          ...errorResponses(),
         },
       },
       ...(endpoint.update &&
@@ -186,19 +202,19 @@ export class PathsOf {
         permittedMethods.includes('DELETE') && {
           delete: {
             ...conditionalWrite('delete', 'Delete a row and what hangs below it'),
-            responses: { 204: { description: 'The row is gone.' }, ...errors(400, 409, ...status) },
+            responses: { 204: { description: 'The row is gone.' }, ...errorResponses(400, 409, ...status) },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'instance'),
     };
   }
 
-  private rowResponse(endpoint: Endpoint, description: string, schema: Schema): Operation {
-    const response = answered(description, schema);
-    return endpoint.version ? versioned(response) : response;
+  private rowResponse(endpoint: Endpoint, description: string, schema: JsonSchema): Operation {
+    const response = jsonResponse(description, schema);
+    return endpoint.version ? withETag(response) : response;
   }
 
-  private action(endpoint: Endpoint, name: string, action: Computed<ActionFact>): Path {
+  private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionFact>): Path {
     const { whenInvalid, whenMissing } = action.fact;
     const value = this.answers.value(action);
     const alternatives = [
@@ -206,14 +222,14 @@ export class PathsOf {
       ...(whenMissing === undefined ? [] : [{ description: 'Of a missing parameter.', const: whenMissing }]),
     ];
     return {
-      parameters: [shared('id')],
+      parameters: [sharedParameter('id')],
       get: {
-        ...this.readOperation(endpoint, name, titleOf(action.fact)),
+        ...this.readOperation(endpoint, name, actionTitle(action.fact)),
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {
-          200: answered('The answer.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
-          ...errors(...(action.field.args.length && !whenInvalid ? [400] : [])),
+          200: jsonResponse('The answer.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
+          ...errorResponses(...(action.field.args.length && !whenInvalid ? [400] : [])),
         },
       },
       options: optionsOperation(endpoint.view.rest, endpoint.view.rest, name),
@@ -237,25 +253,25 @@ export class PathsOf {
       tags: [rest],
       summary,
       security: WRITE_SECURITY,
-      parameters: [...REPRESENTATION, shared('idempotencyKey')],
+      parameters: [...REPRESENTATION_PARAMETERS, sharedParameter('idempotencyKey')],
     };
   }
 
   /** The methods in the route's Allow header, without those that the view permits to nobody. */
   private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
-    const route = findRoute(this.endpoints, BASE + path);
+    const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allow = route && route !== 'redirect' ? route.allow : [];
     return allow.filter((method) => permits?.includes(method) ?? true);
   }
 }
 
 /** Schema of the 200 response of an action that reports invalid parameters in its body. */
-function invalidParametersSchema(values: Readonly<Record<string, unknown>>): Schema {
+function invalidParametersSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
   const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
   return {
     type: 'object',
     description: 'Of wrong parameters.',
-    properties: { ...properties, errors: component('field_errors') },
+    properties: { ...properties, errors: schemaReference('field_errors') },
     required: [...Object.keys(properties), 'errors'],
   };
 }

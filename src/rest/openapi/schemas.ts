@@ -4,15 +4,15 @@ import { getNullableType, isListType, isNonNullType } from 'graphql';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
 import type { FieldFact } from '../../contract/facts';
 
-export type Schema = Readonly<Record<string, unknown>>;
+export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export const ANY: Schema = {};
+export const ANY_SCHEMA: JsonSchema = {};
 
-export const component = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
+export const schemaReference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
 /** Makes a schema nullable. Enumerations list null explicitly; a schema without a type becomes an alternative (`anyOf`). */
-export function orNull(schema: Schema): Schema {
-  if (schema === ANY) return schema;
+export function nullableSchema(schema: JsonSchema): JsonSchema {
+  if (schema === ANY_SCHEMA) return schema;
   if (schema.type === undefined) return { anyOf: [schema, { type: 'null' }] };
   const types = [schema.type].flat();
   if (types.includes('null')) return schema;
@@ -20,16 +20,16 @@ export function orNull(schema: Schema): Schema {
 }
 
 /** Adds a description. OpenAPI 3.1 allows one beside a `$ref`. */
-export const described = (schema: Schema, description: string | null | undefined): Schema =>
+export const withDescription = (schema: JsonSchema, description: string | null | undefined): JsonSchema =>
   description ? { ...schema, description } : schema;
 
-const DATE: Schema = { type: 'string', format: 'date' };
-const DATE_TIME: Schema = { type: 'string', format: 'date-time' };
+const DATE: JsonSchema = { type: 'string', format: 'date' };
+const DATE_TIME: JsonSchema = { type: 'string', format: 'date-time' };
 /** `time-local`, because JSON Schema's format `time` requires a UTC offset. */
-const TIME: Schema = { type: 'string', format: 'time-local', pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$', examples: ['18:30:00'] };
-const TIME_INPUT: Schema = { ...TIME, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
+const TIME: JsonSchema = { type: 'string', format: 'time-local', pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$', examples: ['18:30:00'] };
+const TIME_INPUT: JsonSchema = { ...TIME, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
 
-const decimalSchema = (places?: number): Schema => ({
+const decimalSchema = (places?: number): JsonSchema => ({
   type: 'string',
   format: 'decimal',
   pattern: `^-?\\d+${places === undefined ? '(\\.\\d+)?' : places > 0 ? `\\.\\d{${places}}` : ''}$`,
@@ -37,7 +37,7 @@ const decimalSchema = (places?: number): Schema => ({
 });
 
 /** JSON schema per GraphQL scalar; ids are numbers in REST. Unknown scalars are `{}`. */
-const SCALARS: Readonly<Record<string, Schema>> = {
+const SCALARS: Readonly<Record<string, JsonSchema>> = {
   ID: { type: 'integer' },
   Int: { type: 'integer' },
   Float: { type: 'number' },
@@ -49,21 +49,21 @@ const SCALARS: Readonly<Record<string, Schema>> = {
   Decimal: decimalSchema(),
 };
 
-export function leaf(type: GraphQLLeafType): Schema {
+export function leafSchema(type: GraphQLLeafType): JsonSchema {
   if (isEnumType(type)) return { type: 'string', enum: type.getValues().map(({ name }) => name) };
-  return SCALARS[type.name] ?? ANY;
+  return SCALARS[type.name] ?? ANY_SCHEMA;
 }
 
-const choiceSchema = ({ choices: allChoices = [], blank }: FieldFact): Schema => {
+const choiceSchema = ({ choices: allChoices = [], blank }: FieldFact): JsonSchema => {
   const values = allChoices.map(({ value }) => value).filter((value) => value !== null);
   return { type: 'string', enum: [...new Set([...values, ...(blank ? [''] : [])])] };
 };
 
-const urlSchema = ({ blank }: FieldFact): Schema =>
+const urlSchema = ({ blank }: FieldFact): JsonSchema =>
   blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
 /** Schema of a response value, without null and lists. Limits are omitted, because rows older than a limit may exceed it. */
-export function shownValue(fact: FieldFact | undefined, type: GraphQLLeafType): Schema {
+export function responseValueSchema(fact: FieldFact | undefined, type: GraphQLLeafType): JsonSchema {
   switch (fact?.kind) {
     case 'decimal':
       return decimalSchema(fact.places);
@@ -76,12 +76,12 @@ export function shownValue(fact: FieldFact | undefined, type: GraphQLLeafType): 
     case 'uuid':
       return { type: 'string', format: 'uuid' };
     default:
-      return leaf(type);
+      return leafSchema(type);
   }
 }
 
 /** JSON drops undefined values but YAML keeps them, so they are removed. */
-const omitUndefined = (schema: Record<string, unknown>): Schema =>
+const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
 function digitsPattern({ digits, places = 0 }: FieldFact): string {
@@ -89,9 +89,9 @@ function digitsPattern({ digits, places = 0 }: FieldFact): string {
   return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
 }
 
-const ID: Schema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
+const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
 
-function inputSchema(fact: FieldFact): Schema {
+function inputSchema(fact: FieldFact): JsonSchema {
   const { min, max, minLength, maxLength, blank, places, relation } = fact;
   switch (fact.kind) {
     case 'integer':
@@ -131,11 +131,11 @@ function inputSchema(fact: FieldFact): Schema {
 }
 
 /** Schema of a field's value in a request body. */
-export const takenValue = (fact: FieldFact): Schema => (fact.null ? orNull(inputSchema(fact)) : inputSchema(fact));
+export const requestValueSchema = (fact: FieldFact): JsonSchema => (fact.null ? nullableSchema(inputSchema(fact)) : inputSchema(fact));
 
 /** Schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
-export function argument(type: GraphQLInputType): Schema {
+export function argumentSchema(type: GraphQLInputType): JsonSchema {
   const nullableType = isNonNullType(type) ? getNullableType(type) : type;
-  if (isListType(nullableType)) return { type: 'array', items: argument(nullableType.ofType as GraphQLInputType) };
-  return SCALARS[(nullableType as GraphQLLeafType).name] ?? (isEnumType(nullableType) ? leaf(nullableType) : ANY);
+  if (isListType(nullableType)) return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };
+  return SCALARS[(nullableType as GraphQLLeafType).name] ?? (isEnumType(nullableType) ? leafSchema(nullableType) : ANY_SCHEMA);
 }

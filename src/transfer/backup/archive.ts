@@ -16,7 +16,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
-import { KnownError } from '../../core/model/errors';
+import { ClientError } from '../../core/model/errors';
 import { broken, HEADER, headerIn, printable, SUMMARY, summaryIn, type Header, type Summary } from './description';
 
 export const KEY = 'secret-key';
@@ -72,7 +72,7 @@ export class ArchiveWriter {
   static async begin(file: string): Promise<ArchiveWriter> {
     const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draft, 'wx', 0o600).catch((error: Error) => {
-      throw new KnownError('NOT_FOUND', `${file} cannot be written: ${error.message}`);
+      throw new ClientError('NOT_FOUND', `${file} cannot be written: ${error.message}`);
     });
     return new ArchiveWriter(file, draft, handle.createWriteStream());
   }
@@ -194,7 +194,7 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof SyntaxError) return broken(file, 'it holds what is no JSON');
-  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new KnownError('NOT_FOUND', `${file} cannot be read: ${message}`);
+  if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
   if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message)) return broken(file, message);
   return error;
 }

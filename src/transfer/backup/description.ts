@@ -1,5 +1,5 @@
 /** Header and summary of a backup archive, with their validation. They are checked before anything else of the archive is used. */
-import { KnownError } from '../../core/model/errors';
+import { ClientError } from '../../core/model/errors';
 
 /** Version of the archive format. */
 export const FORMAT = 1;
@@ -42,7 +42,7 @@ export interface Summary {
 }
 
 export const broken = (file: string, problem: string) =>
-  new KnownError('BAD_USER_INPUT', `${file} is no backup that can be used: ${problem}`);
+  new ClientError('BAD_USER_INPUT', `${file} is no backup that can be used: ${problem}`);
 
 /** Escapes control and format characters and truncates: untrusted archive content must not span lines or control the terminal. */
 export function toOneLine(text: string): string {

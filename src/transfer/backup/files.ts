@@ -1,17 +1,17 @@
 /** Staging of the media files of a backup: hidden until the rows that reference them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { UUID } from '../../contract/bounds';
+import { UUID_SOURCE } from '../../contract/bounds';
 import type { Database } from '../../database/connection';
 import { LOCKS } from '../../database/locks';
-import { KnownError } from '../../core/model/errors';
-import { PRIVATE_FILE } from '../../files/filestore';
+import { ClientError } from '../../core/model/errors';
+import { PRIVATE_FILE_MODE } from '../../files/filestore';
 import type { Media } from '../../files/media';
-import { isPath, looksLikeThumbnail } from '../../files/paths';
+import { isMediaPath, looksLikeThumbnail } from '../../files/paths';
 import { printable } from './description';
 
 const FOLDER_PREFIX = '.restore-';
-const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID})$`);
+const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_SOURCE})$`);
 
 export class WaitingFiles {
   /** Inside the media storage, so that publishing a file is a cheap move. */
@@ -25,9 +25,9 @@ export class WaitingFiles {
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!isPath(path)) throw new KnownError('BAD_USER_INPUT', `${printable(path)} is no path of the media folder`);
+    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${printable(path)} is no path of the media folder`);
     await this.media.files.write(`${this.folder}/${path}`, (place) =>
-      pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE, flush: true })),
+      pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
     );
   }
 

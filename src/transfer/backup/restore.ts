@@ -5,9 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';
-import { KnownError } from '../../core/model/errors';
+import { ClientError } from '../../core/model/errors';
 import { fieldsOf } from '../../core/model/fields';
-import { entities, resourceOf } from '../../core/model/registry';
+import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
@@ -71,7 +71,7 @@ export async function restoreBackup(restore: Restore): Promise<void> {
   const client = await ownConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
-    if (!lock.free) throw new KnownError('CONFLICT', 'Another backup is being restored.');
+    if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
     if (!replace) await demandEmpty(client);
     const rows = new RowLoader(client, restore, id);
@@ -109,7 +109,7 @@ function explainError(file: string, error: unknown): unknown {
 async function demandEmpty(client: Client): Promise<void> {
   for (const { name } of await tablesOf(client))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
-      throw new KnownError(
+      throw new ClientError(
         'CONFLICT',
         `The database has data already (in ${name}): with --replace they go, and what the backup holds comes in their place.`,
       );
@@ -225,7 +225,7 @@ class RowLoader {
   /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
   private async recordFormerPaths(): Promise<void> {
     const existingTables = new Set((await tablesOf(this.client)).map(({ name }) => name));
-    const imageColumns = entities().flatMap((entity) =>
+    const imageColumns = allEntities().flatMap((entity) =>
       fieldsOf(entity)
         .filter(({ kind }) => kind === 'image')
         .map(({ column }) => ({ column, table: resourceOf(entity)!.table })),

@@ -2,12 +2,12 @@
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import { fieldsOf } from '../../core/model/fields';
-import { entities, resourceOf } from '../../core/model/registry';
+import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
 import type { Media } from '../../files/media';
-import { filesOf, isPath } from '../../files/paths';
+import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
 import { ArchiveWriter, KEY, linesIn, MEDIA, TABLES, verifyArchive, type Progress } from './archive';
 import { FORMAT, HEADER, type Header, type Summary } from './description';
@@ -129,7 +129,7 @@ async function addRows(
 async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: Backup['progress']) {
   const missing: string[] = [];
   let [files, done] = [0, 0];
-  for (const entity of entities())
+  for (const entity of allEntities())
     for (const { kind, column } of fieldsOf(entity)) {
       if (kind !== 'image') continue;
       const table = quoteIdentifiers([resourceOf(entity)!.table]);
@@ -153,8 +153,8 @@ async function addFiles(client: Client, archive: ArchiveWriter, media: Media, pr
 /** Returns the number of added files; 0 if the image itself is missing. */
 async function addFile(archive: ArchiveWriter, media: Media, image: string): Promise<number> {
   let addedFiles = 0;
-  for (const path of filesOf(image)) {
-    const file = isPath(path) ? await media.files.stream(path) : undefined;
+  for (const path of imageAndThumbnailPaths(image)) {
+    const file = isMediaPath(path) ? await media.files.stream(path) : undefined;
     if (!file) {
       if (path === image) return 0;
       continue;

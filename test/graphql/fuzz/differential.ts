@@ -6,9 +6,9 @@ import type { Transaction } from 'sequelize';
 import { AccessTokens } from '../../../src/auth/accesstokens';
 import { Sessions } from '../../../src/auth/sessions';
 import type { Context } from '../../../src/core/context';
-import { KnownError } from '../../../src/core/model/errors';
+import { ClientError } from '../../../src/core/model/errors';
 import type { Executor } from '../../../src/core/operation/execute';
-import { Memory } from '../../../src/core/cache/memory';
+import { DerivedValueCache } from '../../../src/core/cache/memory';
 import type { Row } from '../../../src/database/rows';
 import { Session } from '../../../src/database/session';
 import { HttpExchange } from '../../../src/exchange/exchange';
@@ -58,7 +58,7 @@ export class Contexts {
     const { services, vault } = this.fitgraph;
     const means = {
       ...services,
-      memory: new Memory(),
+      memory: new DerivedValueCache(),
       sessions: new Sessions(vault),
       accessTokens: new AccessTokens(50),
       exposure: new Exposure(services.config, services.origin, services.log),
@@ -70,7 +70,7 @@ export class Contexts {
     await exchange.authenticate();
     const context = exchange.context as Context;
     // Budgets are the executor's business, and graphql-js knows none.
-    context.spending = undefined;
+    context.budget = undefined;
     if (transaction) context.session = new TakenBack(this.fitgraph, transaction);
     return context;
   }
@@ -118,7 +118,7 @@ const withoutChance = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[
 
 /** As clients are to see it. */
 function shownMessage({ message, originalError }: GraphQLError): string {
-  const known = originalError === undefined || originalError instanceof KnownError;
+  const known = originalError === undefined || originalError instanceof ClientError;
   return known || (originalError instanceof GraphQLError && originalError.nodes) ? message : `unexpected: ${message}`;
 }
 

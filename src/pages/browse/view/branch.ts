@@ -2,21 +2,21 @@
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint } from '../../../rest/endpoints';
-import { BASE } from '../../../rest/routes';
+import { API_BASE_PATH } from '../../../rest/routes';
 import type { EndpointOf, Row } from './cells';
-import type { Children } from './children';
-import { SheetPlan } from './sheetplan';
-import type { Below } from './view';
-import { wordsOf } from './wording';
+import type { ChildField } from './children';
+import { TablePlan } from './sheetplan';
+import type { ChildRows } from './view';
+import { fieldWords } from './wording';
 
 const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
 
-export class Branch {
+export class ChildListPlan {
   /** GraphQL field with the child rows, and so the key of their data. */
   readonly name: string;
   readonly selection: string;
-  private readonly plan: SheetPlan;
+  private readonly plan: TablePlan;
   private readonly isPaginated: boolean;
   private readonly showsNewest: boolean;
   /** URL of the list of all child rows, up to the id of the parent. */
@@ -25,7 +25,7 @@ export class Branch {
 
   constructor(
     parent: GraphQLObjectType,
-    { name, child, nodes }: Children,
+    { name, child, nodes }: ChildField,
     { view, fields, resource, create }: Endpoint,
     pathOf: EndpointOf,
   ) {
@@ -35,10 +35,10 @@ export class Branch {
     // Lists that are ordered by time show their newest rows.
     const showsNewest = nodes && fields.some((fact) => fact.name === orderingField && ['date', 'datetime'].includes(fact.kind));
     this.name = name;
-    this.plan = new SheetPlan(child, view.rest, pathOf, parentField);
+    this.plan = new TablePlan(child, view.rest, pathOf, parentField);
     this.isPaginated = nodes;
     this.showsNewest = showsNewest;
-    if (parentFilter) this.address = `${BASE}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
+    if (parentFilter) this.address = `${API_BASE_PATH}/${view.rest}/?${parentFilter.key ?? parentField.rest}=`;
     this.canAddRows = create !== undefined && resource.owned;
     const rows = `{ ${this.plan.selection} }`;
     this.selection = nodes
@@ -47,14 +47,14 @@ export class Branch {
   }
 
   /** Returns the child list of one row. It is undefined if the field is null: the viewer may not see it. */
-  below(value: unknown, id: string, signedIn: boolean): Below | undefined {
+  below(value: unknown, id: string, signedIn: boolean): ChildRows | undefined {
     if (value === null || value === undefined) return undefined;
     const { totalCount, nodes: rows } = this.isPaginated
       ? (value as { totalCount: number; nodes: Row[] })
       : { totalCount: (value as Row[]).length, nodes: value as Row[] };
     const address = this.address && this.address + id;
     return {
-      label: wordsOf(this.name),
+      label: fieldWords(this.name),
       total: totalCount,
       sheet: this.plan.sheet(this.showsNewest ? [...rows].reverse() : rows.slice(0, MAX_UNPAGINATED_ROWS)),
       ...(address && { all: address }),

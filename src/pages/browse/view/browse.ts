@@ -1,62 +1,62 @@
 /** Builds the view model of a browsable page from a REST request and its response. Nothing here runs for JSON clients. */
 import type { GraphQLSchema } from 'graphql';
 import { argumentControls, filterControls } from './controls';
-import type { Endpoint, Operation, Prepare } from '../../../rest/endpoints';
-import type { Described, Shown } from '../../../rest/page';
-import { explanations } from './explained';
-import { Forms } from './forms';
+import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
+import type { ApiDescription, RenderInput } from '../../../rest/page';
+import { graphqlExplainer } from './explained';
+import { FormBuilder } from './forms';
 import { linksOf, NO_LINKS, type Links } from './links';
-import type { Description } from '../../../rest/dialect/options';
+import type { Metadata } from '../../../rest/dialect/options';
 import { plural, singular } from './cells';
-import { namings } from './naming';
-import { pathOf, Places, resourceOf } from './places';
-import { PreferredUnits } from './preferred';
-import { PERIOD_KEY, PERIODS, seriesOf } from './series';
-import { Sheets } from './sheets';
-import { labelOf, questionOf } from './wording';
-import { windowOf } from '../../../rest/dialect/pagination';
-import type { Answer } from '../../../rest/request';
-import { BASE, type Route } from '../../../rest/routes';
+import { rowSearches } from './naming';
+import { pathOf, PageRoutes, resourceOf } from './places';
+import { PreferredUnitLabels } from './preferred';
+import { PERIOD_KEY, PERIODS, timeSeriesReader } from './series';
+import { RowReader } from './sheets';
+import { labelOf, endpointTitle } from './wording';
+import { parsePageWindow } from '../../../rest/dialect/pagination';
+import type { RestResponse } from '../../../rest/request';
+import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import type { FieldErrors, HtmlView } from './view';
 
-export interface Sources extends Described {
+export interface ViewSources extends ApiDescription {
   schema: GraphQLSchema;
   /** The schema of `/graphql`. Pages show the equivalent operation that clients can send there. */
   publicSchema: GraphQLSchema;
-  prepare: Prepare;
+  prepare: PrepareOperation;
 }
 
-const SEARCH_PATH = new RegExp(`^${BASE}/(\\w+)/search/$`);
+const SEARCH_PATH = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
-export class Views {
-  private readonly places: Places;
-  private readonly forms: Forms;
-  private readonly sheets: Sheets;
-  private readonly series: ReturnType<typeof seriesOf>;
-  private readonly preferred: PreferredUnits;
-  private readonly explainOperation: ReturnType<typeof explanations>;
+export class ViewBuilder {
+  private readonly places: PageRoutes;
+  private readonly forms: FormBuilder;
+  private readonly sheets: RowReader;
+  private readonly series: ReturnType<typeof timeSeriesReader>;
+  private readonly preferred: PreferredUnitLabels;
+  private readonly explainOperation: ReturnType<typeof graphqlExplainer>;
   private readonly linksByDocument = new Map<string, Links>();
 
-  constructor(private readonly sources: Sources) {
+  constructor(private readonly sources: ViewSources) {
     const { schema, publicSchema, endpoints, prepare } = sources;
-    this.places = new Places(endpoints);
-    this.forms = new Forms(this.places, namings(schema, prepare));
-    this.sheets = new Sheets(prepare, (type) => this.places.endpointOf(type));
-    this.series = seriesOf(schema, prepare);
-    this.preferred = new PreferredUnits(schema, prepare);
-    this.explainOperation = explanations(publicSchema);
+    this.places = new PageRoutes(endpoints);
+    this.forms = new FormBuilder(this.places, rowSearches(schema, prepare));
+    this.sheets = new RowReader(prepare, (type) => this.places.endpointOf(type));
+    this.series = timeSeriesReader(schema, prepare);
+    this.preferred = new PreferredUnitLabels(schema, prepare);
+    this.explainOperation = graphqlExplainer(publicSchema);
   }
 
-  async of(result: Shown): Promise<HtmlView> {
+  async of(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
     const view = baseView(result);
     if (!route) return view;
     const pageRoute = this.places.placeOf(route, result);
-    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Description | undefined;
+    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Metadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
-      name: questionOf(String(options?.name ?? '')),
+      name: endpointTitle(String(options?.name ?? '')),
       description: String(options?.description ?? ''),
       options,
       links: this.linksFor(route, pageRoute, result),
@@ -89,7 +89,7 @@ export class Views {
     return {};
   }
 
-  private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: Shown): Promise<Partial<HtmlView>> {
+  private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { fields, view: facts } = endpoint;
     const related = await this.forms.relatedOf(endpoint, request);
@@ -114,11 +114,11 @@ export class Views {
       ...rowView,
       filters: await this.forms.lookedUp(filterControls(facts.filters, fields, related), filterValue, request),
       orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
-      window: windowOf(request.query, request.most),
+      window: parsePageWindow(request.query, request.most),
     };
   }
 
-  private graphqlOf(route: Route, { request }: Shown): HtmlView['graphql'] {
+  private graphqlOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
     const { ran: lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
@@ -127,11 +127,11 @@ export class Views {
     if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
     if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
-    const { limit, offset } = windowOf(request.query, request.most);
+    const { limit, offset } = parsePageWindow(request.query, request.most);
     return this.explainOperation(endpoint.list, { first: limit, offset });
   }
 
-  private linksFor(route: Route, pageRoute: Route, { request, answer }: Shown): Links {
+  private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
     if (route.kind === 'free') return this.linksOfOperation(route.computed.run, 'result');
     if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
@@ -139,7 +139,7 @@ export class Views {
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }
 
-  private linksOfOperation({ document }: Operation, ...at: string[]): Links {
+  private linksOfOperation({ document }: RestOperation, ...at: string[]): Links {
     let links = this.linksByDocument.get(document);
     if (!links)
       this.linksByDocument.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
@@ -149,7 +149,7 @@ export class Views {
   /** Returns readable data: the table of a list, or the row of a detail page or action. Undefined for other responses. */
   private async readData(
     pageRoute: Route,
-    { request, answer }: Shown,
+    { request, answer }: RenderInput,
   ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
     const { endpoint } = pageRoute;
@@ -176,7 +176,7 @@ export class Views {
 }
 
 /** Returns the view of an unknown path. Views of known paths extend it. */
-function baseView({ request, answer, headers }: Shown): HtmlView {
+function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { exchange, method, query, signedIn, path, route } = request;
   return {
     kind: 'none',
@@ -186,7 +186,7 @@ function baseView({ request, answer, headers }: Shown): HtmlView {
     url: request.message.url!,
     path,
     query,
-    base: BASE,
+    base: API_BASE_PATH,
     baseUrl: exchange.baseUrl,
     status: answer.status,
     body: answer.body,
@@ -224,7 +224,7 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
 }
 
 /** Returns the messages of a 400 response, if it has them by field. */
-function errorsOf({ status, body }: Answer): FieldErrors {
+function errorsOf({ status, body }: RestResponse): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};
 }

@@ -1,12 +1,12 @@
 /** Table cells: values in readable form, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { noun, upperFirst } from '../../../core/model/inflection';
-import { factsOf } from '../../../rest/endpoints';
-import { BASE } from '../../../rest/routes';
-import { calledAmong, callingOf, type Calling } from './naming';
+import { nounFor, upperFirst } from '../../../core/model/inflection';
+import { fieldFactsOf } from '../../../rest/endpoints';
+import { API_BASE_PATH } from '../../../rest/routes';
+import { distinctNamesOf, nameRuleOf, type NameRule } from './naming';
 import type { Cell, RowLink } from './view';
-import { wordsOf } from './wording';
+import { fieldWords } from './wording';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointOf = (type: string) => string | undefined;
@@ -34,16 +34,16 @@ const ZERO_SECONDS = ':00';
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
 /** Returns the label of one row, such as `Weight entry`. */
-export const singular = ({ name }: { name: string }): string => upperFirst(noun(name));
+export const singular = ({ name }: { name: string }): string => upperFirst(nounFor(name));
 /** Returns the label of several rows, such as `Weight entries`. */
-export const plural = (type: GraphQLObjectType): string => wordsOf(type.extensions.resource!.many);
+export const plural = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
 
-export const shownFacts = (type: GraphQLObjectType): FieldFact[] =>
-  factsOf(type).filter(
+export const visibleFieldsOf = (type: GraphQLObjectType): FieldFact[] =>
+  fieldFactsOf(type).filter(
     ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
-export function isColumn(fact: FieldFact, { paths }: Calling): boolean {
+export function isColumn(fact: FieldFact, { paths }: NameRule): boolean {
   const isName = paths.some(([head]) => head === fact.name || head === fact.relation?.object);
   const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(fact.name);
@@ -53,24 +53,24 @@ export function isColumn(fact: FieldFact, { paths }: Calling): boolean {
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldFact): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
-  return `${name} ${relation!.object} { id ${callingOf(target, target.extensions.resource).selection} }`;
+  return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
 }
 
 /** Returns the name of a row. Rows without one get their type and id. */
-export function nameOf(type: GraphQLObjectType, row: Row, calling = callingOf(type, type.extensions.resource!)): string {
+export function rowNameOf(type: GraphQLObjectType, row: Row, calling = nameRuleOf(type, type.extensions.resource!)): string {
   const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singular(type)} ${String(row.id)}`;
 }
 
 /** Returns the heading of a row. If its name is a date or a time, its type comes first. */
 export function headingOf(type: GraphQLObjectType, row: Row): string {
-  const name = nameOf(type, row);
+  const name = rowNameOf(type, row);
   if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
   return /^\d\d:\d\d/.test(name) ? `${singular(type)} at ${name}` : name;
 }
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
-export function momentText(value: string, kind: FieldFact['kind']): string {
+export function formatDateTime(value: string, kind: FieldFact['kind']): string {
   const time = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
   if (kind === 'time') return time(value);
   return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
@@ -81,13 +81,18 @@ function textOf({ kind, choices }: FieldFact, value: unknown): string {
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
   const choice = choices?.find((one) => String(one.value) === text);
-  return choice ? String(choice.label) : momentText(text, kind);
+  return choice ? String(choice.label) : formatDateTime(text, kind);
 }
 
 const relatedRows = ({ relation }: FieldFact, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
 /** Returns a function that formats the values of a field. Needs all rows of the table to distinguish related rows with equal names. */
-export function cellsOf(type: GraphQLObjectType, fact: FieldFact, rows: readonly Row[], endpointOf: EndpointOf): (row: Row) => Cell {
+export function cellFormatterOf(
+  type: GraphQLObjectType,
+  fact: FieldFact,
+  rows: readonly Row[],
+  endpointOf: EndpointOf,
+): (row: Row) => Cell {
   const { name, relation } = fact;
   if (!relation) {
     const textOfRow = (row: Row) => textOf(fact, row[name]);
@@ -96,20 +101,20 @@ export function cellsOf(type: GraphQLObjectType, fact: FieldFact, rows: readonly
   const target = fieldType(type, relation.object) as GraphQLObjectType;
   const endpoint = endpointOf(relation.type);
   const related = rows.flatMap((row) => relatedRows(fact, row));
-  const distinctName = calledAmong(related, (row) => nameOf(target, row), callingOf(target, target.extensions.resource!));
+  const distinctName = distinctNamesOf(related, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRows(fact, row).find((candidate) => String(candidate.id) === String(id));
     // Of a related row that the viewer may not see, only the id is known.
     const fullName = relatedRow ? distinctName(relatedRow) : `${singular(target)} ${id}`;
     // The name of the row itself is not repeated in the names of related rows.
-    const namePrefix = `${nameOf(type, row)}, `;
+    const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpoint !== undefined && { href: `${BASE}/${endpoint}/${id}/` }) };
+    return { label, id: String(id), ...(endpoint !== undefined && { href: `${API_BASE_PATH}/${endpoint}/${id}/` }) };
   };
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
 }
 
-export function setAs({ kind }: FieldFact): 'number' | 'day' | undefined {
+export function alignmentOf({ kind }: FieldFact): 'number' | 'day' | undefined {
   if (kind === 'decimal' || kind === 'integer') return 'number';
   return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
 }

@@ -1,8 +1,8 @@
 /** Child lists of a type: fields with lists of rows that belong to a row. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
-import { shownFacts } from './cells';
+import { visibleFieldsOf } from './cells';
 
-export interface Children {
+export interface ChildField {
   name: string;
   child: GraphQLObjectType;
   /** Whether the list is a connection, which has pages. */
@@ -10,8 +10,8 @@ export interface Children {
 }
 
 /** Returns all lists of rows except for relation fields of the row itself. */
-export function childrenOf(parent: GraphQLObjectType): Children[] {
-  const relationFields = shownFacts(parent).map(({ relation }) => relation?.object);
+export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
+  const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.object);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
     if (relationFields.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);

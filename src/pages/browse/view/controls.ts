@@ -1,28 +1,28 @@
 /** Inputs of forms, derived from the same field metadata as OPTIONS responses. */
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
-import { isRequired, type Choice, type FieldFact, type FilterFact, type Kind } from '../../../contract/facts';
-import { snake } from '../../../contract/casing';
+import { isRequired, type Choice, type FieldFact, type FilterFact, type FieldKind } from '../../../contract/facts';
+import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './wording';
-import type { Control } from './view';
+import type { FormControl } from './view';
 
 /** What inputs need to know about a relation: the endpoint of its rows, and all rows as choices if there are few. */
-export interface Related {
+export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
   /** GraphQL type of the rows, if they can be searched by name and are too many for choices. */
   searched?: string;
 }
-export type RelatedOf = (type: string) => Related;
+export type RelationChoicesOf = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
 
 /** Inputs for several rows have no search. */
-function relatedTo({ relation }: FieldFact, related: RelatedOf, isSingle: boolean): Related {
+function relatedTo({ relation }: FieldFact, related: RelationChoicesOf, isSingle: boolean): RelationChoices {
   const found = related(relation!.type);
   return isSingle ? found : { ...found, searched: undefined };
 }
 
-export function writeControls(fields: readonly FieldFact[], related: RelatedOf): Control[] {
+export function writeControls(fields: readonly FieldFact[], related: RelationChoicesOf): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
     .map((field) => ({
@@ -37,7 +37,7 @@ export function writeControls(fields: readonly FieldFact[], related: RelatedOf):
     }));
 }
 
-export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelatedOf): Control[] {
+export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelationChoicesOf): FormControl[] {
   return filters.map((fact) => {
     const field = fields.find(({ name }) => name === fact.field)!;
     const isCommaList = fact.parse === 'commaIds';
@@ -56,7 +56,7 @@ export function filterControls(filters: readonly FilterFact[], fields: readonly 
   });
 }
 
-const KINDS: Record<string, Kind> = {
+const KINDS: Record<string, FieldKind> = {
   Int: 'integer',
   Boolean: 'boolean',
   Date: 'date',
@@ -65,10 +65,10 @@ const KINDS: Record<string, Kind> = {
   Decimal: 'decimal',
 };
 
-export const argumentControls = (args: readonly GraphQLArgument[]): Control[] =>
+export const argumentControls = (args: readonly GraphQLArgument[]): FormControl[] =>
   args.map(({ name, type, description, defaultValue }) => ({
-    key: snake(name),
-    label: `${name[0]!.toUpperCase()}${snake(name).slice(1).replaceAll('_', ' ')}`,
+    key: toSnakeCase(name),
+    label: `${name[0]!.toUpperCase()}${toSnakeCase(name).slice(1).replaceAll('_', ' ')}`,
     kind: KINDS[getNamedType(type).name] ?? 'string',
     required: isNonNullType(type) && defaultValue === undefined,
     help: description ?? undefined,

@@ -19,7 +19,7 @@ import {
   type OperationDefinitionNode,
   type TypeNode,
 } from 'graphql';
-import type { Operation } from '../../../rest/endpoints';
+import type { RestOperation } from '../../../rest/endpoints';
 import type { HtmlView } from './view';
 
 type Variables = Record<string, unknown>;
@@ -29,7 +29,7 @@ interface Translation {
 }
 
 /** Returns undefined for operations that the public schema does not have. Translations are memoized per document. */
-export function explanations(schema: GraphQLSchema): (operation: Operation, variables: Variables) => HtmlView['graphql'] {
+export function graphqlExplainer(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
   const translations = new Map<string, Translation | undefined>();
   return ({ document }, variables) => {
     if (!translations.has(document)) translations.set(document, translate(schema, parse(document)));

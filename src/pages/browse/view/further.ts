@@ -1,8 +1,8 @@
 /** Additional data of detail pages: the training plan of a workout and the translations of an exercise. */
 import type { GraphQLObjectType } from 'graphql';
-import { BASE } from '../../../rest/routes';
+import { API_BASE_PATH } from '../../../rest/routes';
 import type { Row } from './cells';
-import type { Fact, RowLink, Training } from './view';
+import type { DetailField, RowLink, TrainingPlan } from './view';
 
 const ID_SELECTION = '{ id }';
 const PLAN_SELECTION = `canonicalRepresentation {
@@ -32,16 +32,16 @@ interface ExerciseBase {
 const hasPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
 const hasBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
 
-export const furtherSelection = (type: GraphQLObjectType): string =>
+export const detailSelection = (type: GraphQLObjectType): string =>
   [hasPlan(type) ? PLAN_SELECTION : '', hasBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
 
 const link = (endpoint: string, id: string | number, label: string): RowLink => ({
   label,
   id: String(id),
-  href: `${BASE}/${endpoint}/${id}/`,
+  href: `${API_BASE_PATH}/${endpoint}/${id}/`,
 });
 
-export function trainingOf({ canonicalRepresentation }: Row): Training | undefined {
+export function trainingOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
   const plan = canonicalRepresentation as PlanData | undefined;
   if (!plan?.days.length) return undefined;
   const { front, back, frontSecondary, backSecondary } = plan.muscles;
@@ -63,7 +63,7 @@ export function trainingOf({ canonicalRepresentation }: Row): Training | undefin
 }
 
 /** Returns links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
-export function translationsOf(type: GraphQLObjectType, { base, id }: Row): Fact {
+export function translationsOf(type: GraphQLObjectType, { base, id }: Row): DetailField {
   const isExercise = 'languageId' in type.getFields();
   const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
     .filter((translation) => !isExercise || String(translation.id) !== String(id))

@@ -1,7 +1,7 @@
 /** Readable names of rows and search by name, as used by forms, filters and tables. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { Choice, FieldFact, Kind, ResourceFact } from '../../../contract/facts';
-import { factsOf, type Prepare, type Run } from '../../../rest/endpoints';
+import type { Choice, FieldFact, FieldKind, ResourceFact } from '../../../contract/facts';
+import { fieldFactsOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
 const MAX_FOUND = 20;
@@ -9,9 +9,9 @@ const MAX_ROWS_IN_NAME = 3;
 /** Path suffix: all rows of the list are part of the name, not only the first one. */
 const ALL_ROWS_SUFFIX = '[]';
 /** Kinds of fields that name rows without any text field. */
-const TIME_KINDS: readonly Kind[] = ['time', 'date', 'datetime'];
+const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
-export interface Naming {
+export interface RowSearch {
   owned: boolean;
   /** Returns the rows whose name matches, at most MAX_FOUND. Absent if the names contain no text field. */
   find?(context: object, text: string): Promise<Choice[]>;
@@ -21,7 +21,7 @@ export interface Naming {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Rule by which rows of a type get their names. */
-export interface Calling {
+export interface NameRule {
   /** Paths of the fields that make up the name; empty if rows have no name. */
   paths: readonly Path[];
   selection: string;
@@ -64,10 +64,10 @@ function textAt(row: Row, path: string): string {
 }
 
 /** If all rows have the same parent, its name is not part of theirs. */
-export function callingOf(type: GraphQLObjectType, { names: declaredNames, apart, ordering }: ResourceFact, parent?: FieldFact): Calling {
+export function nameRuleOf(type: GraphQLObjectType, { names: declaredNames, apart, ordering }: ResourceFact, parent?: FieldFact): NameRule {
   const ownNames = declaredNames?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
   const names = ownNames?.length ? ownNames : undefined;
-  const field = names ? undefined : namingField(factsOf(type), ordering);
+  const field = names ? undefined : namingField(fieldFactsOf(type), ordering);
   const namePaths = names ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(pathOf),
@@ -82,7 +82,7 @@ export function callingOf(type: GraphQLObjectType, { names: declaredNames, apart
 }
 
 /** Returns a function that names these rows. Equal names are followed by the text that distinguishes the rows, in parentheses. */
-export function calledAmong(rows: readonly Row[], nameOf: (row: Row) => string, { apartOf }: Calling): (row: Row) => string {
+export function distinctNamesOf(rows: readonly Row[], nameOf: (row: Row) => string, { apartOf }: NameRule): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
   for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(apartOf(row)));
   return (row) => {
@@ -105,18 +105,23 @@ function searchCondition(type: GraphQLObjectType, [name, ...rest]: Path, text: s
 }
 
 /** Returns undefined for public types whose rows have no name. */
-function namingOf(schema: GraphQLSchema, type: GraphQLObjectType, resource: ResourceFact, prepare: Prepare): Naming | undefined {
+function namingOf(
+  schema: GraphQLSchema,
+  type: GraphQLObjectType,
+  resource: ResourceFact,
+  prepare: PrepareOperation,
+): RowSearch | undefined {
   const { owned, many } = resource;
-  const calling = callingOf(type, resource);
+  const calling = nameRuleOf(type, resource);
   const { paths, selection: nameSelection } = calling;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
   const textPaths = [...paths, ...(resource.apart === undefined ? [] : [pathOf(resource.apart)])].filter((path) => isTextPath(type, path));
-  let run: Run | undefined;
+  let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
-  const rows: Naming['rows'] = async (context, where, first) => {
+  const rows: RowSearch['rows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const foundRows = data?.page.nodes as Row[] | undefined;
-    const nameOf = calledAmong(foundRows ?? [], calling.nameOf, calling);
+    const nameOf = distinctNamesOf(foundRows ?? [], calling.nameOf, calling);
     // Several rows of a user may have the same name or none, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
@@ -136,8 +141,8 @@ function namingOf(schema: GraphQLSchema, type: GraphQLObjectType, resource: Reso
   };
 }
 
-export function namings(schema: GraphQLSchema, prepare: Prepare): (type: string) => Naming | undefined {
-  const namingByType = new Map<string, Naming | undefined>();
+export function rowSearches(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowSearch | undefined {
+  const namingByType = new Map<string, RowSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;

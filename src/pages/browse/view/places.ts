@@ -1,14 +1,14 @@
 /** Routes and paths of pages, and the resources that the API root lists. */
 import type { Endpoint, Endpoints } from '../../../rest/endpoints';
-import type { Shown } from '../../../rest/page';
-import { BASE, findRoute, type Route } from '../../../rest/routes';
+import type { RenderInput } from '../../../rest/page';
+import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { plural, singular } from './cells';
 import type { Resource } from './view';
 
 /** Other views of the same rows are for API clients only. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
-export class Places {
+export class PageRoutes {
   private readonly byType: ReadonlyMap<string, Endpoint>;
 
   constructor(private readonly endpoints: Endpoints) {
@@ -29,7 +29,7 @@ export class Places {
   }
 
   /** Returns the route that the page stands for: after a creation that of the new row. */
-  placeOf(route: Route, { answer, request }: Shown): Route {
+  placeOf(route: Route, { answer, request }: RenderInput): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
     const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
     return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
@@ -44,11 +44,11 @@ export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
   owned: resource.owned,
 });
 
-export const detailPath = ({ view }: Endpoint, id: string | number) => `${BASE}/${view.rest}/${encodeURIComponent(id)}/`;
+export const detailPath = ({ view }: Endpoint, id: string | number) => `${API_BASE_PATH}/${view.rest}/${encodeURIComponent(id)}/`;
 
 export function pathOf(pageRoute: Route, path: string): string {
-  if (pageRoute.kind === 'root') return `${BASE}/`;
-  if (pageRoute.kind === 'list') return `${BASE}/${pageRoute.endpoint.view.rest}/`;
+  if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
+  if (pageRoute.kind === 'list') return `${API_BASE_PATH}/${pageRoute.endpoint.view.rest}/`;
   if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
   if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.fact.name}/`;
   return path;

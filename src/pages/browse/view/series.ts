@@ -1,10 +1,10 @@
 /** Time series of a list for charts: one line per measured thing, one chart per unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
-import { factsOf, type Endpoint, type Prepare, type Run } from '../../../rest/endpoints';
-import { momentText, shownFacts, type Row } from './cells';
+import { fieldFactsOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import { formatDateTime, visibleFieldsOf, type Row } from './cells';
 import { labelOf } from './wording';
-import { callingOf } from './naming';
+import { nameRuleOf } from './naming';
 
 export type Point = [moment: string, number: number];
 
@@ -23,7 +23,7 @@ export interface Series {
   left: number;
 }
 
-export interface Drawn {
+export interface TimeSeries {
   series: readonly Series[];
   /** Period in days, up to the newest row; 0 for all rows. */
   days: number;
@@ -53,12 +53,12 @@ interface SeriesSpec {
 
 /** Chooses the first date and the first decimal of a row, if the unit of the decimal is known. */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
-  const facts = shownFacts(type).filter(({ restReadOnly }) => !restReadOnly);
+  const facts = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = facts.find(({ kind }) => kind === 'date');
   const value = facts.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.owned || !day || !value) return undefined;
   const units = facts.filter(({ relation }) => relation && UNIT_TYPE_SUFFIX.test(relation.type));
-  const unitChoice = factsOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
+  const unitChoice = fieldFactsOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
   const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
   const by =
@@ -69,7 +69,7 @@ function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpe
 }
 
 /** Returns the field whose values are written in the mass unit that the viewer prefers. */
-export function preferredFact(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
+export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
   const spec = seriesSpecOf(type, schema);
   return spec?.preferred ? spec.value : undefined;
 }
@@ -86,7 +86,7 @@ const targetOf = (type: GraphQLObjectType, fact: FieldFact) =>
 function selectionOfField(type: GraphQLObjectType, fact: FieldFact): string {
   if (!fact.relation) return fact.name;
   const target = targetOf(type, fact);
-  return `${fact.name} ${fact.relation.object} { id ${callingOf(target, target.extensions.resource!).selection} }`;
+  return `${fact.name} ${fact.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
 }
 
 function valueName(type: GraphQLObjectType, fact: FieldFact, row: Row): string {
@@ -94,7 +94,7 @@ function valueName(type: GraphQLObjectType, fact: FieldFact, row: Row): string {
   if (!fact.relation) return String(fact.choices?.find(({ value }) => value === id)?.label ?? id);
   const target = targetOf(type, fact);
   const relatedRow = row[fact.relation.object] as Row | null;
-  return (relatedRow && callingOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
+  return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
 /** Groups the rows to lines. Of several values on one day the largest is drawn. */
@@ -102,7 +102,7 @@ function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: 
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
     const name = by ? valueName(type, by, row) : '';
-    const moment = momentText(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
+    const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
     const points = lines.get(name) ?? new Map<string, number>();
     points.set(moment, Math.max(points.get(moment) ?? -Infinity, Number(row[value.name])));
     lines.set(name, points);
@@ -117,11 +117,11 @@ function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: 
 /** Whether a line has at least two points and a value other than zero. */
 const isInformative = ({ points }: Line): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
 
-export function seriesOf(schema: GraphQLSchema, prepare: Prepare) {
-  const specByType = new Map<string, { spec?: SeriesSpec; run?: Run }>();
+export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
+  const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
 
   /** `where` is the filter of the list. */
-  return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<Drawn | undefined> => {
+  return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     if (!specByType.has(type.name)) specByType.set(type.name, { spec: seriesSpecOf(type, schema) });
     const entry = specByType.get(type.name)!;
     const { spec } = entry;

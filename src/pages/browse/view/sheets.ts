@@ -1,22 +1,22 @@
 /** Reads rows as a table, or one row with its child rows. A single GraphQL operation reads them with all names, however many rows there are. */
 import type { GraphQLObjectType } from 'graphql';
-import type { Endpoint, Prepare, Run } from '../../../rest/endpoints';
-import { Branch } from './branch';
-import { cellsOf, headingOf, selectionOf, shownFacts, type EndpointOf, type Row } from './cells';
-import { childrenOf, type Children } from './children';
-import { furtherSelection, trainingOf, translationsOf } from './further';
-import { callingOf } from './naming';
-import { SheetPlan } from './sheetplan';
-import type { Sheet, Thing } from './view';
+import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
+import { ChildListPlan } from './branch';
+import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type EndpointOf, type Row } from './cells';
+import { childFieldsOf, type ChildField } from './children';
+import { detailSelection, trainingOf, translationsOf } from './further';
+import { nameRuleOf } from './naming';
+import { TablePlan } from './sheetplan';
+import type { TableView, DetailRow } from './view';
 import { labelOf } from './wording';
 
 interface EndpointPlan {
-  plan: SheetPlan;
-  branches: readonly Branch[];
+  plan: TablePlan;
+  branches: readonly ChildListPlan[];
 }
 
 /** Users who prefer pounds see sums of nutrients in ounces. */
-export const isImperial = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
+export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
 /** Returns the daily energy goal in kcal, if the row is compared with it. */
 function goalOf({ hasGoalCalories, user }: Row): { goal?: number } {
@@ -24,20 +24,20 @@ function goalOf({ hasGoalCalories, user }: Row): { goal?: number } {
   return hasGoalCalories === true && calories ? { goal: calories } : {};
 }
 
-export class Sheets {
+export class RowReader {
   private readonly pathOf: EndpointOf;
-  private readonly runByDocument = new Map<string, Run>();
+  private readonly runByDocument = new Map<string, RunOperation>();
   private readonly planByEndpoint = new Map<string, EndpointPlan>();
 
   constructor(
-    private readonly prepare: Prepare,
+    private readonly prepare: PrepareOperation,
     private readonly endpointOf: (type: string) => Endpoint | undefined,
   ) {
     this.pathOf = (type) => endpointOf(type)?.view.rest;
   }
 
   /** Returns the rows with these ids, in this order. */
-  async list(endpoint: Endpoint, ids: readonly string[], context: object): Promise<Sheet | undefined> {
+  async list(endpoint: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
     const { type, resource } = endpoint;
     const { plan } = this.planOf(endpoint);
     const document = `query ($where: ${type.name}Where, $first: Int) { page: ${resource.many}(where: $where, first: $first) { nodes { ${plan.selection} } } }`;
@@ -49,16 +49,16 @@ export class Sheets {
     return plan.sheet(ids.map((id) => byId.get(id)).filter((row) => row !== undefined));
   }
 
-  async thing(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<Thing | undefined> {
+  async thing(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
     const { branches } = this.planOf(endpoint);
-    const facts = shownFacts(type).filter(({ name }) => name !== 'id');
+    const facts = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
     const selections = [
-      furtherSelection(type),
+      detailSelection(type),
       unitSystem ? 'unitSystem' : '',
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
-      callingOf(type, resource).selection,
+      nameRuleOf(type, resource).selection,
       ...facts.map((fact) => selectionOf(type, fact)),
       ...branches.map(({ selection }) => selection),
     ];
@@ -70,18 +70,18 @@ export class Sheets {
     const training = trainingOf(row);
     return {
       name: headingOf(type, row),
-      massUnit: isImperial(row) ? 'oz' : 'g',
+      massUnit: prefersPounds(row) ? 'oz' : 'g',
       ...goalOf(row),
       ...(training && { training }),
       facts: [
-        ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellsOf(type, fact, [row], this.pathOf)(row) })),
+        ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellFormatterOf(type, fact, [row], this.pathOf)(row) })),
         translationsOf(type, row),
       ],
       below: branches.flatMap((branch) => branch.below(row[branch.name], id, signedIn) ?? []),
     };
   }
 
-  private prepareOnce(document: string): Run {
+  private prepareOnce(document: string): RunOperation {
     let run = this.runByDocument.get(document);
     if (!run) this.runByDocument.set(document, (run = this.prepare(document)));
     return run;
@@ -90,14 +90,14 @@ export class Sheets {
   private planOf({ view, type }: Endpoint): EndpointPlan {
     let endpointPlan = this.planByEndpoint.get(view.rest);
     if (!endpointPlan) {
-      const branches = childrenOf(type).flatMap((children) => this.branchOf(type, children) ?? []);
-      this.planByEndpoint.set(view.rest, (endpointPlan = { plan: new SheetPlan(type, view.rest, this.pathOf), branches }));
+      const branches = childFieldsOf(type).flatMap((children) => this.branchOf(type, children) ?? []);
+      this.planByEndpoint.set(view.rest, (endpointPlan = { plan: new TablePlan(type, view.rest, this.pathOf), branches }));
     }
     return endpointPlan;
   }
 
-  private branchOf(parent: GraphQLObjectType, children: Children): Branch | undefined {
+  private branchOf(parent: GraphQLObjectType, children: ChildField): ChildListPlan | undefined {
     const endpoint = this.endpointOf(children.child.name);
-    return endpoint && new Branch(parent, children, endpoint, this.pathOf);
+    return endpoint && new ChildListPlan(parent, children, endpoint, this.pathOf);
   }
 }

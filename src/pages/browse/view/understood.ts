@@ -1,12 +1,12 @@
 /** Resolves names to ids in form and filter values: people type names, API clients send ids. A name is resolved if exactly one row matches. */
 import type { FieldFact } from '../../../contract/facts';
 import type { Endpoint } from '../../../rest/endpoints';
-import type { Request } from '../../../rest/request';
-import type { Sources } from './browse';
-import { namings, type Naming } from './naming';
+import type { RestRequest } from '../../../rest/request';
+import type { ViewSources } from './browse';
+import { rowSearches, type RowSearch } from './naming';
 
 /** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
-export const CHOSEN = '_chosen_';
+export const CHOSEN_ID_PREFIX = '_chosen_';
 
 const ID = /^\d+$/;
 /** Labels of a user's own rows start with the id, because these rows may have equal names. */
@@ -15,7 +15,7 @@ const ID_PREFIX = /^(\d+)(?:: |$)/;
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
 async function resolveName(
-  { find, rows, owned }: Naming,
+  { find, rows, owned }: RowSearch,
   text: string,
   chosen: string | undefined,
   context: object,
@@ -35,8 +35,8 @@ async function resolveName(
 /** Returns the relation fields that refer to a single row. */
 const singleRelations = (fields: readonly FieldFact[]) => fields.filter(({ relation }) => relation && !relation.many);
 
-export function understanding({ schema, prepare }: Pick<Sources, 'schema' | 'prepare'>) {
-  const namingOf = namings(schema, prepare);
+export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
+  const namingOf = rowSearches(schema, prepare);
 
   const resolveId = async (type: string, text: string | undefined, chosen: string | undefined, context: object) => {
     const name = text?.trim();
@@ -45,7 +45,7 @@ export function understanding({ schema, prepare }: Pick<Sources, 'schema' | 'pre
     return naming && resolveName(naming, name, chosen, context);
   };
 
-  async function resolveForm({ fields }: Endpoint, { form, exchange }: Request): Promise<void> {
+  async function resolveForm({ fields }: Endpoint, { form, exchange }: RestRequest): Promise<void> {
     if (!form?.body.form) return;
     const data = new Map(form.body.data);
     const lastText = (key: string) => {
@@ -54,17 +54,17 @@ export function understanding({ schema, prepare }: Pick<Sources, 'schema' | 'pre
     };
     const values = { ...form.values };
     for (const { rest, relation } of singleRelations(fields)) {
-      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN}${rest}`), exchange.context);
+      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), exchange.context);
       if (id === undefined) continue;
       data.set(rest, [id]);
       values[rest] = [id];
     }
-    for (const key of [...data.keys()].filter((dataKey) => dataKey.startsWith(CHOSEN))) data.delete(key);
+    for (const key of [...data.keys()].filter((dataKey) => dataKey.startsWith(CHOSEN_ID_PREFIX))) data.delete(key);
     form.body = { form: true, data };
     form.values = values;
   }
 
-  async function resolveQuery({ fields, view }: Endpoint, { query, exchange }: Request): Promise<void> {
+  async function resolveQuery({ fields, view }: Endpoint, { query, exchange }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
       const [fact] = singleRelations(fields.filter(({ name }) => name === field));
       if (!fact || parse === 'ids' || parse === 'commaIds') continue;
@@ -74,7 +74,7 @@ export function understanding({ schema, prepare }: Pick<Sources, 'schema' | 'pre
     }
   }
 
-  return async (request: Request): Promise<void> => {
+  return async (request: RestRequest): Promise<void> => {
     const { route } = request;
     if (!route) return;
     if (route.kind !== 'list' && route.kind !== 'detail') return;

@@ -1,15 +1,15 @@
 /** View model of a browsable page: everything that the page shows of a request and its response. */
-import type { TypedTexts } from '../../../rest/dialect/forms';
-import type { Choice, Kind } from '../../../contract/facts';
+import type { FormTexts } from '../../../rest/dialect/forms';
+import type { Choice, FieldKind } from '../../../contract/facts';
 import type { Links } from './links';
-import type { Drawn } from './series';
-import type { Description } from '../../../rest/dialect/options';
+import type { TimeSeries } from './series';
+import type { Metadata } from '../../../rest/dialect/options';
 import type { Route } from '../../../rest/routes';
 
-export interface Control {
+export interface FormControl {
   key: string;
   label: string;
-  kind: Kind | 'password';
+  kind: FieldKind | 'password';
   required: boolean;
   /** Whether the input has a single line, whatever its maximum length. */
   line?: boolean;
@@ -43,8 +43,8 @@ export interface WriteForm {
   action: string;
   /** HTTP methods that the form can send; the first one is the default. */
   methods: readonly string[];
-  controls: readonly Control[];
-  values: TypedTexts;
+  controls: readonly FormControl[];
+  values: FormTexts;
   /** The values of the form as JSON text. */
   raw: string;
   failed?: 'fields' | 'raw';
@@ -73,7 +73,7 @@ export interface Column {
   as?: 'number' | 'day';
 }
 
-export interface SheetRow {
+export interface TableRow {
   id: string;
   name: string;
   href?: string;
@@ -83,23 +83,23 @@ export interface SheetRow {
 }
 
 /** Table of rows. The first column shows their names. */
-export interface Sheet {
+export interface TableView {
   title: string;
   columns: readonly Column[];
-  rows: readonly SheetRow[];
+  rows: readonly TableRow[];
 }
 
 /** Child list of a row, with its first or its newest rows. */
-export interface Below {
+export interface ChildRows {
   label: string;
   total: number;
-  sheet: Sheet;
+  sheet: TableView;
   /** URL of the list of all child rows; `add` is that of its form for a new row. */
   all?: string;
   add?: string;
 }
 
-export interface Training {
+export interface TrainingPlan {
   days: readonly {
     link: RowLink;
     weekdays: string;
@@ -110,21 +110,21 @@ export interface Training {
   secondary: readonly string[];
 }
 
-export interface Fact {
+export interface DetailField {
   label: string;
   key: string;
   cell: Cell;
 }
 
-export interface Thing {
+export interface DetailRow {
   name: string;
-  training?: Training;
+  training?: TrainingPlan;
   /** Unit of sums of nutrients. */
   massUnit: 'g' | 'oz';
   /** Daily energy goal in kcal, if the row is compared with it. */
   goal?: number;
-  facts: readonly Fact[];
-  below: readonly Below[];
+  facts: readonly DetailField[];
+  below: readonly ChildRows[];
 }
 
 export interface Resource {
@@ -155,7 +155,7 @@ export interface HtmlView {
   body: unknown;
   headers: Readonly<Record<string, string>>;
   allow: readonly string[];
-  options?: Description;
+  options?: Metadata;
   links: Links;
   /** Messages of the response by field, if it has them by field. */
   errors: FieldErrors;
@@ -163,22 +163,22 @@ export interface HtmlView {
   id?: string;
   action?: string;
   /** Kinds of the visible fields by REST key. */
-  kinds: Readonly<Record<string, Kind>>;
+  kinds: Readonly<Record<string, FieldKind>>;
   /** REST keys of the visible fields that can be written. */
   writable: readonly string[];
   labels: Readonly<Record<string, string>>;
   /** Names of other endpoints with the same rows. */
   siblings: readonly string[];
   /** Rows of a list page. */
-  sheet?: Sheet;
+  sheet?: TableView;
   /** Time series of a list page. */
-  drawn?: Drawn;
+  drawn?: TimeSeries;
   /** The row of a detail page or of an action. */
-  thing?: Thing;
+  thing?: DetailRow;
   actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
   resources: readonly Resource[];
-  filters: readonly Control[];
+  filters: readonly FormControl[];
   orderable: readonly string[];
   window?: { limit: number; offset: number };
   graphql?: { document: string; variables: Record<string, unknown> };

@@ -1,6 +1,6 @@
 /** Readable labels of fields, where the label that REST shows does not suit people. */
 import type { FieldFact } from '../../../contract/facts';
-import { label as humanize, upperFirst } from '../../../core/model/inflection';
+import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
 
 /** Label that is ambiguous, because several dates have it; the field name says more. */
 const AMBIGUOUS_LABEL = 'Date';
@@ -46,13 +46,13 @@ const REPLACED_LABELS: Readonly<Record<string, string>> = {
 const replaceLabel = (label: string): string => REPLACED_LABELS[label] ?? label;
 
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
-export const wordsOf = (name: string): string => replaceLabel(humanize(name));
+export const fieldWords = (name: string): string => replaceLabel(humanize(name));
 
 /** Returns the readable title of an endpoint: OPTIONS has titles for API clients, such as `Get log overview`. */
-export const questionOf = (name: string): string => upperFirst(name.replace(/^Get /, ''));
+export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** Returns the label of a field. A relation is labelled by the field with its rows, because its own label may be about the id. */
 export function labelOf({ relation, label, name }: FieldFact): string {
-  if (relation) return wordsOf(relation.object);
-  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? wordsOf(name) : replaceLabel(label));
+  if (relation) return fieldWords(relation.object);
+  return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));
 }

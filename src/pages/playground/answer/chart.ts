@@ -2,12 +2,12 @@
 import { textOf } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
-import { titlesOf } from './titles';
+import { columnTitlesOf } from './titles';
 
 /** More colours are hard to tell apart: further series are merged into one. */
 const MAX_SERIES = 12;
 /** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
-export const MAX_POINTS = 5_000;
+export const MAX_CHART_ROWS = 5_000;
 const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {
@@ -29,11 +29,11 @@ export interface Drawing {
 const cellText = (value: unknown) => (value === null ? '–' : textOf(value));
 const distinctTexts = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
 
-export const fits = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
+export const fitsTable = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
   [x, ...y, ...(by === undefined ? [] : [by])].every((name) => columns.some((column) => column.name === name)) && y.length > 0;
 
 /** Suggests a chart; undefined if the table has no rows or no numeric column. */
-export function suggested({ columns, rows }: Table): ChartSettings | undefined {
+export function suggestChart({ columns, rows }: Table): ChartSettings | undefined {
   const namesOfKind = (kind: Column['kind']) => columns.filter((column) => column.kind === kind).map(({ name }) => name);
   const [times, numbers] = [namesOfKind('time'), namesOfKind('number')];
   // Only a text column with several values can distinguish series.
@@ -67,11 +67,11 @@ export function suggested({ columns, rows }: Table): ChartSettings | undefined {
 export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const { kind, x, y, by } = settings;
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
-  const titles = titlesOf(table.columns);
+  const titles = columnTitlesOf(table.columns);
   const title = (name: string) => titles.get(name) ?? name;
   const xIndex = columnIndexOf(x);
   const xKind = table.columns[xIndex]?.kind ?? 'text';
-  const rows = table.rows.slice(0, MAX_POINTS);
+  const rows = table.rows.slice(0, MAX_CHART_ROWS);
   const omitted = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
   const isNumeric = kind === 'scatter' ? xKind !== 'text' : kind === 'line' && xKind !== 'text';

@@ -1,12 +1,12 @@
 /** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
-import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type View } from './settings';
+import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
 import { UNITS, type Unit } from './units';
 
-export interface Shared {
+export interface SharedRequest {
   query: string;
   /** Variables as the JSON text of their editor. */
   variables?: string;
-  view?: View;
+  view?: ResultViewName;
   chart?: ChartSettings;
   /** Unit of masses. */
   unit?: Unit;
@@ -15,7 +15,7 @@ export interface Shared {
 export const PLAYGROUND_PATH = '/playground';
 export const SCHEMA_PATH = '/playground/schema.json';
 
-export function linkOf({ query, variables, view, chart, unit }: Shared): string {
+export function shareUrlOf({ query, variables, view, chart, unit }: SharedRequest): string {
   const parameters = new URLSearchParams({ query });
   if (variables?.trim()) parameters.set('variables', variables);
   if (view) parameters.set('view', view);
@@ -38,7 +38,7 @@ function chartOf(text: string | null): ChartSettings | undefined {
 }
 
 /** Parses the parameters of a share link; undefined if they contain no query. */
-export function sharedOf(parameters: URLSearchParams): Shared | undefined {
+export function parseShareUrl(parameters: URLSearchParams): SharedRequest | undefined {
   const query = parameters.get('query');
   if (query === null) return undefined;
   const view = VIEWS.find((one) => one === parameters.get('view'));

@@ -35,7 +35,7 @@ function targetOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObje
 }
 
 /** Types of rows are those that implement the interface `Node`, which has an id. */
-export function schemaMap(schema: GraphQLSchema): SchemaMap {
+export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
   const node = schema.getType('Node');
   const rows = isInterfaceType(node) ? [...schema.getPossibleTypes(node)] : [];
   rows.sort((a, b) => a.name.localeCompare(b.name));
@@ -53,7 +53,7 @@ export function schemaMap(schema: GraphQLSchema): SchemaMap {
 }
 
 /** Returns the part of the map around one type: the type, its relations in both directions and the related types. */
-export function around({ types, relations }: SchemaMap, name: string): SchemaMap {
+export function neighbourhoodOf({ types, relations }: SchemaMap, name: string): SchemaMap {
   const nearRelations = relations.filter(({ from, to }) => from === name || to === name);
   const names = new Set([name, ...nearRelations.flatMap(({ from, to }) => [from, to])]);
   return { types: types.filter((type) => names.has(type.name)), relations: nearRelations };

@@ -1,6 +1,6 @@
 /** View of a query result, as chosen by a worked question, a user or a share link. */
 export const VIEWS = ['tree', 'table', 'chart'] as const;
-export type View = (typeof VIEWS)[number];
+export type ResultViewName = (typeof VIEWS)[number];
 
 export const CHARTS = ['line', 'bar', 'stacked', 'scatter', 'heatmap'] as const;
 export type ChartKind = (typeof CHARTS)[number];

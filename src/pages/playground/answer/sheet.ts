@@ -1,7 +1,7 @@
 /** Arrangement of a result table by the user: sort order, filter and hidden columns. */
 import { line, quoted, textOf } from '../../../platform/csv';
 import type { Column, Table } from './table';
-import { headingOf } from './titles';
+import { columnHeadingOf } from './titles';
 
 export interface Arrangement {
   sort?: { column: string; descending: boolean };
@@ -10,7 +10,7 @@ export interface Arrangement {
   hidden: ReadonlySet<string>;
 }
 
-export const PLAIN: Arrangement = { filter: '', hidden: new Set() };
+export const UNARRANGED: Arrangement = { filter: '', hidden: new Set() };
 
 const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
 
@@ -21,7 +21,7 @@ function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boole
   return descending ? -order : order;
 }
 
-export function arranged({ columns, rows }: Table, { sort, filter, hidden }: Arrangement): Table {
+export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }: Arrangement): Table {
   const visibleIndexes = columns.flatMap(({ name }, index) => (hidden.has(name) ? [] : [index]));
   const searchText = filter.trim().toLowerCase();
   const filteredRows =
@@ -37,12 +37,12 @@ export function arranged({ columns, rows }: Table, { sort, filter, hidden }: Arr
 }
 
 /** Returns the sort order after a click on a heading: ascending, then descending, then unsorted. */
-export function sortedNext({ sort }: Arrangement, column: string): Arrangement['sort'] {
+export function nextSortOrder({ sort }: Arrangement, column: string): Arrangement['sort'] {
   if (sort?.column !== column) return { column, descending: false };
   return sort.descending ? undefined : { column, descending: true };
 }
 
 /** Column names are those of the CSV export of the server, except for columns in a converted unit. */
 export const csvOf = ({ columns, rows }: Table): string =>
-  line(columns.map((column) => quoted(column.isConverted ? headingOf(column) : column.name))) +
+  line(columns.map((column) => quoted(column.isConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => line(row.map(quoted))).join('');

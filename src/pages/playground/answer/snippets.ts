@@ -1,13 +1,13 @@
 /** Code snippets that send a GraphQL request with curl, JavaScript, Python or R. They read the access token from an environment variable. */
-export interface Asked {
+export interface SnippetRequest {
   query: string;
   variables: Readonly<Record<string, unknown>>;
 }
 
-type Snippet = (address: string, request: Asked) => string;
+type Snippet = (address: string, request: SnippetRequest) => string;
 
 const hasEntries = (variables: object) => Object.keys(variables).length > 0;
-const bodyOf = ({ query, variables }: Asked) => ({ query, ...(hasEntries(variables) && { variables }) });
+const bodyOf = ({ query, variables }: SnippetRequest) => ({ query, ...(hasEntries(variables) && { variables }) });
 const quoteShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const curl: Snippet = (address, request) =>

@@ -30,7 +30,7 @@ function titleOf({ name, unit }: Column, from: number): string {
 const withUnit = (title: string, { unit }: Column) => (unit ? `${title} (${unit})` : title);
 
 /** Returns titles by column name. Columns whose titles would be equal keep their names. */
-export function titlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
+export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
   const [rootSegment] = columns[0]?.name.split('.') ?? [];
   // All columns of a single row share their first segment, which therefore says nothing.
   const hasCommonRoot = columns.length > 1 && columns.every(({ name }) => name.startsWith(`${rootSegment}.`));
@@ -42,4 +42,4 @@ export function titlesOf(columns: readonly Column[]): ReadonlyMap<string, string
 }
 
 /** Returns the heading in a table, where columns have the names of the CSV export. */
-export const headingOf = (column: Column): string => withUnit(column.name, column);
+export const columnHeadingOf = (column: Column): string => withUnit(column.name, column);

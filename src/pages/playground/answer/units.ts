@@ -15,7 +15,7 @@ import {
   type GraphQLSchema,
   type SelectionSetNode,
 } from 'graphql';
-import { IN_KILOGRAMS, IN_UNIT_ASKED_FOR, POUND, UNIT_TYPE } from '../../../contract/masses';
+import { KILOGRAMS_NOTE, UNIT_BY_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/masses';
 import type { List, Table } from './table';
 
 export const UNITS = ['kg', 'lb'] as const;
@@ -28,15 +28,15 @@ export interface Request {
 }
 
 /** Units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
-export type Masses = ReadonlyMap<string, Unit>;
+export type MassUnits = ReadonlyMap<string, Unit>;
 
-const KILOGRAMS: Record<Unit, number> = { kg: 1, lb: Number(POUND) };
+const KILOGRAMS: Record<Unit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
 const DECIMAL_PLACES = 2;
 
 type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
-export function massesOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): Masses {
+export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): MassUnits {
   const masses = new Map<string, Unit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
@@ -54,7 +54,7 @@ export function massesOf(schema: GraphQLSchema, { query, variables = {}, operati
       }
       const field = fieldOf(type, node.name.value);
       if (!field) continue;
-      const argument = field.args.find((one) => getNamedType(one.type).name === UNIT_TYPE);
+      const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE);
       const value = argument && getArgumentValues(field, node, variables)[argument.name];
       const unit = argument ? UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
       const fieldPath = [...path, node.alias?.value ?? node.name.value];
@@ -74,13 +74,13 @@ export function massesOf(schema: GraphQLSchema, { query, variables = {}, operati
 
 /** Returns the unit of a mass, undefined for other fields. A unit argument applies to its field, and below it to fields whose description says so. */
 function unitIn({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
-  if (hasUnitArgument || description?.includes(IN_UNIT_ASKED_FOR)) return unit;
+  if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
   // Integers whose description mentions kilograms are numbers of distinct masses.
-  return description?.includes(IN_KILOGRAMS) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
+  return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 
 /** Converts the masses in the table of a list to the chosen unit; without one they keep their units. */
-export function withUnits(table: Table, masses: Masses, list: List | undefined, chosenUnit: Unit | undefined): Table {
+export function convertMasses(table: Table, masses: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
   if (masses.size === 0) return table;
   const unitOf = (name: string) => masses.get(list ? `${list.root}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));

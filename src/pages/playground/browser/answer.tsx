@@ -4,12 +4,12 @@ import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
-import { massesOf, UNITS, withUnits, type Masses, type Unit } from '../answer/units';
-import type { Asked } from './asked';
+import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/units';
+import type { UrlRequest } from './asked';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
-import { Share } from './share';
-import { looks, useLook, type Look } from './state';
+import { ShareControls } from './share';
+import { viewStates, useViewState, type ViewState } from './state';
 import { TableView } from './table';
 
 const ChartView = lazy(() => import('./chart'));
@@ -23,7 +23,7 @@ function sizeOf(bytes: number): string {
   return `${size.toFixed(1)} ${unit}`;
 }
 
-function RunStatistics({ run }: { run: Look['run'] }) {
+function RunStatistics({ run }: { run: ViewState['run'] }) {
   if (!run) return null;
   const { status, milliseconds, bytes, cost, statements } = run;
   const facts = [
@@ -87,13 +87,13 @@ function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: Lis
   );
 }
 
-const NO_MASSES: Masses = new Map();
+const NO_MASSES: MassUnits = new Map();
 
-function massesIn(run: Look['run'], schema: GraphQLSchema | null | undefined): Masses {
+function massesIn(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
   if (!run || !schema) return NO_MASSES;
   const { query, variables, operationName } = run.request;
   try {
-    return massesOf(schema, { query: parse(query), variables, operationName });
+    return massUnitsOf(schema, { query: parse(query), variables, operationName });
   } catch {
     // Invalid queries contain no masses; the server reports their syntax errors.
     return NO_MASSES;
@@ -116,27 +116,30 @@ function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | un
   );
 }
 
-function ResultView({ tab, look, answer }: { tab: string; look: Look; answer: ExecutionResult }) {
+function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answer: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => listsOf(answer.data), [answer]);
   const list = lists.find(({ name }) => name === look.list) ?? mainList(lists);
   const receivedTable: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
   const masses = useMemo(() => massesIn(look.run, schema), [look.run, schema]);
-  const table = useMemo(() => receivedTable && withUnits(receivedTable, masses, list, look.unit), [receivedTable, masses, list, look.unit]);
+  const table = useMemo(
+    () => receivedTable && convertMasses(receivedTable, masses, list, look.unit),
+    [receivedTable, masses, list, look.unit],
+  );
   if (!table) return <ErrorList answer={answer} />;
   return (
     <>
       {answer.errors && <ErrorList answer={answer} />}
       <div className="tools">
-        <ListSelect lists={lists} list={list} choose={(name) => looks.change(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} chosen={look.unit} choose={(unit) => looks.change(tab, { unit })} />
+        <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
+        <UnitSelect table={table} chosen={look.unit} choose={(unit) => viewStates.change(tab, { unit })} />
         <Downloads table={table} look={look} answer={answer} />
       </div>
       {look.view === 'table' ? (
-        <TableView table={table} arrangement={look.arrangement} change={(arrangement) => looks.change(tab, { arrangement })} />
+        <TableView table={table} arrangement={look.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
       ) : (
         <Suspense fallback={<p className="hint">The charts are loaded …</p>}>
-          <ChartView table={table} settings={look.chart} change={(chart) => looks.change(tab, { chart })} />
+          <ChartView table={table} settings={look.chart} change={(chart) => viewStates.change(tab, { chart })} />
         </Suspense>
       )}
     </>
@@ -144,23 +147,23 @@ function ResultView({ tab, look, answer }: { tab: string; look: Look; answer: Ex
 }
 
 /** `asked` is the request in the URL of the page. */
-export function Answer({ asked }: { asked: Asked | undefined }) {
+export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
   );
   const { run } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
-  const look = useLook(id);
+  const look = useViewState(id);
   const answer = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
   const hasRun = useRef(!asked?.runs);
 
   useLayoutEffect(() => {
-    looks.active = id;
+    viewStates.active = id;
   }, [id]);
   // The tab that is active on load contains the request of the URL.
   useLayoutEffect(() => {
-    if (asked) looks.change(looks.active, { view: asked.view ?? 'tree', chart: asked.chart, unit: asked.unit });
+    if (asked) viewStates.change(viewStates.active, { view: asked.view ?? 'tree', chart: asked.chart, unit: asked.unit });
   }, [asked]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
@@ -180,13 +183,13 @@ export function Answer({ asked }: { asked: Asked | undefined }) {
       <div className="bar">
         <div role="group" aria-label="View of the answer" className="views">
           {VIEWS.map((view) => (
-            <button key={view} aria-pressed={look.view === view} onClick={() => looks.change(id, { view })}>
+            <button key={view} aria-pressed={look.view === view} onClick={() => viewStates.change(id, { view })}>
               {TITLES[view]}
             </button>
           ))}
         </div>
         <RunStatistics run={look.run} />
-        <Share look={look} />
+        <ShareControls look={look} />
       </div>
       {look.view !== 'tree' && (
         <div className="shown">

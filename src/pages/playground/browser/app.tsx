@@ -4,12 +4,12 @@ import '@graphiql/plugin-explorer/style.css';
 import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
-import { Answer } from './answer';
-import { askedOf } from './asked';
+import { ResultPanel } from './answer';
+import { parseUrlRequest } from './asked';
 import { BUILDER_PLUGIN, MAP_PLUGIN } from './extras';
-import { fetcherFor } from './fetcher';
+import { createFetcher } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
-import { looks } from './state';
+import { viewStates } from './state';
 import { storage } from './storage';
 import './style.css';
 import { WELCOME } from './welcome';
@@ -17,8 +17,8 @@ import { WELCOME } from './welcome';
 const getWorker = (_id: string, label: string) => new Worker(PLAYGROUND_WORKERS[label] ?? PLAYGROUND_WORKERS.editor, { name: label });
 Object.assign(globalThis, { MonacoEnvironment: { getWorker } });
 
-const initialRequest = askedOf(new URL(location.href).searchParams);
-const fetcher = fetcherFor((run) => looks.change(looks.active, { run }));
+const initialRequest = parseUrlRequest(new URL(location.href).searchParams);
+const fetcher = createFetcher((run) => viewStates.change(viewStates.active, { run }));
 const plugins = [QUESTIONS_PLUGIN, BUILDER_PLUGIN, MAP_PLUGIN, HISTORY_PLUGIN];
 
 createRoot(document.getElementById('playground')!).render(
@@ -38,7 +38,7 @@ createRoot(document.getElementById('playground')!).render(
   >
     <GraphiQL.Logo>{null}</GraphiQL.Logo>
     <GraphiQL.Footer>
-      <Answer asked={initialRequest} />
+      <ResultPanel asked={initialRequest} />
     </GraphiQL.Footer>
   </GraphiQL>,
 );

@@ -1,10 +1,10 @@
 /** Request in the URL of the page: a share link, or a worked question by its name. */
 import { getOperationAST, parse } from 'graphql';
-import { sharedOf, type Shared } from '../answer/link';
+import { parseShareUrl, type SharedRequest } from '../answer/link';
 import { QUESTIONS } from '../questions/all';
 import { variablesTextOf } from './editing';
 
-export interface Asked extends Shared {
+export interface UrlRequest extends SharedRequest {
   /** Whether the request is run on load. Only queries are, and only if the link has a view: then its author has run the query. */
   runs: boolean;
 }
@@ -17,9 +17,9 @@ function isQuery(query: string): boolean {
   }
 }
 
-export function askedOf(parameters: URLSearchParams): Asked | undefined {
+export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
   if (question) return { query: question.query, variables: variablesTextOf(question), view: 'chart', chart: question.chart, runs: true };
-  const shared = sharedOf(parameters);
+  const shared = parseShareUrl(parameters);
   return shared && { ...shared, runs: shared.view !== undefined && isQuery(shared.query) };
 }

@@ -1,13 +1,13 @@
 /** Chart view of a result. It is a bundle of its own, loaded on first use. */
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { drawingOf, fits, suggested } from '../answer/chart';
+import { drawingOf, fitsTable, suggestChart } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
 import type { Table } from '../answer/table';
 import { ChartControls } from './controls';
 import { init } from './echarts';
-import { coloursOf, whenRecoloured } from './colours';
-import { lies, optionOf } from './option';
-import { fileName, save } from './save';
+import { themeColoursOf, onThemeChange } from './colours';
+import { isHorizontalBarChart, echartsOptionOf } from './option';
+import { downloadFileName, downloadFile } from './save';
 
 const BAR_HEIGHT_PX = 20;
 const BARS_MARGIN_PX = 90;
@@ -40,7 +40,7 @@ interface Props {
 
 export default function ChartView({ table, settings: requestedSettings, change }: Props) {
   const settings = useMemo(
-    () => (requestedSettings && fits(table, requestedSettings) ? requestedSettings : suggested(table)),
+    () => (requestedSettings && fitsTable(table, requestedSettings) ? requestedSettings : suggestChart(table)),
     [table, requestedSettings],
   );
   const drawing = useMemo(() => settings && drawingOf(table, settings), [table, settings]);
@@ -64,9 +64,9 @@ export default function ChartView({ table, settings: requestedSettings, change }
     if (!chart || !drawing || !containerRef.current) return;
     const element = containerRef.current;
     const prefersReducedMotion = matchMedia('(prefers-reduced-motion: reduce)').matches;
-    const draw = () => chart.setOption(optionOf(drawing, coloursOf(element), !prefersReducedMotion), { notMerge: true });
+    const draw = () => chart.setOption(echartsOptionOf(drawing, themeColoursOf(element), !prefersReducedMotion), { notMerge: true });
     draw();
-    return whenRecoloured(draw);
+    return onThemeChange(draw);
   }, [chart, drawing]);
 
   if (!settings || !drawing) return <p className="hint">There is no number in this answer that could be drawn.</p>;
@@ -74,8 +74,12 @@ export default function ChartView({ table, settings: requestedSettings, change }
     <>
       <div className="tools">
         <ChartControls table={table} settings={settings} change={change} />
-        <button onClick={() => chart && save(fileName('svg'), 'image/svg+xml', svgOf(chart))}>SVG</button>
-        <button onClick={() => chart && void pngOf(chart).then((image) => image && save(fileName('png'), 'image/png', image))}>PNG</button>
+        <button onClick={() => chart && downloadFile(downloadFileName('svg'), 'image/svg+xml', svgOf(chart))}>SVG</button>
+        <button
+          onClick={() => chart && void pngOf(chart).then((image) => image && downloadFile(downloadFileName('png'), 'image/png', image))}
+        >
+          PNG
+        </button>
       </div>
       {drawing.omitted > 0 && <p className="hint">The first rows are drawn; {drawing.omitted} more are not.</p>}
       <div
@@ -83,7 +87,7 @@ export default function ChartView({ table, settings: requestedSettings, change }
         role="img"
         aria-label={`${drawing.y.names.join(', ')} by ${drawing.x.name}`}
         ref={containerRef}
-        style={lies(drawing) ? { minHeight: drawing.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
+        style={isHorizontalBarChart(drawing) ? { minHeight: drawing.x.categories.length * BAR_HEIGHT_PX + BARS_MARGIN_PX } : undefined}
       />
     </>
   );

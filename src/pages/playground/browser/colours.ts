@@ -1,5 +1,5 @@
 /** Colours of the GraphiQL theme around an element, as values: ECharts cannot read CSS variables. */
-export interface Colours {
+export interface ThemeColours {
   text: string;
   line: string;
   ground: string;
@@ -8,7 +8,7 @@ export interface Colours {
 
 const MAX_DARK_LIGHTNESS_PERCENT = 50;
 
-export function coloursOf(element: Element): Colours {
+export function themeColoursOf(element: Element): ThemeColours {
   const style = getComputedStyle(element);
   /** Returns hue, saturation and lightness of a CSS variable. */
   const hslParts = (name: string) =>
@@ -26,7 +26,7 @@ export function coloursOf(element: Element): Colours {
 }
 
 /** Calls the listener when the theme may have changed. Returns a function that unsubscribes. */
-export function whenRecoloured(listener: () => void): () => void {
+export function onThemeChange(listener: () => void): () => void {
   // GraphiQL sets its theme as a class of the body.
   const theme = new MutationObserver(listener);
   theme.observe(document.body, { attributes: true, attributeFilter: ['class'] });

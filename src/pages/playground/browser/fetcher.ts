@@ -4,7 +4,7 @@ import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
 import { SCHEMA_PATH } from '../answer/link';
 
-export interface Run {
+export interface RunReport {
   request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };
   status: number;
   milliseconds: number;
@@ -45,8 +45,8 @@ function isSubscription(query: string, operationName?: string | null): boolean {
 }
 
 /** Calls `onRun` after every operation except introspection. */
-export const fetcherFor =
-  (onRun: (run: Run) => void): Fetcher =>
+export const createFetcher =
+  (onRun: (run: RunReport) => void): Fetcher =>
   async (request, options) => {
     const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
     // Subscriptions are received as server-sent events. Their requests have the headers of the headers editor, too.

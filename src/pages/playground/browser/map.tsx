@@ -3,8 +3,8 @@ import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { around, schemaMap, type Relation, type SchemaMap } from '../answer/relations';
-import { coloursOf, whenRecoloured } from './colours';
+import { neighbourhoodOf, schemaMapOf, type Relation, type SchemaMap } from '../answer/relations';
+import { themeColoursOf, onThemeChange } from './colours';
 import { init } from './echarts';
 
 use([GraphChart]);
@@ -20,7 +20,7 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
     if (!element) return;
     const chart = init(element, null, { renderer: 'svg' });
     const draw = () => {
-      const { text, line, ground, isDark } = coloursOf(element);
+      const { text, line, ground, isDark } = themeColoursOf(element);
       const scheme = isDark ? 'dark' : 'light';
       chart.setOption({
         backgroundColor: ground,
@@ -54,7 +54,7 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
     });
     const resizeObserver = new ResizeObserver(() => chart.resize());
     resizeObserver.observe(element);
-    const unsubscribe = whenRecoloured(draw);
+    const unsubscribe = onThemeChange(draw);
     return () => {
       unsubscribe();
       resizeObserver.disconnect();
@@ -103,8 +103,8 @@ export default function Map() {
   const [chosen, choose] = useState(INITIAL_TYPE);
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [isDialogOpen, setDialogOpen] = useState(false);
-  const map = useMemo(() => (schema ? schemaMap(schema) : undefined), [schema]);
-  const nearbyMap = useMemo(() => map && around(map, chosen), [map, chosen]);
+  const map = useMemo(() => (schema ? schemaMapOf(schema) : undefined), [schema]);
+  const nearbyMap = useMemo(() => map && neighbourhoodOf(map, chosen), [map, chosen]);
   useEffect(() => {
     if (isDialogOpen) dialogRef.current?.showModal();
   }, [isDialogOpen]);

@@ -9,7 +9,7 @@ import type {
   VisualMapComponentOption,
 } from 'echarts/components';
 import type { Drawing, Series } from '../answer/chart';
-import type { Colours } from './colours';
+import type { ThemeColours } from './colours';
 
 export type Option = ComposeOption<
   | BarSeriesOption
@@ -53,7 +53,8 @@ const TITLE_GAP_PX = 28;
 const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
 /** Whether bars are horizontal, which makes long names readable. */
-export const lies = ({ kind, x }: Drawing): boolean => kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
+export const isHorizontalBarChart = ({ kind, x }: Drawing): boolean =>
+  kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
 function gapBelow(names: readonly string[]): number {
@@ -64,7 +65,7 @@ function gapBelow(names: readonly string[]): number {
 
 function seriesOf(drawing: Drawing, hasManyPoints: boolean): NonNullable<Option['series']> {
   const { kind, series } = drawing;
-  const isHorizontal = lies(drawing);
+  const isHorizontal = isHorizontalBarChart(drawing);
   const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
   return series.map((item) => {
     if (kind === 'line') return { type: 'line', name: item.name, data: data(item), showSymbol: !hasManyPoints, symbolSize: 6 };
@@ -91,10 +92,10 @@ const isLong = ({ x }: Drawing): boolean =>
 
 /** Long names are rotated, so that more of them fit. */
 function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
-  if (!lies(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
+  if (!isHorizontalBarChart(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
   const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...labelAll };
-  return lies(drawing)
+  return isHorizontalBarChart(drawing)
     ? { ...font, width: 170, ...truncation }
     : { ...font, hideOverlap: true, rotate: ROTATED_LABEL.angle, width: ROTATED_LABEL.width, ...truncation };
 }
@@ -116,7 +117,7 @@ function xAxisOf(drawing: Drawing, style: ChartStyle) {
 
 function yAxisOf(drawing: Drawing, style: ChartStyle) {
   const { kind, y } = drawing;
-  const isHorizontal = lies(drawing);
+  const isHorizontal = isHorizontalBarChart(drawing);
   return {
     ...axisOf(style),
     ...(kind === 'heatmap'
@@ -132,7 +133,9 @@ function yAxisOf(drawing: Drawing, style: ChartStyle) {
 
 function axesOf(drawing: Drawing, style: ChartStyle): Pick<Option, 'xAxis' | 'yAxis'> {
   const [xAxis, yAxis] = [xAxisOf(drawing, style), yAxisOf(drawing, style)];
-  return lies(drawing) ? { xAxis: yAxis, yAxis: { ...xAxis, inverse: true, nameLocation: 'start', nameGap: 12 } } : { xAxis, yAxis };
+  return isHorizontalBarChart(drawing)
+    ? { xAxis: yAxis, yAxis: { ...xAxis, inverse: true, nameLocation: 'start', nameGap: 12 } }
+    : { xAxis, yAxis };
 }
 
 function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap'] {
@@ -150,7 +153,7 @@ function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap
   };
 }
 
-export function optionOf(drawing: Drawing, { text, line, ground, isDark }: Colours, animated: boolean): Option {
+export function echartsOptionOf(drawing: Drawing, { text, line, ground, isDark }: ThemeColours, animated: boolean): Option {
   const { kind, series } = drawing;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const style = { font, line };

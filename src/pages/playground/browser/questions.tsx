@@ -3,7 +3,7 @@ import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
 import { GROUPS, type Question } from '../questions/question';
-import { jsonOf, lookOf, useAsk, variablesTextOf } from './editing';
+import { variablesJsonOf, viewStateOf, useRunQuery, variablesTextOf } from './editing';
 import { isWelcome } from './welcome';
 
 const isReplaceable = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
@@ -21,7 +21,7 @@ function VariablesForm({ question, askQuestion }: { question: Question; askQuest
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
-    askQuestion(jsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
+    askQuestion(variablesJsonOf(Object.fromEntries(names.map((name) => [name, parseValue(String(form.get(name)), variables[name])]))));
   };
   return (
     <form className="variables" onSubmit={submit}>
@@ -54,7 +54,7 @@ function QuestionItem({ question, isOpen, open }: { question: Question; isOpen: 
 function Questions() {
   const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
   const [searchText, setSearchText] = useState('');
-  const ask = useAsk(isReplaceable);
+  const ask = useRunQuery(isReplaceable);
   const currentQuery = tabs[activeTabIndex]?.query;
   const matchingQuestions = QUESTIONS.filter(({ title, sentence }) =>
     `${title} ${sentence}`.toLowerCase().includes(searchText.trim().toLowerCase()),
@@ -83,7 +83,7 @@ function Questions() {
                   key={question.slug}
                   question={question}
                   isOpen={currentQuery === question.query}
-                  open={(variables = variablesTextOf(question)) => ask(question.query, variables, lookOf(question))}
+                  open={(variables = variablesTextOf(question)) => ask(question.query, variables, viewStateOf(question))}
                 />
               ))}
             </ul>

@@ -1,5 +1,5 @@
 /** Downloads generated content as a file. */
-export function save(name: string, type: string, content: string | Blob): void {
+export function downloadFile(name: string, type: string, content: string | Blob): void {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
   const link = document.createElement('a');
   link.href = url;
@@ -10,7 +10,7 @@ export function save(name: string, type: string, content: string | Blob): void {
 }
 
 /** Derives a file name from the title of the tab. */
-export const fileName = (ending: string): string => {
+export const downloadFileName = (ending: string): string => {
   const [title = ''] = document.title.split(' – ');
   return `${title.replaceAll(/[^\w-]+/g, '-') || 'answer'}.${ending}`;
 };

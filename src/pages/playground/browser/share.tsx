@@ -1,9 +1,9 @@
 /** Copies the request as a share link or as a code snippet. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
-import { linkOf } from '../answer/link';
+import { shareUrlOf } from '../answer/link';
 import { SNIPPETS } from '../answer/snippets';
-import type { Look } from './state';
+import type { ViewState } from './state';
 
 const STATUS_TIMEOUT_MS = 3_000;
 
@@ -26,7 +26,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function Share({ look }: { look: Look }) {
+export function ShareControls({ look }: { look: ViewState }) {
   const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
   const [statusText, setStatusText] = useState('');
   const [manualText, setManualText] = useState('');
@@ -39,7 +39,7 @@ export function Share({ look }: { look: Look }) {
   const query = () => queryEditor?.getValue() ?? '';
   const variables = () => variableEditor?.getValue() ?? '';
   const link = () =>
-    location.origin + linkOf({ query: query(), variables: variables(), view: look.view, chart: look.chart, unit: look.unit });
+    location.origin + shareUrlOf({ query: query(), variables: variables(), view: look.view, chart: look.chart, unit: look.unit });
   const snippet = (name: string) =>
     SNIPPETS[name]?.(`${location.origin}/graphql`, { query: query(), variables: variablesIn(variables()) }) ?? '';
   return (

@@ -1,32 +1,32 @@
 /** State of each tab in addition to that of GraphiQL: the view of its result and the statistics of its last run. */
 import { useSyncExternalStore } from 'react';
-import type { ChartSettings, View } from '../answer/settings';
-import { PLAIN, type Arrangement } from '../answer/sheet';
+import type { ChartSettings, ResultViewName } from '../answer/settings';
+import { UNARRANGED, type Arrangement } from '../answer/sheet';
 import type { Unit } from '../answer/units';
-import type { Run } from './fetcher';
+import type { RunReport } from './fetcher';
 
-export interface Look {
-  view: View;
+export interface ViewState {
+  view: ResultViewName;
   /** Name of the list that the table shows; undefined for the main one. */
   list?: string;
   chart?: ChartSettings;
   arrangement: Arrangement;
   /** Unit in which masses are shown; undefined for that of the response. */
   unit?: Unit;
-  run?: Run;
+  run?: RunReport;
 }
 
-const INITIAL_LOOK: Look = { view: 'tree', arrangement: PLAIN };
+const INITIAL_LOOK: ViewState = { view: 'tree', arrangement: UNARRANGED };
 
 class Looks {
-  private readonly looks = new Map<string, Look>();
+  private readonly looks = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
   active = '';
 
-  readonly of = (tab: string): Look => this.looks.get(tab) ?? INITIAL_LOOK;
+  readonly of = (tab: string): ViewState => this.looks.get(tab) ?? INITIAL_LOOK;
 
-  change(tab: string, changes: Partial<Look>): void {
+  change(tab: string, changes: Partial<ViewState>): void {
     this.looks.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }
@@ -37,6 +37,6 @@ class Looks {
   };
 }
 
-export const looks = new Looks();
+export const viewStates = new Looks();
 
-export const useLook = (tab: string): Look => useSyncExternalStore(looks.subscribe, () => looks.of(tab));
+export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStates.subscribe, () => viewStates.of(tab));

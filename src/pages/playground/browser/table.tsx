@@ -1,9 +1,9 @@
 /** Table view of a result, with sortable headings, a filter and hidden columns. */
 import { useMemo, useState } from 'react';
 import { textOf } from '../../../platform/csv';
-import { arranged, sortedNext, type Arrangement } from '../answer/sheet';
+import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/sheet';
 import type { Table } from '../answer/table';
-import { headingOf } from '../answer/titles';
+import { columnHeadingOf } from '../answer/titles';
 
 const INITIAL_ROWS = 200;
 const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;
@@ -35,7 +35,7 @@ function Columns({ table, arrangement, change }: Props) {
 
 export function TableView({ table, arrangement, change }: Props) {
   const [visibleCount, setVisibleCount] = useState(INITIAL_ROWS);
-  const { columns, rows } = useMemo(() => arranged(table, arrangement), [table, arrangement]);
+  const { columns, rows } = useMemo(() => arrangeTable(table, arrangement), [table, arrangement]);
   const { sort, filter } = arrangement;
   const sortDirection = (name: string) => (sort?.column !== name ? 'none' : sort.descending ? 'descending' : 'ascending');
   return (
@@ -61,8 +61,8 @@ export function TableView({ table, arrangement, change }: Props) {
                 const { name, kind } = column;
                 return (
                   <th key={name} aria-sort={sortDirection(name)} className={kind} scope="col">
-                    <button onClick={() => change({ ...arrangement, sort: sortedNext(arrangement, name) })}>
-                      {headingOf(column)}
+                    <button onClick={() => change({ ...arrangement, sort: nextSortOrder(arrangement, name) })}>
+                      {columnHeadingOf(column)}
                       <span aria-hidden="true">{SORT_MARKS[sortDirection(name)]}</span>
                     </button>
                   </th>
