@@ -6,7 +6,7 @@ import { resourceOf } from '../model/registry';
 export type Api = Context['api'];
 
 /**
- * Texts of the catalogue stand where a reader looks for them, "Äpfel" beside "Apfel", by the collation of migration 0021. REST has them by
+ * Texts of the catalogue stand where a reader looks for them, "Äpfel" beside "Apfel", by the collation of migration 0052. REST has them by
  * their bytes, as its clients know them, and so are texts that users write for themselves.
  */
 export const collation = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, api: Api): '' | ' COLLATE "reader"' =>

@@ -57,7 +57,7 @@ const trimmed = (text: string): string => text.trim() || text;
 
 const wordsOf = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
-/** The field has a word like this one: as migration 0022 compares words, or in long texts by their trigrams where the server knows them. */
+/** The field has a word like this one: as migration 0055 compares words, or in long texts by their trigrams where the server knows them. */
 function resembles(field: FieldMeta, word: string): Condition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > LONG_TEXT ? 'search_similar' : 'search_resembles';

@@ -14,6 +14,7 @@ import { LOCKS } from '../../database/locks';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import { missingBefore02, squash } from '../../database/squashed';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { linesIn, readArchive, verifyArchive, type Progress } from './archive';
@@ -46,21 +47,28 @@ export interface Found {
   key: string;
 }
 
-/** Reads all of the file; throws where it is damaged, or of a newer version. */
+/** Reads all of the file; throws where it is damaged, of a newer version, or older than Fitgraph 0.2. */
 export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
   let read = 0;
   const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (read += passed)));
-  const { program, migrations } = found.header;
+  const { header } = found;
+  const program = toOneLine(header.program);
+  if (missingBefore02(header.migrations) !== undefined)
+    throw broken(
+      file,
+      `it was taken by Fitgraph ${program} and has a schema of before Fitgraph 0.2: restore it with Fitgraph 0.2, and take another one`,
+    );
+  const migrations = squash(header.migrations);
   const known = migrationNames();
   const unknown = migrations.filter((name) => !known.includes(name));
   if (unknown.length)
     throw broken(
       file,
-      `it was taken by Fitgraph ${toOneLine(program)} (${toOneLine(unknown.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${known.at(-1)}`,
+      `it was taken by Fitgraph ${program} (${toOneLine(unknown.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${known.at(-1)}`,
     );
   // They are applied in this order where the schema is made anew.
   if (known.filter((name) => migrations.includes(name)).join() !== migrations.join()) throw broken(file, 'its migrations are out of order');
-  return found;
+  return { ...found, header: { ...header, migrations } };
 }
 
 export async function restoreBackup(restore: Restore): Promise<void> {
