@@ -66,11 +66,21 @@ const COMMENTS = `
   WHERE c.objoid >= 16384 AND c.classoid <> 'pg_extension'::regclass
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = c.classoid AND d.objid = c.objoid AND d.deptype = 'e')`;
 
-const SHAPE = [
-  ...[RELATIONS, COLUMNS, CONSTRAINTS, INDEXES, SEQUENCES, ROUTINES, TRIGGERS, POLICIES, COLLATIONS, EXTENSIONS, PRIVILEGES, COMMENTS],
-]
-  .map((query) => `SELECT * FROM (${query}) AS t("thing")`)
-  .join('\nUNION ALL ');
+const OBJECTS = [
+  RELATIONS,
+  COLUMNS,
+  CONSTRAINTS,
+  INDEXES,
+  SEQUENCES,
+  ROUTINES,
+  TRIGGERS,
+  POLICIES,
+  COLLATIONS,
+  EXTENSIONS,
+  PRIVILEGES,
+  COMMENTS,
+];
+const SHAPE = OBJECTS.map((query) => `SELECT * FROM (${query}) AS t("thing")`).join('\nUNION ALL ');
 
 export async function shapeOf(client: { query(text: string): Promise<{ rows: { thing: string }[] }> }): Promise<string[]> {
   return (await client.query(`${SHAPE}\nORDER BY 1`)).rows.map(({ thing }) => thing);
