@@ -5,7 +5,7 @@ import type { Config } from '../platform/config';
 import type { Database } from '../database/connection';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
-import { migrated, refuseNewer } from '../database/migrate';
+import { migrated, refuseUnsupported } from '../database/migrate';
 import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
@@ -164,7 +164,7 @@ function examineConnections({ workers, poolSize }: Config, available: number, no
 
 /** Returns whether no table or column is missing. */
 async function examineSchema(database: Database, note: Note): Promise<boolean> {
-  if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseNewer(database.pool);
+  if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseUnsupported(database.pool);
   const isCurrent = await migrated(database);
   const missing = isCurrent ? await findMissing(database) : [];
   note(

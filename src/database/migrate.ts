@@ -8,6 +8,7 @@ import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { LOCKS } from './locks';
+import { missingBefore02, squash, squashApplied } from './squashed';
 import { prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
@@ -50,14 +51,22 @@ async function prepare(client: PoolClient): Promise<void> {
   if (!rowCount) await client.query('ALTER TABLE "migration" ADD COLUMN "version" text');
 }
 
-/** What a later version has made of the database this one can neither use nor take back. */
-export async function refuseNewer(client: Pick<ClientBase, 'query'>): Promise<void> {
+/** Throws a ConfigError where this version can neither use nor migrate the schema: it is older than that of Fitgraph 0.2, or of a later version. */
+export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<void> {
+  const { rows } = await client.query('SELECT "name", "version" FROM "migration" ORDER BY "name" DESC');
+  const applied = rows.map(({ name }) => name as string);
+  const missing = missingBefore02(applied);
+  if (missing !== undefined)
+    throw new ConfigError(
+      `The database has the schema of a version before Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
+        `and then Fitgraph ${VERSION}`,
+    );
   const known = names();
-  const { rows } = await client.query('SELECT "name", "version" FROM "migration" WHERE "name" <> ALL($1) ORDER BY "name" DESC', [known]);
-  if (!rows.length) return;
-  const [{ name, version }] = rows;
+  const unknown = squash(applied).filter((name) => !known.includes(name));
+  if (!unknown.length) return;
+  const newest = rows.find(({ name }) => unknown.includes(name));
   throw new ConfigError(
-    `The database has the schema of ${version ? `Fitgraph ${version}` : 'another version of Fitgraph'} (${name}), ` +
+    `The database has the schema of ${newest.version ? `Fitgraph ${newest.version}` : 'another version of Fitgraph'} (${newest.name}), ` +
       `this is Fitgraph ${VERSION}, which knows it up to ${known.at(-1)}: start the newer version, or restore a backup of before`,
   );
 }
@@ -105,7 +114,7 @@ function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>,
     try {
       await takeLock(client, tell);
       await prepare(client);
-      await refuseNewer(client);
+      await refuseUnsupported(client);
       return await work(client);
     } finally {
       await client.query('SELECT pg_advisory_unlock($1)', [LOCKS.migration]).catch(() => undefined);
@@ -118,6 +127,7 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
   locked(
     database,
     async (client) => {
+      await squashApplied(client);
       const present = new Set(await new Applied(client).executed());
       const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client)).up();
       await rejectIfRowsAreHidden(client);
@@ -132,6 +142,7 @@ export const migrateDown = (database: Database, all = false): Promise<string[]> 
   locked(
     database,
     async (client) => {
+      await squashApplied(client);
       const migrations = await umzugOn(client);
       return (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name);
     },
@@ -140,7 +151,7 @@ export const migrateDown = (database: Database, all = false): Promise<string[]> 
 
 /** What `migrateDown` would take back; undefined where there is nothing. */
 export const lastMigration = (database: Database): Promise<string | undefined> =>
-  locked(database, async (client) => (await new Applied(client).executed()).at(-1), toStderr);
+  locked(database, async (client) => squash(await new Applied(client).executed()).at(-1), toStderr);
 
 /** Of all that this version knows, in order. */
 export const migrationNames = (): string[] => names();

@@ -3,7 +3,6 @@
  * keeps users apart, and triggers that note every change. Migrations that landed rest on this as it is.
  */
 import type { Migration } from './migrate';
-import { partOf, stamped } from './stamps';
 
 export interface OwnedTable {
   /** In SQL, by name: those beside the id, the owner and what the database notes itself. */
@@ -25,8 +24,11 @@ const OWNER = 'user_id';
 /** A query of its own, so that it is worked out once for a statement. */
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
-/** What a trigger of a statement is shown of its rows. */
+/** The transition table of a statement's trigger. */
 const CHANGED = { INSERT: 'NEW', UPDATE: 'NEW', DELETE: 'OLD' };
+
+/** Those of a trigger that needs both states of an updated row. */
+const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
 
 export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
@@ -47,6 +49,9 @@ function made(table: string, { columns, parents = {}, references = {}, unique, i
     ...Object.entries(columns).map(([name, definition]) => `"${name}" ${definition}`),
     // The key of a parent says whose the row is, and that they exist.
     `"${OWNER}" integer NOT NULL${parent ? '' : ' REFERENCES "user_account" ("id") ON DELETE CASCADE'}`,
+    '"created_at" timestamptz(6) NOT NULL DEFAULT now()',
+    '"updated_at" timestamptz(6) NOT NULL DEFAULT now()',
+    '"version" uuid NOT NULL DEFAULT gen_random_uuid()',
     // What hangs below a row names its owner too, so that it cannot hang below another user's.
     `UNIQUE ("${OWNER}", "id")`,
     ...(unique ? [`UNIQUE (${list([OWNER, ...unique])}) DEFERRABLE INITIALLY IMMEDIATE`] : []),
@@ -66,6 +71,10 @@ function made(table: string, { columns, parents = {}, references = {}, unique, i
   ].join('\n');
 }
 
+/** Every change sets the time of the change and a new version. */
+const stamped = (table: string): string =>
+  `CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
+
 /** Every change goes into the log of changes, by whatever it is made. */
 const logged = (table: string): string =>
   [
@@ -76,7 +85,19 @@ const logged = (table: string): string =>
     `CREATE TRIGGER "${table}_truncate_logged" AFTER TRUNCATE ON "${table}" FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_log_broken"();`,
   ].join('\n');
 
-const partOfWhole = (table: string, { whole, parents }: OwnedTable): string => (whole ? partOf(table, whole, parents![whole]!) : '');
+/** Every change of a part changes the version of the whole. */
+const partOfWhole = (table: string, { whole, parents }: OwnedTable): string =>
+  whole
+    ? Object.entries(TRANSITIONS)
+        .map(
+          ([
+            operation,
+            rows,
+          ]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER ${operation} ON "${table}" REFERENCING ${rows}
+  FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_part_changed"('${whole}', '${parents![whole]!}');`,
+        )
+        .join('\n')
+    : '';
 
 /** Whoever reads in a viewer's name is bound to that viewer's rows. */
 const guarded = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { VERSION } from '../../src/platform/version';
 import { createDatabase } from '../setup/databases';
+import { createSchema02 } from '../setup/former';
 import { build, Installation, run } from './running';
 
 const KEY = 'a secret key for the tests, long enough';
@@ -142,6 +143,32 @@ test('a database of a newer version, by the server and every command', async () 
       expect([status, stdout]).toEqual([1, '']);
     }
     expect((await client.query('SELECT count(*)::int AS n FROM "language"')).rows).toEqual([{ n: 0 }]);
+  } finally {
+    await client.end();
+    await drop();
+  }
+});
+
+test('a database of before version 0.2, by the server and every command', async () => {
+  const { url, connection, drop } = await createDatabase('nothing');
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    await createSchema02(client);
+    await client.query(`DELETE FROM "migration" WHERE "name" = '0064-owners-of-parents'`);
+    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    const answers = [
+      await run('server', environment),
+      await run('command', environment, ['migrate']),
+      await run('command', environment, ['migrate', '--down']),
+    ];
+    for (const { status, stdout, stderr } of answers) {
+      expect(stderr).toMatch(
+        /^fitgraph: The database has the schema of a version before Fitgraph 0\.2 [^\n]*: start Fitgraph 0\.2 first[^\n]*\n$/,
+      );
+      expect([status, stdout]).toEqual([1, '']);
+    }
+    expect((await client.query('SELECT count(*)::int AS n FROM "migration"')).rows).toEqual([{ n: 37 }]);
   } finally {
     await client.end();
     await drop();

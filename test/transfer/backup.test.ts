@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { migrateDown, migrateUp } from '../../src/database/migrate';
+import { migrateDown, migrateUp, migrationNames } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { progressLine } from '../../src/cli/operator';
@@ -15,6 +15,7 @@ import { plain } from '../files/pictures';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import { createSchema02 } from '../setup/former';
 import { shapeOf } from '../setup/shape';
 import type { Person } from '../setup/person';
 import { until } from '../setup/waits';
@@ -194,6 +195,60 @@ test('a backup of an older version is restored, and brought up to date', async (
     await database.close();
     await older.drop();
   }
+});
+
+describe('of a database of version 0.2', () => {
+  const old = path.join(folder, '0.2.tar.gz');
+  let older: Awaited<ReturnType<typeof createDatabase>>;
+  let database: ReturnType<typeof open>;
+  beforeEach(async () => {
+    older = await createDatabase('nothing');
+    database = open(older.connection);
+    await createSchema02(database.pool);
+    await database.pool.query(`
+      INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
+      INSERT INTO "user_account" ("id", "username", "password") VALUES (7, 'old', '');
+      INSERT INTO "user_profile" ("user_id", "weight_unit") VALUES (7, 'lb');
+      INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (7, '2021-01-01', 180);
+      INSERT INTO "nutrition_plan" ("user_id", "creation_date", "language_id") VALUES (7, '2021-01-01', 2), (7, '2021-01-02', 2)`);
+  });
+  afterEach(async () => {
+    await database.close();
+    await older.drop();
+    fs.rmSync(old, { force: true });
+  });
+
+  test('a backup is restored, and brought up to date', async () => {
+    const second = await Fitgraph.start();
+    try {
+      const { header } = await takeBackup({ file: old, database, media: mediaOf(second), secretKey: SECRET_KEY });
+      expect(header.migrations).toHaveLength(38);
+      await restore(second, old);
+      expect((await second.sql('SELECT "name" FROM "migration" ORDER BY 1')).map(({ name }) => name)).toEqual(migrationNames());
+      expect(await migrateUp(second.database)).toEqual([]);
+      expect(await second.sql('SELECT "user_id", "weight"::float8, "unit" FROM "weight_entry"')).toEqual([
+        { user_id: 7, weight: 180, unit: 'lb' },
+      ]);
+      expect((await second.sql('SELECT "is_active" FROM "nutrition_plan" ORDER BY "id"')).map((row) => row.is_active)).toEqual([
+        false,
+        true,
+      ]);
+      expect((await second.anyone.get('/language/')).body.results).toMatchObject([{ full_name: 'English' }]);
+      expect(await shapeOf(second.database.pool)).toEqual(await shapeOf(fitgraph.database.pool));
+    } finally {
+      await second.stop();
+    }
+  });
+
+  test('a backup of one before that is refused, and changes nothing', async () => {
+    await database.pool.query(`DELETE FROM "migration" WHERE "name" = '0064-owners-of-parents'`);
+    await takeBackup({ file: old, database, media: mediaOf(fitgraph), secretKey: SECRET_KEY });
+    const before = [await rows(fitgraph), files(fitgraph)];
+    await expect(restore(fitgraph, old)).rejects.toThrow(
+      /no backup that can be used: it was taken by Fitgraph \S+ and has a schema of before Fitgraph 0\.2: restore it with Fitgraph 0\.2, and/,
+    );
+    expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
+  });
 });
 
 describe('nothing is touched by', () => {

@@ -6,7 +6,7 @@ import { resourceOf } from '../model/registry';
 export type Api = Context['api'];
 
 /**
- * GraphQL sorts texts of public resources by Unicode rules ("Äpfel" next to "Apfel", migration 0021). REST, as its clients expect, and owned
+ * GraphQL sorts texts of public resources by Unicode rules ("Äpfel" next to "Apfel", migration 0052). REST, as its clients expect, and owned
  * resources in both APIs sort texts by their bytes.
  */
 export const collateClause = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, api: Api): '' | ' COLLATE "reader"' =>

@@ -59,7 +59,7 @@ const trimTerm = (text: string): string => text.trim() || text;
 
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
-/** Condition that the field contains a word like the given one, compared as in migration 0022; in long texts by trigram similarity if available. */
+/** Condition that the field contains a word like the given one, compared as in migration 0055; in long texts by trigram similarity if available. */
 function hasSimilarWord(field: FieldMeta, word: string): SqlCondition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';

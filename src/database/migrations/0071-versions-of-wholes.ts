@@ -1,6 +1,5 @@
 /** The version of a row that is saved with its parts, such as a plan with its meals, changes with each of them. */
 import type { Migration } from '../migrate';
-import { partOf } from '../stamps';
 
 const PARTS = [
   ['training_day', 'workout_id', 'workout'],
@@ -10,6 +9,17 @@ const PARTS = [
   ['meal_item', 'meal_id', 'meal'],
   ['schedule_step', 'schedule_id', 'schedule'],
 ] as const;
+
+const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS former NEW TABLE AS changed', DELETE: 'OLD TABLE AS changed' };
+
+const partOf = (table: string, column: string, whole: string) =>
+  Object.entries(TRANSITIONS)
+    .map(
+      ([operation, rows]) => `
+CREATE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER ${operation} ON "${table}" REFERENCING ${rows}
+  FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_part_changed"('${column}', '${whole}');`,
+    )
+    .join('');
 
 export const up: Migration = async (query) => {
   await query(`

@@ -14,6 +14,7 @@ import { LOCKS } from '../../database/locks';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import { missingBefore02, squash } from '../../database/squashed';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { linesIn, readArchive, verifyArchive, type Progress } from './archive';
@@ -46,22 +47,29 @@ export interface Found {
   key: string;
 }
 
-/** Verifies the whole archive; throws if it is damaged or from a newer version. */
+/** Verifies the whole archive; throws if it is damaged, from a newer version, or from before Fitgraph 0.2. */
 export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
   let readBytes = 0;
   const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (readBytes += passed)));
-  const { program, migrations } = found.header;
+  const { header } = found;
+  const program = toOneLine(header.program);
+  if (missingBefore02(header.migrations) !== undefined)
+    throw broken(
+      file,
+      `it was taken by Fitgraph ${program} and has a schema of before Fitgraph 0.2: restore it with Fitgraph 0.2, and take another one`,
+    );
+  const migrations = squash(header.migrations);
   const knownNames = migrationNames();
   const unknownNames = migrations.filter((name) => !knownNames.includes(name));
   if (unknownNames.length)
     throw broken(
       file,
-      `it was taken by Fitgraph ${toOneLine(program)} (${toOneLine(unknownNames.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${knownNames.at(-1)}`,
+      `it was taken by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${knownNames.at(-1)}`,
     );
   // The order matters if the schema must be rebuilt from them.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
     throw broken(file, 'its migrations are out of order');
-  return found;
+  return { ...found, header: { ...header, migrations } };
 }
 
 export async function restoreBackup(restore: Restore): Promise<void> {

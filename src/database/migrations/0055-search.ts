@@ -1,0 +1,214 @@
+/**
+ * Search by name. Creates the functions that fold names, split them into words and rank them, the columns and indexes of both, and the notification that
+ * names of ingredients have changed (every instance caches them).
+ *
+ * A search tolerates typing errors: each word of the term must be like some word of a name. Words are alike if they differ by accents, by doubled letters,
+ * or by one letter that is missing, added, replaced, or swapped with its neighbour. "search_word" has every word once, with the keys that such an error
+ * may leave, in an index. Trigrams (pg_trgm), where PostgreSQL has them, find parts of words, and words with several errors.
+ */
+import type { Migration } from '../migrate';
+
+/** Separators of words, in texts without capitals: blanks, signs and punctuation. */
+const BETWEEN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
+
+/** Words with digits are numbers or codes, and very short ones are like too many others. */
+const isSpelled = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
+
+/** The length of the shorter text as a share of that of the longer one. */
+const SHARE = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
+
+const NAMED = ['exercise', 'ingredient'];
+
+const FOLDING = `
+DO $migration$
+DECLARE
+  unicode_rules text;
+  plain text := '$1';
+BEGIN
+  -- Text columns compare by bytes. PostgreSQL 17 has Unicode's case mapping built in, older servers have ICU's; with neither, the database's is used.
+  SELECT "collname" INTO unicode_rules FROM "pg_catalog"."pg_collation"
+    WHERE "collname" IN ('pg_c_utf8', 'und-x-icu') AND "collnamespace" = 'pg_catalog'::regnamespace
+    AND "collencoding" IN (-1, (SELECT "encoding" FROM "pg_catalog"."pg_database" WHERE "datname" = current_database()))
+    ORDER BY "collname" = 'pg_c_utf8' DESC LIMIT 1;
+
+  -- Letters with two lower-case forms but one capital are the same letter.
+  EXECUTE format($function$
+    CREATE FUNCTION "search_fold"(text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    AS $body$ SELECT translate(lower($1 COLLATE %I), 'ςıſ', 'σis') $body$
+  $function$, coalesce(unicode_rules, 'default'));
+
+  -- Accents are removed by decomposing the letters, which PostgreSQL does in Unicode encodings only.
+  IF current_setting('server_encoding') = 'UTF8' THEN
+    plain := 'CASE WHEN octet_length($1) = char_length($1) THEN $1 ELSE regexp_replace(normalize($1, NFKD), ''[\\u0300-\\u036f]'', '''', ''g'') END';
+  END IF;
+  -- A hyphenated word is found by both parts and as one word, "pullup".
+  EXECUTE format($function$
+    CREATE FUNCTION "search_words"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${BETWEEN}'), '')
+  $function$, plain);
+END $migration$;
+`;
+
+const KEYS = `
+-- The keys under which a word of a name is found: the word without doubled letters (=), that without one letter (-), and of a short one also which letter
+-- that is and its position (^).
+CREATE FUNCTION "search_keys"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT '=' || word
+    UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 5
+    UNION ALL SELECT '^' || i || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i
+      WHERE char_length($1) BETWEEN 4 AND 5
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
+END;
+
+-- The keys of words that are like a word of a term. The shorter the word, the fewer errors are tolerated.
+CREATE FUNCTION "search_wanted"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+  SELECT ARRAY(
+    SELECT '=' || word
+    UNION ALL SELECT '-' || word
+    UNION ALL SELECT '=' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 5
+    UNION ALL SELECT '-' || overlay(word PLACING '' FROM i FOR 1) FROM generate_series(1, char_length(word)) AS i WHERE char_length($1) >= 6
+    UNION ALL SELECT '^' || i + step || substr(word, i, 1) || overlay(word PLACING '' FROM i FOR 1)
+      FROM generate_series(1, char_length(word)) AS i, (VALUES (-1), (1)) AS v(step) WHERE char_length($1) BETWEEN 4 AND 5
+  ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
+END;
+
+-- Words of all names, present and former: those of former names match nothing. Concurrent transactions may insert a word twice, because none waits for
+-- another.
+CREATE TABLE "search_word" (
+  "word" text COLLATE "C" NOT NULL,
+  "keys" text[] COLLATE "C" NOT NULL
+);
+CREATE INDEX ON "search_word" ("word");
+-- New words are rare. A list of pending entries would slow down every search.
+CREATE INDEX ON "search_word" USING gin ("keys") WITH (fastupdate = off);
+
+CREATE FUNCTION "search_note"(text[]) RETURNS void LANGUAGE sql
+BEGIN ATOMIC
+  INSERT INTO "search_word" SELECT n.word, "search_keys"(n.word) FROM unnest($1) AS n(word)
+    WHERE ${isSpelled('n.word')} AND NOT EXISTS (SELECT FROM "search_word" w WHERE w."word" = n.word);
+END;
+
+CREATE FUNCTION "fitgraph_words_noted"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF TG_OP = 'UPDATE' THEN
+    PERFORM "search_note"(ARRAY(SELECT DISTINCT unnest(c."name_words")
+      FROM former f JOIN changed c ON c."id" = f."id" AND c."name_words" <> f."name_words"));
+  ELSE
+    PERFORM "search_note"(ARRAY(SELECT DISTINCT unnest(c."name_words") FROM changed c));
+  END IF;
+  RETURN NULL;
+END $$;
+`;
+
+/** Folded names and their words are stored: computing them for each row and search would cost more than the search. */
+const named = (table: string) => `
+ALTER TABLE "${table}"
+  ADD COLUMN "name_folded" text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED,
+  ADD COLUMN "name_words" text[] COLLATE "C" GENERATED ALWAYS AS ("search_words"("search_fold"("name"))) STORED;
+CREATE INDEX "${table}_name_words" ON "${table}" USING gin ("name_words");
+CREATE TRIGGER "${table}_insert_words_noted" AFTER INSERT ON "${table}"
+  REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_words_noted"();
+CREATE TRIGGER "${table}_update_words_noted" AFTER UPDATE ON "${table}"
+  REFERENCING OLD TABLE AS former NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_words_noted"();
+`;
+
+const INGREDIENTS = `
+-- A term of one or two letters has no trigram. This index has the names of a language in order, with all that such a search compares.
+CREATE INDEX "ingredient_search_order" ON "ingredient" ("status", "language_id", "name", "id") INCLUDE ("name_folded");
+
+CREATE FUNCTION "fitgraph_names_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('fitgraph_names', TG_TABLE_NAME);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER "ingredient_names_changed" AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON "ingredient"
+  FOR EACH STATEMENT EXECUTE FUNCTION "fitgraph_names_changed"();
+`;
+
+const MATCHING = `
+DO $migration$
+DECLARE
+  trigram_schema text;
+  likeness text := '0';
+  resembling text := '';
+BEGIN
+  -- Without the extension, or the privilege to create it, searches for parts of words scan the table.
+  BEGIN
+    CREATE EXTENSION IF NOT EXISTS pg_trgm;
+  EXCEPTION WHEN feature_not_supported OR undefined_file OR insufficient_privilege THEN
+    RAISE NOTICE 'pg_trgm is not available, so searches read whole tables: %', SQLERRM;
+  END;
+  SELECT quote_ident(n."nspname") INTO trigram_schema FROM "pg_catalog"."pg_extension" e
+    JOIN "pg_catalog"."pg_namespace" n ON n."oid" = e."extnamespace" WHERE e."extname" = 'pg_trgm';
+  IF trigram_schema IS NOT NULL THEN
+    EXECUTE replace($indexes$
+      CREATE INDEX "exercise_name_search" ON "exercise" USING gin ("name_folded" trigrams.gin_trgm_ops);
+      CREATE INDEX "ingredient_name_search" ON "ingredient" USING gin ("name_folded" trigrams.gin_trgm_ops);
+      CREATE INDEX ON "search_word" USING gin ("word" trigrams.gin_trgm_ops) WITH (fastupdate = off);
+    $indexes$, 'trigrams', trigram_schema);
+    -- No more volatile and no stricter than its operator, so that it is inlined and an index can answer.
+    EXECUTE replace($function$
+      CREATE FUNCTION "search_similar"(text, text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
+      AS $body$ SELECT $1 OPERATOR(trigrams.%>>) $2 $body$
+    $function$, 'trigrams', trigram_schema);
+    likeness := trigram_schema || '.word_similarity($2, $1)';
+    -- A long word may have several errors.
+    resembling := replace('UNION SELECT w."word" FROM "search_word" w WHERE char_length($1) >= 8
+      AND w."word" OPERATOR(trigrams.%) $1 AND trigrams.similarity(w."word", $1) >= 0.5', 'trigrams', trigram_schema);
+  ELSE
+    CREATE FUNCTION "search_similar"(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+      AS $body$ SELECT false $body$;
+  END IF;
+
+  -- The words of names that are like a folded word, and that word. PostgreSQL overestimates how many words have a key, and would scan the table.
+  EXECUTE replace($function$
+    CREATE FUNCTION "search_alike"(text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off
+    BEGIN ATOMIC
+      SELECT "search_words"($1) || ARRAY(
+        SELECT w."word" FROM "search_word" w WHERE w."keys" && "search_wanted"(("search_words"($1))[1]) resembling);
+    END
+  $function$, 'resembling', resembling);
+
+  -- Whole names first, then those that begin with the term, those with a word that does, those that contain it. Among these the shorter name is first;
+  -- only the other names are compared by trigrams.
+  EXECUTE replace($function$
+    CREATE FUNCTION "search_rank"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
+    RETURN CASE WHEN $1 = $2 THEN 4000000 WHEN starts_with($1, $2) THEN 3000000 WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2000000
+      WHEN strpos($1, $2) > 0 THEN 1000000 ELSE 0 END
+      + (999999 * CASE WHEN strpos($1, $2) > 0 THEN ${SHARE} ELSE (0.8 * likeness + 0.2 * ${SHARE}) END)::integer
+  $function$, 'likeness', likeness);
+END $migration$;
+
+-- Whether a folded text has a word that is like a folded one, for texts whose words are not in "search_word".
+CREATE FUNCTION "search_resembles"(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 2000
+RETURN EXISTS (
+  SELECT FROM unnest("search_words"($1)) AS w(word), (SELECT ("search_words"($2))[1] AS word) t
+    WHERE w.word = t.word OR (char_length(w.word) BETWEEN char_length(t.word) - 3 AND char_length(t.word) + 6
+      AND "search_keys"(w.word) && "search_wanted"(t.word)));
+`;
+
+export const up: Migration = async (query) => {
+  await query([FOLDING, KEYS, ...NAMED.map(named), INGREDIENTS, MATCHING].join(''));
+};
+
+/** Keeps the extension: others may use it by now. */
+export const down: Migration = async (query) => {
+  await query(`
+DROP FUNCTION "search_resembles"(text, text);
+DROP FUNCTION "search_rank"(text, text);
+DROP FUNCTION "search_alike"(text);
+DROP FUNCTION "search_similar"(text, text);
+DROP FUNCTION "fitgraph_names_changed"() CASCADE;
+DROP FUNCTION "fitgraph_words_noted"() CASCADE;
+DROP FUNCTION "search_note"(text[]);
+${NAMED.map((table) => `ALTER TABLE "${table}" DROP COLUMN "name_words", DROP COLUMN "name_folded";`).join('\n')}
+DROP TABLE "search_word";
+DROP FUNCTION "search_wanted"(text);
+DROP FUNCTION "search_keys"(text);
+DROP FUNCTION "search_words"(text);
+DROP FUNCTION "search_fold"(text);
+`);
+};

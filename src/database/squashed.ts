@@ -1,0 +1,41 @@
+/**
+ * Squashed migrations. Those of Fitgraph 0.2 were replaced by a few that create the same schema: a database that has all of the former ones continues as
+ * one that has the latter. Nothing migrates a database that has only some of them.
+ */
+import type { ClientBase } from 'pg';
+
+const REPLACED: readonly string[] = [
+  ...['0001-reference', '0002-catalogue', '0003-accounts', '0004-search', '0005-sessions', '0006-changes', '0007-likeness'],
+  ...['0008-unique-at-the-end', '0009-idempotency', '0010-search-order', '0011-search-pieces', '0012-removed-files', '0013-former-files'],
+  ...['0014-no-search-pieces', '0015-names-changed', '0016-one-of-several', '0017-contributors', '0018-row-versions'],
+  ...['0020-catalogue-changes', '0021-reader-order', '0022-typos', '0023-comments-shown', '0024-rank-by-length', '0030-budget'],
+  ...['0031-imported-passwords', '0032-password-ends-tokens', '0035-image-sizes', '0036-kept-answers', '0040-claims-of-instances'],
+  ...['0040-timelines', '0041-restores', '0050-access-tokens', '0051-security-events', '0060-row-security', '0061-log-volume'],
+  ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
+];
+
+/** Their numbers are none of those above. */
+const REPLACEMENTS: readonly string[] = [
+  ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
+  ...['0058-owned-rows', '0059-analyses'],
+];
+
+/** The first replaced migration that is missing beside others of them; undefined where all of them are applied, or none. */
+export function missingBefore02(applied: readonly string[]): string | undefined {
+  return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
+}
+
+/** These names, in order, with the replacements in place of what they replace. */
+export function squash(applied: readonly string[]): string[] {
+  if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
+  return [...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))].sort();
+}
+
+/** Does the same in the table of migrations, in one statement. Whatever made the schema and when stays recorded. */
+export const squashApplied = (client: ClientBase): Promise<unknown> =>
+  client.query(
+    `WITH "replaced" AS (DELETE FROM "migration" WHERE "name" = ANY($1) RETURNING "applied", "version")
+     INSERT INTO "migration" ("name", "applied", "version")
+       SELECT r."name", max("applied"), max("version") FROM "replaced", unnest($2::text[]) AS r("name") GROUP BY r."name"`,
+    [REPLACED, REPLACEMENTS],
+  );

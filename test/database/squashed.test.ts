@@ -1,0 +1,94 @@
+/** Squashed migrations: a database of Fitgraph 0.2 continues as a new one, and an older one is refused. */
+import type { Database } from '../../src/database/connection';
+import { lastMigration, migrated, migrateDown, migrateUp, migrationNames } from '../../src/database/migrate';
+import { ConfigError } from '../../src/platform/config';
+import { createDatabase, open } from '../setup/databases';
+import { createSchema02 } from '../setup/former';
+import { shapeOf } from '../setup/shape';
+
+/** The first one that version 0.2 does not have. */
+const FIRST_LATER = '0070-weight-units';
+const SQUASHED = migrationNames().filter((name) => name < FIRST_LATER);
+const LATER = migrationNames().filter((name) => name >= FIRST_LATER);
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let database: Database;
+
+beforeEach(async () => {
+  made = await createDatabase('nothing');
+  database = open(made.connection);
+  await createSchema02(database.pool);
+});
+afterEach(async () => {
+  await database.close();
+  await made.drop();
+});
+
+const recorded = async () => (await database.pool.query('SELECT "name", "version", "applied"::text FROM "migration" ORDER BY "name"')).rows;
+
+async function newShape(): Promise<string[]> {
+  const { connection, drop } = await createDatabase('tables');
+  const created = open(connection);
+  try {
+    return await shapeOf(created.pool);
+  } finally {
+    await created.close();
+    await drop();
+  }
+}
+
+test('a database of 0.2 gets the schema of a new one, and only what came later is applied', async () => {
+  await database.pool.query(`UPDATE "migration" SET "applied" = '2026-11-20T12:00:00Z'`);
+  const [{ applied }] = await recorded();
+  expect(await migrated(database)).toBe(false);
+  expect(await migrateUp(database)).toEqual(LATER);
+  expect(await migrated(database)).toBe(true);
+  const rows = await recorded();
+  expect(rows.map(({ name }) => name)).toEqual([...SQUASHED, ...LATER]);
+  for (const row of rows.slice(0, SQUASHED.length)) expect(row).toMatchObject({ version: '0.2.0', applied });
+  expect(await shapeOf(database.pool)).toEqual(await newShape());
+  expect(await migrateUp(database)).toEqual([]);
+});
+
+test('a database of 0.2 is taken back step by step, down to nothing', async () => {
+  const before = await recorded();
+  expect(await lastMigration(database)).toBe(SQUASHED.at(-1));
+  // The question alone changes nothing.
+  expect(await recorded()).toEqual(before);
+  const steps: string[] = [];
+  for (let name = await lastMigration(database); name !== undefined; name = await lastMigration(database)) {
+    expect(await migrateDown(database)).toEqual([name]);
+    steps.push(name);
+  }
+  expect(steps).toEqual([...SQUASHED].reverse());
+  const left = await shapeOf(database.pool);
+  expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
+  expect(await migrateUp(database)).toEqual(migrationNames());
+  expect(await shapeOf(database.pool)).toEqual(await newShape());
+});
+
+test.each([
+  ['the last one', '0064-owners-of-parents'],
+  ['one in between', '0024-rank-by-length'],
+])('a database without %s of the migrations of 0.2 is refused and stays as it is', async (_which, missing) => {
+  await database.pool.query('DELETE FROM "migration" WHERE "name" = $1', [missing]);
+  const [rows, shape] = [await recorded(), await shapeOf(database.pool)];
+  for (const work of [migrateUp, migrateDown, lastMigration]) {
+    const refusal = await work(database).catch((error: Error) => error);
+    expect(refusal).toBeInstanceOf(ConfigError);
+    expect((refusal as Error).message).toMatch(
+      new RegExp(
+        `^The database has the schema of a version before Fitgraph 0\\.2 \\(${missing} is missing\\): start Fitgraph 0\\.2 first, .* Fitgraph \\d\\S+$`,
+      ),
+    );
+  }
+  expect(await recorded()).toEqual(rows);
+  expect(await shapeOf(database.pool)).toEqual(shape);
+});
+
+test('a database of 0.2 that a newer version has migrated is refused', async () => {
+  await database.pool.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
+  const rows = await recorded();
+  await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), this is Fitgraph/);
+  expect(await recorded()).toEqual(rows);
+});
