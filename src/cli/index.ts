@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The commands of the operator. They work beside a running server: the embedded database is joined and left running. */
+/** The commands of the operator. They work beside a running server, with its embedded database; without one they start and stop it. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, wantsStacks } from '../platform/config';
 import { VERSION } from '../platform/version';

@@ -1,5 +1,6 @@
 /** A process that answers requests as its supervisor orders, and tells it all the while that its loop turns. */
 import cluster from 'node:cluster';
+import type { EmbeddedConnection } from '../database/embedded';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
 import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
@@ -11,6 +12,8 @@ export interface Order {
   port: number;
   /** Whether to print where everything is. */
   announce: boolean;
+  /** The embedded database, which the supervisor keeps. */
+  embedded?: EmbeddedConnection;
 }
 
 export type Report = 'alive' | 'ready';
@@ -46,8 +49,8 @@ function work(): void {
     if (order.kind !== 'serve') return;
     // In lists of processes; a spare worker shows its argument `spare` until it serves.
     process.title = 'fitgraph worker';
-    const { port, announce } = order;
-    serve({ ...config, port }, { announce, ready: () => report('ready') }).then((running) => (server = running), fail);
+    const { port, announce, embedded } = order;
+    serve({ ...config, port }, { announce, embedded, ready: () => report('ready') }).then((running) => (server = running), fail);
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * The process that keeps the server answering. It answers no request itself and has no connections to the database but the one that keeps the
- * embedded server running: it starts the workers, which share the port, and puts another one in the place of each that has crashed or hangs.
+ * The process that keeps the server answering. It answers no request itself. It owns the embedded database, so that this outlives each worker,
+ * starts the workers, which share the port, and puts another one in the place of each that has crashed or hangs.
  * It never listens itself: those who came between that and the first worker would be reset.
  *
  * A worker hangs when its loop has not turned for `WORKER_TIMEOUT`. Before that a spare one is started, which has all the code in memory and its
@@ -63,6 +63,7 @@ export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
   private keeper?: Keeper;
+  /** Undefined where DATABASE_URL names another one. */
   private embedded?: Promise<Embedded>;
   private metrics?: WorkersMetrics;
   private port = 0;
@@ -100,9 +101,10 @@ export class Supervisor {
     setInterval(() => this.check(), CHECK_MS);
     const first = this.fork();
     if (!first) return this.giveIn(1, 'no process can be started');
+    const { databaseUrl, dataDir } = this.config;
+    // It starts while the worker loads its code.
+    if (!databaseUrl) this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(fail);
     this.order(first);
-    // While it loads its code.
-    this.hold();
   }
 
   private async measure(): Promise<void> {
@@ -144,7 +146,13 @@ export class Supervisor {
     member.state = 'starting';
     this.ordered = now();
     member.lastReport = now();
-    this.send(member, { kind: 'serve', port: this.port, announce: !this.begun });
+    void this.orderOnceDatabaseRuns(member);
+  }
+
+  private async orderOnceDatabaseRuns(member: Member): Promise<void> {
+    const embedded = await this.embedded;
+    await embedded?.ready();
+    this.send(member, { kind: 'serve', port: this.port, announce: !this.begun, embedded: embedded?.connection });
   }
 
   private replace(): Member | undefined {
@@ -166,19 +174,7 @@ export class Supervisor {
     const first = !this.begun;
     this.begun = true;
     if (!first) return;
-    this.hold();
     for (let number = 1; number < this.config.workers; number += 1) this.replace();
-  }
-
-  /** Takes part in the embedded database, so that it outlives each worker. What fails before one has begun fails there too, and is told there. */
-  private hold(): void {
-    const { databaseUrl, dataDir } = this.config;
-    if (databaseUrl || this.stopping || this.embedded) return;
-    this.embedded = openEmbedded({ dataDir, log: (message) => this.log.info(message) });
-    this.embedded.catch((error) => {
-      if (this.begun) fail(error);
-      this.embedded = undefined;
-    });
   }
 
   private check(): void {
@@ -270,7 +266,7 @@ export class Supervisor {
     for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const deadline = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(deadline, STOP_MS).unref();
-    // An embedded database that hangs does not say goodbye; who watches over it sees that nobody needs it any more.
+    // An embedded database may hang while it stops.
     setTimeout(() => process.exit(this.status), HARD_END_MS).unref();
     // Until then `run` sees to it.
     if (this.members.size === 0 && this.running) void this.end();
@@ -280,8 +276,7 @@ export class Supervisor {
 
   private end(): Promise<void> {
     return (this.ending ??= (async () => {
-      const embedded = await this.embedded?.catch(() => undefined);
-      await embedded?.release();
+      await (await this.embedded)?.release();
       process.exit(this.status);
     })().catch(fail));
   }

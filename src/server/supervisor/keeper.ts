@@ -1,6 +1,5 @@
 /**
- * Ends the workers when the supervisor has died, however it died. One whose loop turns ends by itself then; one that hangs would run for ever
- * and keep the embedded database running. A few lines of `sh` read who there is, and meet the end of their input when the supervisor is gone.
+ * Ends the workers when the supervisor has died, however it died. One whose loop turns ends by itself then; one that hangs would run for ever. A few lines of `sh` read who there is, and meet the end of their input when the supervisor is gone.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
