@@ -4,7 +4,17 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildLauncher, MODULES, processesOf, serverPid, serverPidIfAny, serverStatus, startChild, type Child } from './processes';
+import {
+  buildLauncher,
+  CONTAINER,
+  MODULES,
+  processesOf,
+  serverPid,
+  serverPidIfAny,
+  serverStatus,
+  startChild,
+  type Child,
+} from './processes';
 import { until } from '../setup/waits';
 
 const isRoot = process.getuid?.() === 0;
@@ -24,6 +34,8 @@ async function child(options?: Parameters<typeof startChild>[1]): Promise<Child>
   children.push(started);
   return started;
 }
+
+const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
 
 const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
 
@@ -228,7 +240,7 @@ test('has one owner when several processes start on the remains of a crash', asy
   const apps = await Promise.all([child(), child(), child(), child()]);
   await apps[0]!.open(data());
   const identifier = await apps[0]!.query(IDENTIFIER);
-  for (let round = 0; round < 10; round++) {
+  for (let round = 0; round < 5; round++) {
     const pids = processesOf(root);
     const remains = fs.readFileSync(path.join(cluster(), 'postmaster.pid'), 'utf8');
     for (const pid of pids) process.kill(pid, 'SIGKILL');
@@ -242,7 +254,6 @@ test('has one owner when several processes start on the remains of a crash', asy
     expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
     expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
     for (const app of apps) expect(await app.query(IDENTIFIER)).toEqual(identifier);
-    const isPostmaster = (pid: number) => /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
     await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
   }
 });
@@ -283,6 +294,7 @@ test('works below a long path, and leaves a directory of somebody else alone', a
 
 const asNobody = nobodyCanRead ? test : undefined;
 const asRoot = isRoot ? test : undefined;
+const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
 
 // Only root can become somebody else, so these two exist for root alone.
 asNobody?.('runs as an unprivileged user, whom root joins', async () => {
@@ -303,6 +315,21 @@ asNobody?.('runs as an unprivileged user, whom root joins', async () => {
   expect(await app.open(data())).toMatchObject({ joined: true });
   await cli.end('SIGKILL');
   await until('the owner of the folder can read', answers(app));
+});
+
+asContainers?.('has one owner when several containers start at the same moment, also on the remains of a crash', async () => {
+  await (await child()).open(data());
+  for (let round = 0; round < 4; round++) {
+    for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
+    await Promise.all(children.map((one) => one.end('SIGKILL')));
+    await stopped();
+    const apps = await Promise.all([child({ contained: true }), child({ contained: true }), child({ contained: true })]);
+    const opened = await Promise.all(apps.map((app) => app.open(data())));
+    expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+    expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
+    for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
+  }
 });
 
 asRoot?.('works for root in a folder that nobody else can enter, with the programs in such a folder too', async () => {

@@ -83,8 +83,16 @@ export function buildLauncher(): string {
   return dir;
 }
 
-export async function startChild(launcher: string, options: { uid?: number; gid?: number; modules?: string } = {}): Promise<Child> {
-  const child = spawn(process.execPath, [path.join(launcher, 'child.js')], {
+/** Runs a program with process ids and shared memory of its own, as a container does. */
+export const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--ipc'];
+
+export async function startChild(
+  launcher: string,
+  options: { uid?: number; gid?: number; modules?: string; contained?: boolean } = {},
+): Promise<Child> {
+  const program = [process.execPath, path.join(launcher, 'child.js')];
+  if (options.contained) program.unshift(...CONTAINER);
+  const child = spawn(program[0]!, program.slice(1), {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, TMPDIR: os.tmpdir(), NODE_PATH: [options.modules, MODULES].filter(Boolean).join(':') },

@@ -39,11 +39,19 @@ const SETTINGS = {
 };
 
 /**
+ * postmaster.pid is no interlock between containers, whose process ids mean nothing to each other: two postmasters would run on the same data. The kernel's
+ * lock of the folder is one, and PostgreSQL and its children inherit it.
+ */
+const LOCKED_STATUS = 75;
+
+/**
  * The postmaster replaces the shell and has its process id. The watchdog is no child of it (hence the second pair of parentheses), because it would log
  * the end of a child that it does not know. SIGINT is PostgreSQL's fast shutdown. A line in the pipe instead of its end means that the server has ended.
  */
 const LAUNCHER = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
+if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_STATUS}; fi
+shift
 exec "$@" 3<&-
 `;
 
@@ -105,7 +113,8 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
   // A lock of the socket may outlive the server that made it; the directory is this cluster's alone.
   fs.rmSync(path.join(place.sockets, `.s.PGSQL.${port}.lock`), { force: true });
   const log = openLog(place);
-  const child = spawn('/bin/sh', ['-c', LAUNCHER, 'fitgraph-postgres', path.join(bin, 'postgres'), '-D', place.cluster, ...settings], {
+  const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
+  const child = spawn('/bin/sh', ['-c', LAUNCHER, 'fitgraph-postgres', place.cluster, ...command], {
     // A session of its own: Ctrl-C in the terminal is meant for the app.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
@@ -141,7 +150,7 @@ export async function startServer(place: Place, binaries: Binaries, port = PORT)
     await sleep(5);
   }
   const said = lastLines(place.log, before);
-  if (findServer(place) || IN_USE.test(said)) return undefined;
+  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(said)) return undefined;
   throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${said}`);
 }
 
