@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry point of the command-line interface. Commands also work beside a running server, with which they share the embedded PostgreSQL. */
+/** Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running server; without one they start and stop it. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, wantsStacks } from '../platform/config';
 import { VERSION } from '../platform/version';

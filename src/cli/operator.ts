@@ -2,7 +2,7 @@
 import { userInfo } from 'node:os';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
-import { readConfig, type Config } from '../platform/config';
+import { ConfigError, readConfig, type Config } from '../platform/config';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 import { migrateUp } from '../database/migrate';
@@ -30,6 +30,9 @@ function operatorName(): string {
 export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
+/** A command that started the database itself reads this when PostgreSQL was killed. */
+const STOPPED = 'The embedded database was stopped, with the server that had started it perhaps: run the command again';
+
 export async function operate<T>(
   work: (context: OperatorContext) => Promise<T>,
   { migrate = true, key = true, config = readConfig() } = {},
@@ -39,6 +42,9 @@ export async function operate<T>(
     if (migrate) await migrateUp(opened.database);
     const { database, secretKey } = opened;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
+  } catch (error) {
+    if (await opened.hasStopped()) throw new ConfigError(STOPPED);
+    throw error;
   } finally {
     await opened.close();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
 import { Database } from '../database/connection';
 import { openEmbedded } from '../database/embedded';
-import { findFormer, formerBinaries, makeDraft, takeOver, withFormer } from '../database/embedded/former';
+import { findMajorUpgrade, findOldBinaries, makeDraft, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
 import { migrateUp } from '../database/migrate';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
@@ -40,25 +40,25 @@ async function createUpgraded(
 export async function upgrade({ binaries }: { binaries?: string }): Promise<void> {
   const config = readConfig();
   if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
-  const former = findFormer(config.dataDir);
-  if (!former) return say('Nothing to do.');
-  const bin = formerBinaries(former, binaries);
+  const major = findMajorUpgrade(config.dataDir);
+  if (!major) return say('Nothing to do.');
+  const bin = findOldBinaries(major, binaries);
   const progress = stages();
   const file = join(config.dataDir, 'upgrade.tar.gz');
   await rm(file, { force: true });
   try {
-    await withFormer(former, bin, async (connection) => {
+    await withOldServer(major, bin, async (connection) => {
       const database = connectDatabase(config, connection);
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
-    makeDraft(former);
-    await createUpgraded(config, former.draft, file, `upgrade from PostgreSQL ${former.from} to ${former.to}`, progress);
-    const formerFolder = takeOver(former);
+    makeDraft(major);
+    await createUpgraded(config, major.draft, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
+    const formerFolder = replaceCluster(major);
     say(
-      `The database is one of PostgreSQL ${former.to} now. That of PostgreSQL ${former.from} is kept in ${formerFolder}: delete it when all is well.`,
+      `The database is one of PostgreSQL ${major.to} now. That of PostgreSQL ${major.from} is kept in ${formerFolder}: delete it when all is well.`,
     );
   } finally {
     await rm(file, { force: true });
-    await rm(former.draft, { recursive: true, force: true });
+    await rm(major.draft, { recursive: true, force: true });
   }
 }

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
-/** All that is ever put there. */
+/** All that is ever put there; `run`, locks and claims are of earlier releases. */
 const OWN = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,

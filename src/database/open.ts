@@ -4,7 +4,7 @@ import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../platform/config';
 import { Database } from './connection';
 import { checkDataDir } from './datadir';
-import { openEmbedded } from './embedded';
+import { openEmbedded, type EmbeddedConnection } from './embedded';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
 import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
@@ -19,7 +19,18 @@ export interface OpenDatabase {
   database: Database;
   embedded: boolean;
   secretKey: string;
+  /** Whether the embedded database has stopped since it was opened. */
+  hasStopped(): Promise<boolean>;
   close(): Promise<void>;
+}
+
+interface OpenOptions {
+  /** `false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
+  key?: boolean;
+  /** Whether an embedded database that has stopped is started again. */
+  restart?: boolean;
+  /** The embedded database, if another process of the server keeps it. */
+  embedded?: EmbeddedConnection;
 }
 
 interface Checked {
@@ -27,17 +38,16 @@ interface Checked {
   available?: number;
 }
 
-/** `key: false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
 export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { key = true } = {},
+  { key = true, restart, embedded: kept }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded = databaseUrl ? undefined : await openEmbedded({ dataDir: config.dataDir, log });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : embedded!.connection;
+  const embedded = databaseUrl || kept ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
+  const connection = databaseUrl ? { connectionString: databaseUrl } : (kept ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { pooling, available } = databaseUrl === undefined ? {} : await check(config, connection, direct);
   const poolSize = pooling || !available ? config.poolSize : affordable(config, available, log);
@@ -47,7 +57,9 @@ export async function openDatabase(
     await embedded?.release();
   };
   try {
-    return { database, embedded: embedded !== undefined, secretKey: key ? await secretKeyOf(config, database) : '', close };
+    const secretKey = key ? await secretKeyOf(config, database) : '';
+    const hasStopped = async () => (await embedded?.hasStopped()) ?? false;
+    return { database, embedded: databaseUrl === undefined, secretKey, hasStopped, close };
   } catch (error) {
     await close();
     throw error;

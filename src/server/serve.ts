@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { EmbeddedConnection } from '../database/embedded';
 import type { Config } from '../platform/config';
 import { endStalled, inOrder, patience } from './connections';
 import { Draining } from './draining';
@@ -28,12 +29,14 @@ export interface Terms {
   announce?: boolean;
   /** Called as soon as requests are served, before the URLs are printed and "ready" is logged. */
   ready?: () => void;
+  /** The embedded database, if the supervisor keeps it. */
+  embedded?: EmbeddedConnection;
 }
 
-export async function serve(config: Config, { announce = true, ready }: Terms = {}): Promise<RunningServer> {
+export async function serve(config: Config, { announce = true, ready, embedded }: Terms = {}): Promise<RunningServer> {
   const { origin, tls } = checkFiles(config);
   const log = createLog(config.logLevel);
-  const site = await openSite(config, origin, log);
+  const site = await openSite(config, origin, log, embedded);
   const guard = new Guard(log, site.app.failures);
   guard.containOthers();
   const options = { ...patience(config), ...guard.options };

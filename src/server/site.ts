@@ -4,6 +4,7 @@ import { TokenVault } from '../auth/tokens';
 import { createApp, type App } from './app';
 import type { Config } from '../platform/config';
 import { migrateUp } from '../database/migrate';
+import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
 import type { Origin } from '../exchange/origin';
 import { models } from '../graphql/schema';
@@ -21,8 +22,9 @@ export interface Site {
   close(): Promise<void>;
 }
 
-export async function openSite(config: Config, origin: Origin, log: Logger): Promise<Site> {
-  const opened = await openDatabase(config, models, (message) => log.info(message));
+/** `embedded`: the embedded database, if the supervisor keeps it. */
+export async function openSite(config: Config, origin: Origin, log: Logger, embedded?: EmbeddedConnection): Promise<Site> {
+  const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
   const { database } = opened;
   try {
     const applied = await migrateUp(database, (message) => log.warn(message));

@@ -1,5 +1,6 @@
 /** Entry point of a worker process: serves requests when the supervisor orders it and sends heartbeats while its event loop runs. */
 import cluster from 'node:cluster';
+import type { EmbeddedConnection } from '../database/embedded';
 import { readConfig } from '../platform/config';
 import type { Message as MetricsMessage } from '../telemetry/worker';
 import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
@@ -10,6 +11,8 @@ export interface Order {
   kind: 'serve';
   port: number;
   announce: boolean;
+  /** The embedded database, which the supervisor keeps. */
+  embedded?: EmbeddedConnection;
 }
 
 export type Report = 'alive' | 'ready';
@@ -45,8 +48,8 @@ function start(): void {
     if (order.kind !== 'serve') return;
     // For `ps`; until now a spare worker shows its argument `spare`.
     process.title = 'fitgraph worker';
-    const { port, announce } = order;
-    serve({ ...config, port }, { announce, ready: () => sendReport('ready') }).then((running) => (server = running), fail);
+    const { port, announce, embedded } = order;
+    serve({ ...config, port }, { announce, embedded, ready: () => sendReport('ready') }).then((running) => (server = running), fail);
   });
 }
 

@@ -4,7 +4,17 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildLauncher, MODULES, processesOf, serverPid, serverPidIfAny, startChild, type Child } from './processes';
+import {
+  buildLauncher,
+  CONTAINER,
+  MODULES,
+  processesOf,
+  serverPid,
+  serverPidIfAny,
+  serverStatus,
+  startChild,
+  type Child,
+} from './processes';
 import { until } from '../setup/waits';
 
 const isRoot = process.getuid?.() === 0;
@@ -25,9 +35,11 @@ async function child(options?: Parameters<typeof startChild>[1]): Promise<Child>
   return started;
 }
 
+const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'));
+
 const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
 
-/** Right after the last release: the server has ended, and its watchdog is about to. */
+/** Right after the release of the owner: the server has ended, and its watchdog is about to. */
 async function expectStopped(): Promise<void> {
   expect(fs.existsSync(path.join(cluster(), 'postmaster.pid'))).toBe(false);
   await stopped();
@@ -52,7 +64,7 @@ afterEach(async () => {
 /** Of a cluster; another one for each that is created. */
 const IDENTIFIER = 'SELECT system_identifier::text FROM pg_control_system()';
 
-test('creates the database, shares it, and stops it after the last release', async () => {
+test('creates the database, shares it, and stops it when its owner releases it', async () => {
   const [first, second] = [await child(), await child()];
   const opened = await first.open(data());
   expect(opened).toMatchObject({ joined: false, connection: { user: 'fitgraph_owner', database: 'fitgraph' } });
@@ -65,19 +77,21 @@ test('creates the database, shares it, and stops it after the last release', asy
   ).toEqual([{ encoding: 'UTF8', locale: 'C.UTF-8', zone: 'UTC', fsync: 'on', addresses: '' }]);
 
   expect(await second.open(data())).toMatchObject({ joined: true, connection: opened.connection });
-  await first.release();
-  await first.end();
-  expect(await second.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await second.release();
+  expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await second.open(data())).toMatchObject({ joined: true });
+  await second.end('SIGKILL');
+  expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   // Once more, after the watchdog has had its chance to stop the server wrongly.
   await sleep(300);
-  expect(await second.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 
-  await second.release();
+  await first.release();
   await expectStopped();
 
-  const again = await first.end().then(() => second.open(data()));
-  expect(again.joined).toBe(false);
-  expect(await second.query(IDENTIFIER)).toEqual(identifier);
+  const third = await child();
+  expect((await third.open(data())).joined).toBe(false);
+  expect(await third.query(IDENTIFIER)).toEqual(identifier);
 });
 
 test('keeps the data private', async () => {
@@ -95,7 +109,7 @@ test('does not keep a process from ending that forgot to release', async () => {
   await stopped();
 });
 
-test('stops after kill -9 of the only participant, and keeps the data', async () => {
+test('stops after kill -9 of its owner, and keeps the data', async () => {
   const app = await child();
   await app.open(data());
   await app.query('CREATE TABLE note AS SELECT 42 AS answer');
@@ -106,15 +120,16 @@ test('stops after kill -9 of the only participant, and keeps the data', async ()
   expect(await next.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
 });
 
-test('comes back after kill -9 of the server, for every participant', async () => {
+const answers = (app: Child) => async (): Promise<boolean> => {
+  const rows = await app.query('SELECT answer FROM note').catch(() => []);
+  return rows[0]?.answer === 42;
+};
+
+test('comes back after kill -9 of the server, for its owner and its clients', async () => {
   const [first, second] = [await child(), await child()];
   await first.open(data());
   await second.open(data());
   await first.query('CREATE TABLE note AS SELECT 42 AS answer');
-  const answers = (app: Child) => async (): Promise<boolean> => {
-    const rows = await app.query('SELECT answer FROM note').catch(() => []);
-    return rows[0]?.answer === 42;
-  };
   const killServer = async () => {
     const old = serverPid(cluster());
     process.kill(old, 'SIGKILL');
@@ -125,23 +140,30 @@ test('comes back after kill -9 of the server, for every participant', async () =
   await until('the first can read', answers(first));
   await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is back'))));
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
-  // Without the process that first started it.
+  // Without the processes that have owned it.
   await first.end('SIGKILL');
+  await until('the second can read', answers(second));
   await killServer();
   await until('the second can read', answers(second));
   await second.release();
   await expectStopped();
 });
 
-test('runs in a session of its own and leaves the pipe of the participants to the watchdog', async () => {
+/** The shell that waits for the end of the owner. */
+const watchdog = (): number[] => processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
+
+test('runs in a session of its own and leaves the pipe from its owner to the watchdog', async () => {
   const app = await child();
   await app.open(data());
   const sessionOf = (pid: number | undefined): string | undefined =>
     fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop()?.split(' ')[3];
   const server = serverPid(cluster());
   expect(sessionOf(server)).not.toBe(sessionOf(app.process.pid));
+  expect(watchdog()).toHaveLength(1);
+  const pipe = fs.readlinkSync(`/proc/${watchdog()[0]}/fd/3`);
+  expect(pipe).toMatch(/^socket:/);
   const open = fs.readdirSync(`/proc/${server}/fd`).map((fd) => fs.readlinkSync(`/proc/${server}/fd/${fd}`));
-  expect(open.filter((file) => file.includes('participants'))).toEqual([]);
+  expect(open).not.toContain(pipe);
 });
 
 test('is not held up by processes that died while they were starting it', async () => {
@@ -155,20 +177,12 @@ test('is not held up by processes that died while they were starting it', async 
   expect((await app.open(data())).error).toBeUndefined();
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   expect(fs.readdirSync(data()).filter((name) => name.includes('new-'))).toEqual([]);
-  expect(fs.readdirSync(data()).filter((name) => name.startsWith('lock.'))).toHaveLength(1);
-  // What the dead have left is cleared once it can't be mistaken for a process that is just coming in.
-  const claims = (): string[] => fs.readdirSync(data()).filter((name) => name.startsWith('claim-'));
-  for (const name of claims()) fs.utimesSync(path.join(data(), name), 0, 0);
-  await (await child()).open(data());
-  expect(claims()).toEqual([]);
 });
 
 test('survives the death of its watchdog', async () => {
   const app = await child();
   await app.open(data());
-  for (const pid of processesOf(root)) {
-    if (pid !== serverPid(cluster()) && fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh')) process.kill(pid, 'SIGKILL');
-  }
+  for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
   const cli = await child();
   expect((await cli.open(data())).error).toBeUndefined();
   await until('the app is back', () => app.logged.some((line) => line.includes('is back')));
@@ -176,20 +190,28 @@ test('survives the death of its watchdog', async () => {
 });
 
 test('lets several processes start at the same moment, and while the server is stopping', async () => {
-  const apps = await Promise.all([child(), child(), child(), child()]);
+  let apps: Child[] = await Promise.all([child(), child(), child(), child()]);
   const opened = await Promise.all(apps.map((app) => app.open(data())));
   expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
   for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  let owner = apps[opened.findIndex(({ joined }) => !joined)]!;
   for (let round = 0; round < 10; round++) {
-    await Promise.all(apps.slice(1).map((app) => app.release()));
-    const leaving = apps[0]?.release();
-    const back = await Promise.all(apps.slice(1).map(async (app, index) => sleep(index * round).then(() => app.open(data()))));
+    const others = apps.filter((app) => app !== owner);
+    await Promise.all(others.map((app) => app.release()));
+    const leaving = round % 2 ? owner.release() : owner.end('SIGKILL');
+    await until('the server is stopping', () => serverStatus(cluster()) !== 'ready');
+    const back = await Promise.all(others.map((app, index) => sleep(index * round).then(() => app.open(data()))));
     expect(back.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
-    for (const app of apps.slice(1)) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    expect(back.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
+    for (const app of others) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
     await leaving;
-    await apps[0]?.open(data());
+    const next = others[back.findIndex(({ joined }) => !joined)]!;
+    apps = [...others, round % 2 ? owner : await child()];
+    expect(await apps[3]!.open(data())).toMatchObject({ joined: true });
+    owner = next;
   }
-  await Promise.all(apps.map((app) => app.release()));
+  await Promise.all(apps.filter((app) => app !== owner).map((app) => app.release()));
+  await owner.release();
   await expectStopped();
 });
 
@@ -212,6 +234,28 @@ test('is not impressed by the remains of a crash', async () => {
   expect(opened.error).toBeUndefined();
   // The cluster was started, not created again.
   expect(await app.query(IDENTIFIER)).toEqual(identifier);
+});
+
+test('has one owner when several processes start on the remains of a crash', async () => {
+  const apps = await Promise.all([child(), child(), child(), child()]);
+  await apps[0]!.open(data());
+  const identifier = await apps[0]!.query(IDENTIFIER);
+  for (let round = 0; round < 5; round++) {
+    const pids = processesOf(root);
+    const remains = fs.readFileSync(path.join(cluster(), 'postmaster.pid'), 'utf8');
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await Promise.all(apps.map((app) => app.end('SIGKILL')));
+    await stopped();
+    // The process id now belongs to another program: this one.
+    const [, ...lines] = remains.split('\n');
+    fs.writeFileSync(path.join(cluster(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
+    apps.splice(0, 4, ...(await Promise.all([child(), child(), child(), child()])));
+    const opened = await Promise.all(apps.map((app, index) => sleep(index * round).then(() => app.open(data()))));
+    expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined, undefined]);
+    expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
+    for (const app of apps) expect(await app.query(IDENTIFIER)).toEqual(identifier);
+    await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
+  }
 });
 
 test('says what is wrong with a cluster of another version', async () => {
@@ -250,6 +294,7 @@ test('works below a long path, and leaves a directory of somebody else alone', a
 
 const asNobody = nobodyCanRead ? test : undefined;
 const asRoot = isRoot ? test : undefined;
+const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
 
 // Only root can become somebody else, so these two exist for root alone.
 asNobody?.('runs as an unprivileged user, whom root joins', async () => {
@@ -261,14 +306,30 @@ asNobody?.('runs as an unprivileged user, whom root joins', async () => {
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
   const cli = await child();
   expect(await cli.open(data())).toMatchObject({ joined: true });
+  await app.query('CREATE TABLE note AS SELECT 42 AS answer');
   await app.release();
-  expect(await cli.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await until('root can read', answers(cli));
   await cli.release();
-  // What root started stays usable for the owner.
+  // What root started stays usable for the owner of the folder.
   expect(await cli.open(data())).toMatchObject({ joined: false });
   expect(await app.open(data())).toMatchObject({ joined: true });
   await cli.end('SIGKILL');
-  expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  await until('the owner of the folder can read', answers(app));
+});
+
+asContainers?.('has one owner when several containers start at the same moment, also on the remains of a crash', async () => {
+  await (await child()).open(data());
+  for (let round = 0; round < 4; round++) {
+    for (const pid of processesOf(root)) process.kill(pid, 'SIGKILL');
+    await Promise.all(children.map((one) => one.end('SIGKILL')));
+    await stopped();
+    const apps = await Promise.all([child({ contained: true }), child({ contained: true }), child({ contained: true })]);
+    const opened = await Promise.all(apps.map((app) => app.open(data())));
+    expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);
+    expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true]);
+    for (const app of apps) expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+    await until('there is one postmaster', () => processesOf(root).filter(isPostmaster).length === 1);
+  }
 });
 
 asRoot?.('works for root in a folder that nobody else can enter, with the programs in such a folder too', async () => {

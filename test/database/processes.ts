@@ -22,7 +22,7 @@ const say = (value) => process.stdout.write(JSON.stringify(value) + '\\n');
 let embedded;
 const commands = {
   async open({ dataDir }) {
-    embedded = await openEmbedded({ dataDir, log: (logged) => say({ logged }) });
+    embedded = await openEmbedded({ dataDir, restart: true, log: (logged) => say({ logged }) });
     return { connection: embedded.connection, joined: embedded.joined };
   },
   async query({ sql }) {
@@ -83,8 +83,16 @@ export function buildLauncher(): string {
   return dir;
 }
 
-export async function startChild(launcher: string, options: { uid?: number; gid?: number; modules?: string } = {}): Promise<Child> {
-  const child = spawn(process.execPath, [path.join(launcher, 'child.js')], {
+/** Runs a program with process ids and shared memory of its own, as a container does. */
+export const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--ipc'];
+
+export async function startChild(
+  launcher: string,
+  options: { uid?: number; gid?: number; modules?: string; contained?: boolean } = {},
+): Promise<Child> {
+  const program = [process.execPath, path.join(launcher, 'child.js')];
+  if (options.contained) program.unshift(...CONTAINER);
+  const child = spawn(program[0]!, program.slice(1), {
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: process.env.PATH, TMPDIR: os.tmpdir(), NODE_PATH: [options.modules, MODULES].filter(Boolean).join(':') },
@@ -180,6 +188,16 @@ export function isRunning(pid: number): boolean {
 
 export const serverPid = (cluster: string): number =>
   Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
+
+/** What PostgreSQL says of itself in its lock file: `starting`, `ready`, `stopping`. Undefined where there is no server. */
+export function serverStatus(cluster: string): string | undefined {
+  const file = path.join(cluster, 'postmaster.pid');
+  try {
+    return fs.readFileSync(file, 'utf8').split('\n')[7]?.trim();
+  } catch {
+    return undefined;
+  }
+}
 
 /** Undefined while there is no server, or one that has not written its number yet: its file comes and goes at any moment. */
 export function serverPidIfAny(cluster: string): number | undefined {

@@ -199,7 +199,7 @@ describe('a form', () => {
 
   it('may carry JSON', () => {
     expect(posted({ _content: '{"a": 1}' }).body).toEqual({ form: false, data: { a: 1 } });
-    expect(posted({ _content: '{"a":' })).toMatchObject({ raw: '{"a":', refused: { status: 400 } });
-    expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ refused: { status: 415 } });
+    expect(posted({ _content: '{"a":' })).toMatchObject({ raw: '{"a":', jsonError: { status: 400 } });
+    expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ jsonError: { status: 415 } });
   });
 });

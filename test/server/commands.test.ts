@@ -360,3 +360,25 @@ test('the server goes on all the while', async () => {
   expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
   expect(server.process.exitCode).toBeNull();
 });
+
+test('a command that still runs when the server stops ends with one sentence, and works without the server', async () => {
+  const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+  const database = open(connection);
+  const holder = await database.pool.connect();
+  holder.on('error', () => undefined);
+  await holder.query('BEGIN; LOCK TABLE "user_account" IN ACCESS EXCLUSIVE MODE');
+  const token = run('command', { DATA_DIR: installation.dataDir, LOCK_TIMEOUT: 'off' }, ['user', 'token', 'demo']);
+  await until('it waits for the lock', async () => (await holder.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
+  server.process.kill('SIGTERM');
+  expect(await token).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^fitgraph: The embedded database was stopped[^\n]*\n$/),
+  });
+  expect(await server.ended).toBe(0);
+  holder.release(true);
+  await database.close();
+  await release();
+  expect(await fitgraph('user', 'token', 'demo')).toMatchObject({ status: 0, stderr: '' });
+  expect(installation.processes).toEqual([]);
+});

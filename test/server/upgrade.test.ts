@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
-import { withFormer } from '../../src/database/embedded/former';
+import { withOldServer } from '../../src/database/embedded/majorupgrade';
 import { findPlace, openDataDir } from '../../src/database/embedded/place';
 import { asSuperuser } from '../setup/databases';
 import { build, Installation, run } from './running';
@@ -27,14 +27,14 @@ async function madeBefore(): Promise<string> {
   const made = spawnSync(path.join(BIN, 'initdb'), flags, { cwd: '/', env: { PATH: '/usr/bin:/bin' }, encoding: 'utf8', ...place.owner });
   expect(made.stderr.replace(/initdb: (?:warning|hint).*\n/g, '')).toBe('');
   fs.writeFileSync(path.join(installation.dataDir, 'secret-key'), `${KEY}\n`, { mode: 0o600 });
-  return withFormer({ place, from: FROM, to: '', draft: '' }, BIN, async (connection) => {
-    const { host } = connection as { host: string };
+  return withOldServer({ place, from: FROM }, BIN, async (connection) => {
+    const { host, port } = connection as { host: string; port: number };
     const client = new Client({ ...asSuperuser(connection), database: 'postgres' });
     await client.connect();
     for (const text of ['DROP DATABASE fitgraph', 'DROP ROLE fitgraph_owner, fitgraph_owner_viewer', 'CREATE DATABASE fitgraph'])
       await client.query(text);
     await client.end();
-    const DATABASE_URL = `postgres://fitgraph@localhost:5432/fitgraph?host=${encodeURIComponent(host)}`;
+    const DATABASE_URL = `postgres://fitgraph@localhost:${port}/fitgraph?host=${encodeURIComponent(host)}`;
     const environment = { DATABASE_URL, SECRET_KEY: KEY, DATA_DIR: path.join(installation.folder, 'other') };
     const seeded = await run('command', environment, ['seed', '--demo']);
     expect(seeded.status).toBe(0);

@@ -7,7 +7,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
-import { SERVER_ENV } from '../../src/database/embedded/participants';
+import { SERVER_ENV } from '../../src/database/embedded/binaries';
 import { DATABASE_SOCKET, FOLDER } from './run';
 
 /** Jest's workers allocate quickly; with V8's default of 16 MB a tenth of their time is spent on garbage collection. */

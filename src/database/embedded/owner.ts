@@ -38,24 +38,31 @@ const ADOPTION = `DO $$ DECLARE statement text; BEGIN
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
+/** Of an advisory lock in the database `postgres`, which nothing else uses. */
+const PREPARATION = 1;
+
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
 const IN_USE = ['55P03', '40P01'];
 
 /** Makes the role and the database where they are missing, through a connection of the superuser. Changes nothing where all is well. */
-export async function prepareOwner(superuser: Client, host: string): Promise<void> {
+export async function prepareOwner(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
   // A standby has them from the server that it follows.
   if ((rows as [{ follows: boolean }])[0].follows) return;
-  await superuser.query(ROLES);
-  const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-  if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
-  const client = await connect(host, DATABASE);
+  let client: Client | undefined;
   try {
+    // Processes that open the database at the same moment would both make what is missing.
+    await superuser.query('SELECT pg_advisory_lock($1)', [PREPARATION]);
+    await superuser.query(ROLES);
+    const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
+    client = await connect(superuser, DATABASE);
     await client.query(ADOPTION);
+    await superuser.query('SELECT pg_advisory_unlock($1)', [PREPARATION]);
   } catch (error) {
     if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph uses the database: stop it first');
   } finally {
-    await client.end();
+    await client?.end();
   }
 }

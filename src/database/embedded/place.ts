@@ -12,15 +12,17 @@ import path from 'node:path';
 import { ConfigError } from '../../platform/config';
 import { makeFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
-import type { Owner } from './pipe';
+
+export interface Owner {
+  uid: number;
+  gid: number;
+}
 
 export interface Place {
   dataDir: string;
   /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
   home: string;
   cluster: string;
-  /** The pipes of the participants. */
-  run: string;
   /** The directory of the socket; a private one. */
   sockets: string;
   log: string;
@@ -120,7 +122,6 @@ export function findPlace(dataDir: string, log: (message: string) => void): Plac
     dataDir,
     home,
     cluster: path.join(home, 'postgres'),
-    run: privateDir(path.join(home, 'run'), owner),
     sockets: chooseSockets(home, owner),
     log: path.join(dataDir, 'postgres.log'),
     owner,

@@ -1,28 +1,29 @@
 /**
- * The server itself: starting it, asking it how it is, stopping one that nobody watches.
+ * The postmaster: its start under a watchdog, its end, and connections of the superuser.
+ *
+ * PostgreSQL's own lock file, postmaster.pid, decides between processes that start it at the same moment. The watchdog is a subshell that reads a pipe from
+ * the process that started the server. It meets the end of the file when that process ends, however it ends, and shuts PostgreSQL down.
  */
+import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
+import type { Socket } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
-import type { Binaries } from './binaries';
-import { clearRemains, SUPERUSER } from './cluster';
-import { launch, leave, type Lease } from './participants';
+import { Client, DatabaseError } from 'pg';
+import { SERVER_ENV, type Binaries } from './binaries';
+import { findServer, findStalePid, SUPERUSER } from './cluster';
 import { PORT, type Place } from './place';
 
 /** How long a start may take, recovery after a crash included. */
-export const START_LIMIT = 120_000;
+export const START_LIMIT_MS = 120_000;
 
-/** After `kill -9` the children of the old server need a moment to notice; until then a new one refuses to start. */
-const REMAINS = /already exists|still in use|Is another postmaster/;
-const REMAINS_LIMIT = 15_000;
-const STUBBORN_AFTER = 3_000;
+/** PostgreSQL's words where another postmaster is faster, or children of one that was killed have not noticed its end yet. */
+const IN_USE = /already exists|still in use|Is another postmaster/;
 
 const LOG_LIMIT = 5_000_000;
 
 const SETTINGS = {
   listen_addresses: '',
-  port: String(PORT),
   unix_socket_permissions: '0700',
   max_connections: '300',
   shared_buffers: '128MB',
@@ -37,13 +38,30 @@ const SETTINGS = {
   logging_collector: 'off',
 };
 
+/**
+ * postmaster.pid is no interlock between containers, whose process ids mean nothing to each other: two postmasters would run on the same data. The kernel's
+ * lock of the folder is one, and PostgreSQL and its children inherit it.
+ */
+const LOCKED_STATUS = 75;
+
+/**
+ * The postmaster replaces the shell and has its process id. The watchdog is no child of it (hence the second pair of parentheses), because it would log
+ * the end of a child that it does not know. SIGINT is PostgreSQL's fast shutdown. A line in the pipe instead of its end means that the server has ended.
+ */
+const LAUNCHER = `
+( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
+if command -v flock >/dev/null; then exec 4<"$1" && flock -n 4 || exit ${LOCKED_STATUS}; fi
+shift
+exec "$@" 3<&-
+`;
+
 /** Of the superuser. The owner of a database may give it a search path, and with it functions that the superuser would call unwittingly. */
 const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connect(host: string, database: string, applicationName?: string): Promise<Client> {
+export async function connect(at: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
   const client = new Client({
-    host,
-    port: PORT,
+    host: at.host,
+    port: at.port,
     user: SUPERUSER,
     database,
     ssl: false,
@@ -62,30 +80,21 @@ export async function connect(host: string, database: string, applicationName?: 
   }
 }
 
-/** `busy` is a server on its way up or down. */
-export type State = 'ready' | 'busy' | 'gone';
+/** Whether nothing listens at the socket. */
+export const isAbsent = (error: unknown): boolean =>
+  ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-export async function stateOf(host: string): Promise<State> {
-  try {
-    const client = await connect(host, 'postgres');
-    await client.end();
-    return 'ready';
-  } catch (error) {
-    const code = (error as { code?: string }).code ?? '';
-    if (['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes(code)) return 'gone';
-    // Any other answer of the server, such as "too many connections", comes from one that works.
-    return /^[0-9A-Z]{5}$/.test(code) && code !== '57P03' ? 'ready' : 'busy';
-  }
-}
+/** Whether a server answers, and waiting would not change its answer. It would while the server starts or stops. */
+export const isRefusal = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
-const sizeOf = (file: string): number => (fs.existsSync(file) ? fs.statSync(file).size : 0);
-
-/** The end of the log, from `start` on: what PostgreSQL says about its own failure. */
+/** The end of the log, from `start` on: PostgreSQL's own words about its failure. */
 export function lastLines(file: string, start = 0): string {
   if (!fs.existsSync(file)) return '';
   const text = fs.readFileSync(file).subarray(start).toString('utf8');
   return text.trim().split('\n').slice(-8).join('\n');
 }
+
+const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 function openLog(place: Place): number {
   if (sizeOf(place.log) > LOG_LIMIT) fs.renameSync(place.log, `${place.log}.old`);
@@ -94,54 +103,62 @@ function openLog(place: Place): number {
   return log;
 }
 
-/** One attempt. Resolves when the server answers; undefined when it can't start yet because of its predecessor. */
-async function attempt(place: Place, { bin }: Binaries): Promise<Lease | undefined> {
+async function spawnServer(place: Place, { bin }: Binaries, port: number): Promise<ChildProcess> {
   // A list by its syntax, hence the quotes: a path may contain a comma.
   const sockets = `"${place.sockets.replaceAll('"', '""')}"`;
-  const settings = Object.entries({ ...SETTINGS, unix_socket_directories: sockets }).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const settings = Object.entries({ ...SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
+    '-c',
+    `${name}=${value}`,
+  ]);
+  // A lock of the socket may outlive the server that made it; the directory is this cluster's alone.
+  fs.rmSync(path.join(place.sockets, `.s.PGSQL.${port}.lock`), { force: true });
   const log = openLog(place);
-  const before = sizeOf(place.log);
-  const { child, lease } = launch(place.run, [path.join(bin, 'postgres'), '-D', place.cluster, ...settings], log, place.owner);
+  const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
+  const child = spawn('/bin/sh', ['-c', LAUNCHER, 'fitgraph-postgres', place.cluster, ...command], {
+    // A session of its own: Ctrl-C in the terminal is meant for the app.
+    detached: true,
+    stdio: ['ignore', log, log, 'pipe'],
+    cwd: '/',
+    // PostgreSQL takes any process with the id in a lock file for a server, except its grandparent, which pg_ctl names by this variable.
+    env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findStalePid(place)?.toString() },
+    uid: place.owner?.uid,
+    gid: place.owner?.gid,
+  });
   fs.closeSync(log);
-  let ended: string | undefined;
-  child.once('error', (error) => (ended = error.message));
-  child.once('exit', (status) => (ended = `exit status ${status}`));
-  try {
-    const giveUp = Date.now() + START_LIMIT;
-    while ((await stateOf(place.sockets)) !== 'ready') {
-      if (ended === undefined && Date.now() < giveUp) {
-        await sleep(5);
-        continue;
-      }
-      const said = lastLines(place.log, before);
-      leave(lease);
-      if (ended !== undefined && REMAINS.test(said)) return undefined;
-      throw new Error(`PostgreSQL did not start (${ended ?? 'no answer'}); the end of ${place.log}:\n${said}`);
-    }
-    return lease;
-  } finally {
-    child.removeAllListeners();
-  }
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject));
+  child.unref();
+  const watchdog = child.stdio[3] as Socket;
+  watchdog.on('error', () => undefined);
+  // Without its watchdog a server might outlive this process.
+  watchdog.on('close', () => child.kill('SIGINT'));
+  watchdog.resume().unref();
+  child.once('exit', () => watchdog.end('ended\n'));
+  return child;
 }
 
-export async function startServer(place: Place, binaries: Binaries): Promise<Lease> {
-  const began = Date.now();
-  for (;;) {
-    clearRemains(place, Date.now() - began > STUBBORN_AFTER);
-    const lease = await attempt(place, binaries);
-    if (lease) return lease;
-    if (Date.now() - began > REMAINS_LIMIT) {
-      throw new Error(`PostgreSQL did not start; the end of ${place.log}:\n${lastLines(place.log)}`);
-    }
-    await sleep(50);
+export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
+
+/** Starts PostgreSQL and resolves when it accepts connections; undefined while another postmaster, or what is left of one, uses the data. */
+export async function startServer(place: Place, binaries: Binaries, port = PORT): Promise<ChildProcess | undefined> {
+  const giveUp = Date.now() + START_LIMIT_MS;
+  const before = sizeOf(place.log);
+  const child = await spawnServer(place, binaries, port);
+  while (isRunning(child)) {
+    const server = findServer(place);
+    if (server?.pid === child.pid && server?.isReady) return child;
+    if (Date.now() > giveUp) await stopServer(child);
+    await sleep(5);
   }
+  const said = lastLines(place.log, before);
+  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(said)) return undefined;
+  throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${said}`);
 }
 
-/** The fast shutdown of a server without a watchdog; harmless for one that is stopping anyhow. */
-export function askToStop(pid: number): void {
-  try {
-    process.kill(pid, 'SIGINT');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+/** Shuts PostgreSQL down and waits for its end: a container is torn down with its first process, and it should have ended cleanly by then. */
+export async function stopServer(child: ChildProcess): Promise<void> {
+  if (!isRunning(child)) return;
+  child.ref();
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT');
+  await ended;
 }

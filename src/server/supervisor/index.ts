@@ -1,7 +1,7 @@
 /**
- * Process supervisor (primary of https://nodejs.org/api/cluster.html): starts the workers, which share the port, and replaces each one that
- * crashes or hangs. It serves no requests and only keeps the embedded PostgreSQL running. It does not listen itself, because connections that
- * arrived before the first worker would be reset.
+ * Process supervisor (primary of https://nodejs.org/api/cluster.html): owns the embedded PostgreSQL, so that it outlives each worker, starts the
+ * workers, which share the port, and replaces each one that crashes or hangs. It serves no requests. It does not listen itself, because connections
+ * that arrived before the first worker would be reset.
  *
  * A worker hangs when its event loop has been blocked for `WORKER_TIMEOUT`. A spare worker, with code loaded and schemas built, is started when
  * one becomes suspicious; with a single worker there always is a spare. The spare listens on the port before the hung worker is killed, so that
@@ -63,6 +63,7 @@ export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
   private keeper?: Keeper;
+  /** Undefined where DATABASE_URL names another one. */
   private embedded?: Promise<Embedded>;
   private metrics?: WorkersMetrics;
   private port = 0;
@@ -99,9 +100,10 @@ export class Supervisor {
     setInterval(() => this.check(), CHECK_INTERVAL_MS);
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no process can be started');
-    this.orderToServe(firstWorker);
+    const { databaseUrl, dataDir } = this.config;
     // In parallel with the worker, which loads its code meanwhile.
-    this.holdEmbedded();
+    if (!databaseUrl) this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(fail);
+    this.orderToServe(firstWorker);
   }
 
   private async startMetrics(): Promise<void> {
@@ -143,7 +145,13 @@ export class Supervisor {
     member.state = 'starting';
     this.lastServeOrder = now();
     member.lastReport = now();
-    this.send(member, { kind: 'serve', port: this.port, announce: !this.hasEverServed });
+    void this.orderOnceDatabaseRuns(member);
+  }
+
+  private async orderOnceDatabaseRuns(member: Member): Promise<void> {
+    const embedded = await this.embedded;
+    await embedded?.ready();
+    this.send(member, { kind: 'serve', port: this.port, announce: !this.hasEverServed, embedded: embedded?.connection });
   }
 
   private replace(): Member | undefined {
@@ -165,19 +173,7 @@ export class Supervisor {
     const isFirst = !this.hasEverServed;
     this.hasEverServed = true;
     if (!isFirst) return;
-    this.holdEmbedded();
     for (let number = 1; number < this.config.workers; number += 1) this.replace();
-  }
-
-  /** Holds the embedded PostgreSQL, so that it outlives each worker. A failure before the first worker serves is reported by that worker. */
-  private holdEmbedded(): void {
-    const { databaseUrl, dataDir } = this.config;
-    if (databaseUrl || this.isStopping || this.embedded) return;
-    this.embedded = openEmbedded({ dataDir, log: (message) => this.log.info(message) });
-    this.embedded.catch((error) => {
-      if (this.hasEverServed) fail(error);
-      this.embedded = undefined;
-    });
   }
 
   private check(): void {
@@ -269,7 +265,7 @@ export class Supervisor {
     for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const killAll = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
-    // Exits even if the embedded PostgreSQL hangs: its launcher notices that no process holds it any more and stops it.
+    // The embedded PostgreSQL may hang while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
     // If `run` is still starting, it ends itself.
     if (this.members.size === 0 && this.isRunning) void this.exitGracefully();
@@ -279,8 +275,7 @@ export class Supervisor {
 
   private exitGracefully(): Promise<void> {
     return (this.exit ??= (async () => {
-      const embedded = await this.embedded?.catch(() => undefined);
-      await embedded?.release();
+      await (await this.embedded)?.release();
       process.exit(this.exitStatus);
     })().catch(fail));
   }

@@ -1,6 +1,6 @@
 /**
- * Orphan reaper: kills the workers when the supervisor has died in any way. A responsive worker then exits by itself; a hung one would run for
- * ever and keep the embedded PostgreSQL running. A shell script reads their process ids from a pipe, which reaches its end when the supervisor dies.
+ * Orphan reaper: kills the workers when the supervisor has died in any way. A responsive worker then exits by itself; a hung one would run
+ * forever. A shell script reads their process ids from a pipe, which reaches its end when the supervisor dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 

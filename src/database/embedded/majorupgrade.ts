@@ -1,28 +1,28 @@
-/** The embedded database as a former major version of PostgreSQL left it: run once more by programs of that version, and put aside. */
+/** Upgrade to a new major version of PostgreSQL: the old database is run once more by programs of its version, and kept beside the new one. */
 import fs from 'node:fs';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { ConfigError } from '../../platform/config';
 import { findBinaries, versionOf } from './binaries';
 import { clusterMajor, findServer } from './cluster';
-import { withLock } from './lock';
 import { DATABASE, OWNER, prepareOwner } from './owner';
-import { leave } from './participants';
 import { findPlace, openDataDir, PORT, type Place } from './place';
-import { connect, START_LIMIT, startServer } from './server';
+import { connect, startServer, stopServer } from './server';
 
-export interface Former {
-  /** The major version that the data are of. */
+export interface MajorUpgrade {
+  /** The major version of the data. */
   from: string;
   /** That of the package. */
   to: string;
   place: Place;
-  /** Where a database of the new version is made, beside the old one and hidden from every start. */
+  /** The data folder of the new database until it replaces the old one. */
   draft: string;
 }
 
+/** Other processes look for a socket of `PORT`, so none of them uses the old database meanwhile. */
+const UPGRADE_PORT = PORT + 1;
+
 /** Undefined where the data are of the version of the package already. */
-export function findFormer(dataDir: string): Former | undefined {
+export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findPlace(openDataDir(dataDir), () => undefined);
   const from = clusterMajor(place);
   if (from === undefined) throw new ConfigError(`DATA_DIR: there is no database in ${place.cluster}`);
@@ -33,8 +33,8 @@ export function findFormer(dataDir: string): Former | undefined {
   return { from, to, place, draft: path.join(place.home, 'upgrade') };
 }
 
-/** The folder with `postgres` of that version: the one that was named, else where Debian and its like keep it. */
-export function formerBinaries({ from, place }: Former, named?: string): string {
+/** The folder with `postgres` of the old version: `named`, or where Debian and its derivatives install it. */
+export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): string {
   const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = versionOf(bin, place.owner);
   if (major === from) return bin;
@@ -46,32 +46,33 @@ export function formerBinaries({ from, place }: Former, named?: string): string 
   );
 }
 
-/** Runs `work` beside a server of that version, which nobody else joins, and ends it. */
-export function withFormer<T>({ place, from }: Former, bin: string, work: (connection: object) => Promise<T>): Promise<T> {
-  return withLock(place.dataDir, START_LIMIT, async () => {
-    if (findServer(place)) throw new ConfigError('The database runs: stop whatever uses it first');
-    const lease = await startServer(place, { bin, major: from });
-    try {
-      const superuser = await connect(place.sockets, 'postgres');
-      await prepareOwner(superuser, place.sockets).finally(() => superuser.end());
-      return await work({ host: place.sockets, port: PORT, user: OWNER, database: DATABASE });
-    } finally {
-      leave(lease);
-      const began = Date.now();
-      while (findServer(place) && Date.now() - began < START_LIMIT) await sleep(20);
-    }
-  });
+/** Runs `work` with a server of the old version, and stops the server. */
+export async function withOldServer<T>(
+  { place, from }: Pick<MajorUpgrade, 'place' | 'from'>,
+  bin: string,
+  work: (connection: object) => Promise<T>,
+): Promise<T> {
+  const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
+  if (!server) throw new ConfigError('The database runs: stop whatever uses it first');
+  const at = { host: place.sockets, port: UPGRADE_PORT };
+  try {
+    const superuser = await connect(at, 'postgres');
+    await prepareOwner(superuser).finally(() => superuser.end());
+    return await work({ ...at, user: OWNER, database: DATABASE });
+  } finally {
+    await stopServer(server);
+  }
 }
 
 /** An empty folder for the new database, of the user that the old one belongs to. */
-export function makeDraft({ place, draft }: Former): void {
+export function makeDraft({ place, draft }: MajorUpgrade): void {
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
 }
 
-/** The new database takes the place of the old one, which stays beside it. Answers where. */
-export function takeOver({ place, draft, from }: Former): string {
+/** Replaces the old database by the new one and returns the folder in which the old one is kept. */
+export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
   const kept = `${place.cluster}.${from}`;
   if (fs.existsSync(kept)) throw new ConfigError(`${kept} is there already: remove it first`);
   fs.renameSync(place.cluster, kept);
