@@ -1,6 +1,6 @@
 /** The environment: what it means, and the line that says what is wrong with it. */
 import { ConfigError, readConfig } from '../src/platform/config';
-import { Origin } from '../src/exchange/origin';
+import { ClientOrigin } from '../src/exchange/origin';
 
 const KEY = 'k'.repeat(32);
 
@@ -143,7 +143,7 @@ test('trusted documents alone need a folder of them', () => {
 describe('behind proxies', () => {
   const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
     ({ socket: { remoteAddress }, headers: { host: 'inside:8000', ...headers } }) as never;
-  const origin = (environment: Record<string, string>) => new Origin(readConfig(environment));
+  const origin = (environment: Record<string, string>) => new ClientOrigin(readConfig(environment));
   const forwarded = {
     'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.0.0.2',
     'x-forwarded-proto': 'https',
@@ -152,11 +152,11 @@ describe('behind proxies', () => {
 
   test('the client is the last address that no trusted proxy has', () => {
     const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
-    expect(trusting.address(request('10.0.0.1', forwarded))).toBe('1.2.3.4');
-    expect(trusting.address(request('::ffff:10.0.0.1', forwarded))).toBe('1.2.3.4');
-    expect(trusting.address(request('9.9.9.9', forwarded))).toBe('9.9.9.9');
-    expect(trusting.address(request('10.0.0.1', { 'x-forwarded-for': 'unknown' }))).toBe('10.0.0.1');
-    expect(origin({}).address(request('10.0.0.1', forwarded))).toBe('10.0.0.1');
+    expect(trusting.clientAddress(request('10.0.0.1', forwarded))).toBe('1.2.3.4');
+    expect(trusting.clientAddress(request('::ffff:10.0.0.1', forwarded))).toBe('1.2.3.4');
+    expect(trusting.clientAddress(request('9.9.9.9', forwarded))).toBe('9.9.9.9');
+    expect(trusting.clientAddress(request('10.0.0.1', { 'x-forwarded-for': 'unknown' }))).toBe('10.0.0.1');
+    expect(origin({}).clientAddress(request('10.0.0.1', forwarded))).toBe('10.0.0.1');
   });
 
   test('links follow what a trusted proxy says, and nobody else', () => {

@@ -8,8 +8,8 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { readConfig } from '../src/platform/config';
-import { Exposure } from '../src/exchange/exposure';
-import { Origin } from '../src/exchange/origin';
+import { ClearTextWarning } from '../src/exchange/exposure';
+import { ClientOrigin } from '../src/exchange/origin';
 import { serve } from '../src/server/serve';
 import { readTls } from '../src/server/tls';
 import { Visitor } from './pages/visitor';
@@ -120,7 +120,11 @@ describe('a secret over plain HTTP', () => {
   const logged: string[] = [];
   const log = pino({}, { write: (line) => void logged.push(line) });
   const exposure = (production: boolean) =>
-    new Exposure({ production }, new Origin({ trustedProxies: ['10.0.0.1'], publicUrl: 'https://fit.example', port: 8000 }), log);
+    new ClearTextWarning(
+      { production },
+      new ClientOrigin({ trustedProxies: ['10.0.0.1'], publicUrl: 'https://fit.example', port: 8000 }),
+      log,
+    );
   const from = (remoteAddress: string, headers = {}) => ({ socket: { remoteAddress }, headers }) as unknown as IncomingMessage;
 
   beforeEach(() => {

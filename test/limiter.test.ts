@@ -1,6 +1,6 @@
 /** The concurrency limiter: shares, turns, bounds and deadlines. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Limiter, Overloaded } from '../src/platform/limiter';
+import { Limiter, OverloadedError } from '../src/platform/limiter';
 
 /** Offers work by name (the client is its first letter) and notes what starts and what is rejected. */
 function offering(limiter: Limiter<string>) {
@@ -9,11 +9,11 @@ function offering(limiter: Limiter<string>) {
   const offer = (name: string, isResumed = false) => {
     try {
       const start = () => void started.push(name);
-      const queued = limiter.enter(name[0]!, isResumed, start, () => rejected.push(name));
+      const queued = limiter.acquire(name[0]!, isResumed, start, () => rejected.push(name));
       if (!queued) start();
       return queued;
     } catch (error) {
-      expect(error).toBeInstanceOf(Overloaded);
+      expect(error).toBeInstanceOf(OverloadedError);
       rejected.push(name);
       return undefined;
     }
@@ -25,7 +25,7 @@ test('serves clients in turn, each in the order of its work', () => {
   const limiter = new Limiter<string>({ slots: 1 });
   const { started, offer } = offering(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
-  for (let turn = 0; turn < 5; turn += 1) limiter.leave(started.at(-1)![0]!);
+  for (let turn = 0; turn < 5; turn += 1) limiter.release(started.at(-1)![0]!);
   expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
 });
 
@@ -34,9 +34,9 @@ test('leaves slots to others when one client has its share', () => {
   const { started, offer } = offering(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
   expect(started).toEqual(['a1', 'a2', 'b1']);
-  limiter.leave('b');
+  limiter.release('b');
   expect(started).toEqual(['a1', 'a2', 'b1']);
-  limiter.leave('a');
+  limiter.release('a');
   expect(started).toEqual(['a1', 'a2', 'b1', 'a3']);
   expect(limiter.state).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
 });
@@ -63,7 +63,7 @@ test('resumed work goes first and is not bounded', () => {
   offer('a1');
   offer('b1');
   for (const name of ['c1', 'c2']) offer(name, true);
-  for (let turn = 0; turn < 3; turn += 1) limiter.leave(started.at(-1)![0]!);
+  for (let turn = 0; turn < 3; turn += 1) limiter.release(started.at(-1)![0]!);
   expect([started, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
 });
 
@@ -71,11 +71,11 @@ test('rejects what waited for too long, and what is abandoned', async () => {
   const limiter = new Limiter<string>({ slots: 1, maxWaitMs: 5 });
   const rejections: unknown[] = [];
   const first = limiter.run('a', () => sleep(200));
-  const queued = limiter.enter('b', true, fail, (why) => rejections.push(why));
-  await expect(limiter.run('b', () => Promise.resolve())).rejects.toThrow(Overloaded);
+  const queued = limiter.acquire('b', true, fail, (why) => rejections.push(why));
+  await expect(limiter.run('b', () => Promise.resolve())).rejects.toThrow(OverloadedError);
   const gone = new Error('gone');
-  limiter.abandon(queued!, gone);
-  limiter.abandon(queued!, gone);
+  limiter.cancel(queued!, gone);
+  limiter.cancel(queued!, gone);
   await first;
   expect(rejections).toEqual([gone]);
   expect(limiter.state).toEqual({ slots: 1, busy: 0, queued: 0, rejected: 1 });
@@ -88,6 +88,6 @@ function fail(): never {
 test('gives the slot back when the work fails', async () => {
   const limiter = new Limiter<string>({ slots: 1 });
   await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-  expect(limiter.tryEnter('a')).toBe(true);
-  expect(limiter.tryEnter('b')).toBe(false);
+  expect(limiter.tryAcquire('a')).toBe(true);
+  expect(limiter.tryAcquire('b')).toBe(false);
 });

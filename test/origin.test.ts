@@ -1,7 +1,7 @@
 /** Links and addresses: what is believed of a request, and what an attacker may write into it. */
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../src/platform/config';
-import { Origin } from '../src/exchange/origin';
+import { ClientOrigin } from '../src/exchange/origin';
 
 interface Sent {
   peer?: string;
@@ -9,7 +9,7 @@ interface Sent {
   headers?: Record<string, string>;
 }
 
-const origin = (trusted: string[] = [], publicUrl?: string) => new Origin({ trustedProxies: trusted, publicUrl, port: 8000 });
+const origin = (trusted: string[] = [], publicUrl?: string) => new ClientOrigin({ trustedProxies: trusted, publicUrl, port: 8000 });
 
 const request = ({ peer = '192.0.2.7', encrypted = false, headers = {} }: Sent) =>
   ({ socket: { remoteAddress: peer, encrypted }, headers }) as unknown as IncomingMessage;
@@ -85,7 +85,7 @@ describe('the address of the client', () => {
     ['with a zone', 'fe80::1%eth0', '', ['fe80::/10'], 'fe80::1%eth0'],
     ['nothing', '', '', [PROXY], ''],
   ])('is %s', (_name, peer, header, trusted, expected) =>
-    expect(origin(trusted).address(request({ peer, headers: { 'x-forwarded-for': header } }))).toBe(expected),
+    expect(origin(trusted).clientAddress(request({ peer, headers: { 'x-forwarded-for': header } }))).toBe(expected),
   );
 });
 

@@ -7,7 +7,7 @@ import { pbkdf2, timingSafeEqual } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { ClientError } from '../core/model/errors';
-import { Limiter, Overloaded } from '../platform/limiter';
+import { Limiter, OverloadedError } from '../platform/limiter';
 
 const deriveKey = promisify(pbkdf2);
 
@@ -58,7 +58,7 @@ async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T
   try {
     return await passwordLimiter.run(caller, work);
   } catch (error) {
-    if (!(error instanceof Overloaded)) throw error;
+    if (!(error instanceof OverloadedError)) throw error;
     throw new ClientError('OVERLOADED', 'Too many people are signing in. Try again in a moment.', { retryAfter: RETRY_SECONDS });
   }
 }

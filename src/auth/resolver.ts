@@ -6,7 +6,7 @@ import { limitIssues, limitMessages } from '../core/model/limits';
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/mistakes';
 import { runWrite, InputError } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/facts';
-import { trimmed } from '../platform/reading';
+import { pythonStrip } from '../platform/reading';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';
@@ -83,7 +83,7 @@ export class AuthResolver {
     password: string,
     @Ctx() { signIn }: Context,
   ): Promise<object> {
-    const credentials = { username, password: trimmed(password) };
+    const credentials = { username, password: pythonStrip(password) };
     return runWrite<string>(LoginPayload, async () => {
       throwIfInvalid(
         CREDENTIAL_FIELDS.flatMap((name) =>
@@ -108,7 +108,7 @@ export class AuthResolver {
     newPassword: string,
     @Ctx() { changePassword }: Context,
   ): Promise<object> {
-    return runWrite<string>(ChangePasswordPayload, () => changePassword(trimmed(oldPassword), trimmed(newPassword)));
+    return runWrite<string>(ChangePasswordPayload, () => changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)));
   }
 
   @Mutation(() => ReplaceTokenPayload, {

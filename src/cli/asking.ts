@@ -25,12 +25,12 @@ function ask(question: string, { hidden = false } = {}): Promise<string> {
 }
 
 /** Asks for a confirmation by typing `expected`. */
-export async function confirm(question: string, expected: string): Promise<boolean> {
+export async function promptConfirmation(question: string, expected: string): Promise<boolean> {
   return (await ask(question)) === expected;
 }
 
 /** Reads a new password without echo; on a terminal twice, to detect typing errors. */
-export async function newPassword(): Promise<string> {
+export async function promptNewPassword(): Promise<string> {
   const password = await ask('Password: ', { hidden: true });
   checkPassword(password);
   if (process.stdin.isTTY && (await ask('The same again: ', { hidden: true })) !== password)

@@ -2,7 +2,7 @@
 import { ClientError } from '../core/model/errors';
 import type { EventKind } from '../auth/eventkinds';
 import { findEvents, type EventFilter, type SecurityEvent } from '../auth/securityevents';
-import { operate, say } from './operator';
+import { withDatabase, printLine } from './operator';
 
 const PAGE_SIZE = 1_000;
 /** Replaces control characters, so that logged text cannot control the terminal. */
@@ -29,12 +29,12 @@ interface Options {
 }
 
 export const audit = ({ user, kind: kinds, address, since, until, limit, json }: Options): Promise<void> =>
-  operate(async ({ session }) => {
+  withDatabase(async ({ session }) => {
     if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has such a name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
     for (let remaining = limit; remaining > 0;) {
       const events = await findEvents(filter, Math.min(remaining, PAGE_SIZE), session);
-      for (const event of events) say(json ? JSON.stringify(event) : formatEvent(event));
+      for (const event of events) printLine(json ? JSON.stringify(event) : formatEvent(event));
       if (events.length < PAGE_SIZE) return;
       remaining -= events.length;
       filter.before = events.at(-1)!.id;

@@ -5,24 +5,24 @@ import { basename } from 'node:path';
 import { ClientError } from '../core/model/errors';
 import { Media } from '../files/media';
 import { takeBackup } from '../transfer/backup/take';
-import { counted, noteOf, operate, say, stages } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './operator';
 
 const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 
 export const backup = (file: string, { replace }: { replace?: boolean }): Promise<void> =>
-  operate(
+  withDatabase(
     async ({ config, database, session, secretKey }) => {
       if (!replace && existsSync(file))
         throw new ClientError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
       // Continues if the audit log is not writable, for example on a standby.
-      await noteOf({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
+      await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);
-      const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: stages() });
+      const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgress() });
       for (const path of missing) process.stderr.write(`There is no file ${path}, though a row names it: the backup has none either.\n`);
       const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);
-      say(
-        `${counted(rows, 'row')} of ${counted(Object.keys(summary.rows).length, 'table')} and ${counted(summary.files, 'file')} are in ${file} (${formatMegabytes(size)}), verified.`,
+      printLine(
+        `${formatCount(rows, 'row')} of ${formatCount(Object.keys(summary.rows).length, 'table')} and ${formatCount(summary.files, 'file')} are in ${file} (${formatMegabytes(size)}), verified.`,
       );
     },
     { migrate: false },

@@ -1,7 +1,7 @@
 /** `fitgraph doctor`: prints the findings of the diagnostics; exit status 1 if a check fails. */
-import { ConfigError, readConfig, wantsStacks } from '../platform/config';
-import { examine, type Finding } from './examination';
-import { counted, say } from './operator';
+import { ConfigError, readConfig, showsStackTraces } from '../platform/config';
+import { runDiagnostics, type Finding } from './examination';
+import { formatCount, printLine } from './operator';
 
 const STATE_LABELS = { ok: 'ok  ', warning: 'WARN', failure: 'FAIL' };
 
@@ -14,20 +14,20 @@ export async function doctor(): Promise<void> {
   const findings: Finding[] = [];
   const note = (finding: Finding) => {
     findings.push(finding);
-    for (const line of formatFinding(finding)) say(line);
+    for (const line of formatFinding(finding)) printLine(line);
   };
   try {
-    await examine(readConfig(), note);
+    await runDiagnostics(readConfig(), note);
   } catch (error) {
     const { message, stack } = error as Error;
     const isConfigError = error instanceof ConfigError;
     note({
       state: 'failure',
       about: isConfigError ? 'Configuration' : 'Unexpected',
-      said: isConfigError || !wantsStacks() ? message : stack!,
+      said: isConfigError || !showsStackTraces() ? message : stack!,
     });
   }
   const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
-  say(`${findings.length} checks: ${count('failure')} failed, ${counted(count('warning'), 'warning')}.`);
+  printLine(`${findings.length} checks: ${count('failure')} failed, ${formatCount(count('warning'), 'warning')}.`);
   if (count('failure')) process.exitCode = 1;
 }

@@ -14,9 +14,9 @@ import { fieldsOf } from '../core/model/fields';
 import { allEntities, resourceOf } from '../core/model/registry';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
-import { freePort } from '../server/supervisor/port';
+import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
-import { counted } from './operator';
+import { formatCount } from './operator';
 
 export interface Finding {
   state: 'ok' | 'warning' | 'failure';
@@ -34,7 +34,7 @@ const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
 const MAX_CONCURRENT_CHECKS = 16;
 
-export async function examine(config: Config, note: Note): Promise<void> {
+export async function runDiagnostics(config: Config, note: Note): Promise<void> {
   note({
     state: 'ok',
     about: 'Versions',
@@ -43,7 +43,7 @@ export async function examine(config: Config, note: Note): Promise<void> {
   note({
     state: 'ok',
     about: 'Configuration',
-    said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${counted(config.workers, 'worker')}`,
+    said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${formatCount(config.workers, 'worker')}`,
   });
   checkDataDir(config.dataDir);
   examineFolder(config, note);
@@ -102,7 +102,7 @@ function examineDisk({ dataDir }: Config, note: Note): void {
 
 async function examinePort({ host, port, tls }: Config, note: Note): Promise<void> {
   try {
-    await freePort(host, port);
+    await choosePort(host, port);
     return note({ state: 'ok', about: 'Port', said: `${port || 'any'} is free: no server runs` });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') {

@@ -5,27 +5,30 @@ import { Staging } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
-import { counted, noteOf, operate, progress, say } from './operator';
+import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
   const rows = await DumpFile.open(file);
-  await operate(async ({ config, database, session, vault }) => {
+  await withDatabase(async ({ config, database, session, vault }) => {
     const folder = Media.of(config);
     let staging = new Staging(folder);
     try {
       const counts = await writeRows(rows, database, {
         vault,
         replace,
-        progress: progress('Importing'),
+        progress: createRowProgress('Importing'),
         before: async () => {
           if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
         },
       });
       const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
-      await noteOf({ kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${counted(count, 'row')}` }, session);
+      await recordOperatorEvent(
+        { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
+        session,
+      );
       // Published after the commit: until then a rollback would still need the replaced files.
       await staging.publish(Boolean(replace));
-      say(`${counted(count, 'row')} of ${counted(counts.size, 'model')} imported.`);
+      printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
     } catch (error) {
       await staging.discard();
       throw error;

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running server; without one they start and stop it. */
 import { Command, CommanderError } from 'commander';
-import { ConfigError, wantsStacks } from '../platform/config';
+import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
 import { main as serveForever } from '../index';
 
@@ -32,6 +32,6 @@ run().catch(async (error: unknown) => {
   if (error instanceof CommanderError) process.exit(error.exitCode);
   const { message, stack } = error as Error;
   const isExpected = error instanceof ConfigError || error instanceof (await import('../core/model/errors.ts')).ClientError;
-  process.stderr.write(`fitgraph: ${isExpected || !wantsStacks() ? message : stack}\n`);
+  process.stderr.write(`fitgraph: ${isExpected || !showsStackTraces() ? message : stack}\n`);
   process.exit(1);
 });

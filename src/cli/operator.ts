@@ -27,13 +27,13 @@ function operatorName(): string {
 }
 
 /** Records an operator's action in the audit log. */
-export const noteOf = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
+export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
 /** A command that started the database itself reads this when PostgreSQL was killed. */
 const STOPPED = 'The embedded database was stopped, with the server that had started it perhaps: run the command again';
 
-export async function operate<T>(
+export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,
   { migrate = true, key = true, config = readConfig() } = {},
 ): Promise<T> {
@@ -51,14 +51,14 @@ export async function operate<T>(
 }
 
 /** Formats a count with its noun: `1 row`, `2 rows`. */
-export const counted = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+export const formatCount = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
 
-export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const PROGRESS_INTERVAL_MS = 200;
 
 /** Returns a progress callback that updates one line per stage on a terminal; prints nothing otherwise. */
-export function stages(): (what: string, done: number, total?: number) => void {
+export function createProgress(): (what: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
   let [stage, startedAt, lastOutput] = ['', 0, 0];
   return (what, done, total) => {
@@ -67,19 +67,19 @@ export function stages(): (what: string, done: number, total?: number) => void {
     const isComplete = total !== undefined && done >= total;
     if (!isComplete && now - lastOutput < PROGRESS_INTERVAL_MS) return;
     lastOutput = now;
-    process.stderr.write(`\r\x1b[K${what}: ${progressLine(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
+    process.stderr.write(`\r\x1b[K${what}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
   };
 }
 
 /** Formats progress, for example `1,200 of 5,000, 400 a second, 10 s left`. */
-export function progressLine(done: number, total: number | undefined, seconds: number): string {
+export function formatProgress(done: number, total: number | undefined, seconds: number): string {
   const format = (number: number) => Math.round(number).toLocaleString('en');
   const rate = seconds > 0 ? done / seconds : 0;
   const timeLeft = total !== undefined && rate > 0 && done < total ? `, ${format((total - done) / rate)} s left` : '';
   return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
 }
 
-export function progress(what: string): (done: number, total: number) => void {
-  const show = stages();
+export function createRowProgress(what: string): (done: number, total: number) => void {
+  const show = createProgress();
   return (done, total) => show(`${what}, rows`, done, total);
 }

@@ -1,17 +1,17 @@
 /** `fitgraph seed`: seeds reference data and optionally the demo account. */
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReference } from '../transfer/seed';
-import { noteOf, operate, progress, say } from './operator';
+import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
-  operate(async ({ config, database, session, vault }) => {
+  withDatabase(async ({ config, database, session, vault }) => {
     if (options.demo && config.production) throw new ConfigError('NODE_ENV=production never gets a demo account');
-    await noteOf({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
-    const seeding = { database, vault, timeZone: config.timeZone, progress: progress('Seeding') };
-    say((await seedReference(seeding)) ? 'Reference data seeded.' : 'There is reference data already; it was left as it is.');
+    await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
+    const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgress('Seeding') };
+    printLine((await seedReference(seeding)) ? 'Reference data seeded.' : 'There is reference data already; it was left as it is.');
     if (!options.demo) return;
     const account = await seedDemo(seeding);
-    say(
+    printLine(
       account
         ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
         : 'There is a demo account already; `fitgraph user password demo --new` gives it another password.',

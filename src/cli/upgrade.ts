@@ -9,9 +9,9 @@ import { migrateUp } from '../database/migrate';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
-import { inspect, restoreBackup } from '../transfer/backup/restore';
+import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import { takeBackup } from '../transfer/backup/take';
-import { noteOf, say, stages } from './operator';
+import { recordOperatorEvent, printLine, createProgress } from './operator';
 
 const connectDatabase = (config: Config, connection: object) => new Database({ ...config, connection, models });
 
@@ -21,16 +21,16 @@ async function createUpgraded(
   dataDir: string,
   file: string,
   detail: string,
-  progress: ReturnType<typeof stages>,
+  progress: ReturnType<typeof createProgress>,
 ): Promise<void> {
   const embedded = await openEmbedded({ dataDir });
   const database = connectDatabase(config, embedded.connection);
   try {
     await migrateUp(database);
-    const found = await inspect(file, progress);
+    const found = await inspectBackup(file, progress);
     // Media files and the secret key are not part of this backup; they stay in place.
     await restoreBackup({ file, found, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
-    await noteOf({ kind: 'COMMAND', detail }, database.session());
+    await recordOperatorEvent({ kind: 'COMMAND', detail }, database.session());
   } finally {
     await database.close();
     await embedded.release();
@@ -41,9 +41,9 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
   const config = readConfig();
   if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
   const major = findMajorUpgrade(config.dataDir);
-  if (!major) return say('Nothing to do.');
+  if (!major) return printLine('Nothing to do.');
   const bin = findOldBinaries(major, binaries);
-  const progress = stages();
+  const progress = createProgress();
   const file = join(config.dataDir, 'upgrade.tar.gz');
   await rm(file, { force: true });
   try {
@@ -54,7 +54,7 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
     makeDraft(major);
     await createUpgraded(config, major.draft, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
     const formerFolder = replaceCluster(major);
-    say(
+    printLine(
       `The database is one of PostgreSQL ${major.to} now. That of PostgreSQL ${major.from} is kept in ${formerFolder}: delete it when all is well.`,
     );
   } finally {

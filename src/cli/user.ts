@@ -9,11 +9,11 @@ import type { Database } from '../database/connection';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../platform/logging';
-import { confirm, newPassword } from './asking';
-import { counted, noteOf, operate, say } from './operator';
+import { promptConfirmation, promptNewPassword } from './asking';
+import { formatCount, recordOperatorEvent, withDatabase, printLine } from './operator';
 
 /** Prompts for a password without the option, so that it need not appear in the shell history. */
-const readPassword = async (option: string | undefined): Promise<string> => option ?? newPassword();
+const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
 
 /** The user name as a prefix shows to which account the password belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
@@ -25,71 +25,71 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
-  await operate(async ({ session, vault }) => {
+  await withDatabase(async ({ session, vault }) => {
     // An account refers to a language.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
-    await noteOf({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    say(`User ${username} was made. Token: ${await getOrCreateToken(id, session, vault)}`);
+    await recordOperatorEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
+    printLine(`User ${username} was made. Token: ${await getOrCreateToken(id, session, vault)}`);
   });
 }
 
 export async function changePassword(username: string, options: { password?: string; new?: boolean }): Promise<void> {
   const password = options.new ? generatePassword(username) : await readPassword(options.password);
-  await operate(async ({ session, vault }) => {
+  await withDatabase(async ({ session, vault }) => {
     const { id } = await findUser(username, session);
     checkPassword(password);
-    await noteOf({ kind: 'PASSWORD_CHANGED', userId: id }, session);
+    await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
-    say(
+    printLine(
       `The password of ${username} was changed, and all browsers are signed out. New token: ${await getOrCreateToken(id, session, vault)}`,
     );
-    if (options.new) say(`New password: ${password}`);
+    if (options.new) printLine(`New password: ${password}`);
   });
 }
 
 export const showToken = (username: string, options: { new?: boolean }): Promise<void> =>
-  operate(async ({ session, vault }) => {
+  withDatabase(async ({ session, vault }) => {
     const { id } = await findUser(username, session);
-    await noteOf({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
+    await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    say(await (options.new ? replaceSealedToken : getOrCreateToken)(id, session, vault));
+    printLine(await (options.new ? replaceSealedToken : getOrCreateToken)(id, session, vault));
   });
 
 export const deactivate = (username: string, options: { undo?: boolean }): Promise<void> =>
-  operate(async ({ session }) => {
+  withDatabase(async ({ session }) => {
     const { id } = await findUser(username, session);
-    await noteOf({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
+    await recordOperatorEvent({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
     await setActive(id, options.undo === true, session);
-    say(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
+    printLine(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
   });
 
 export async function remove(username: string, options: { yes?: boolean }): Promise<void> {
-  if (!options.yes && !(await confirm(`Everything of ${username} will be deleted. Type the name again: `, username)))
+  if (!options.yes && !(await promptConfirmation(`Everything of ${username} will be deleted. Type the name again: `, username)))
     throw new ClientError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
-  await operate(async ({ config, database, session }) => {
+  await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
-    await noteOf({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
+    await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
     const { rows, contributions } = await deleteUser(id, database);
     await removeFiles(config, database);
-    say(`User ${username} is deleted, with ${counted(rows, 'row')} and ${counted(contributions, 'image')}.`);
+    printLine(`User ${username} is deleted, with ${formatCount(rows, 'row')} and ${formatCount(contributions, 'image')}.`);
   });
 }
 
 export const list = (options: { json?: boolean }): Promise<void> =>
-  operate(async ({ session }) => {
+  withDatabase(async ({ session }) => {
     const accounts = await session.query(LIST_ACCOUNTS, []);
-    if (options.json) return accounts.forEach((account) => say(JSON.stringify(account)));
+    if (options.json) return accounts.forEach((account) => printLine(JSON.stringify(account)));
     for (const { username, joined, lastLogin, superuser, active } of accounts) {
       const marks = [superuser && 'superuser', !active && 'locked'].filter(Boolean).join(', ');
-      say(
+      printLine(
         [username, `joined ${formatDate(joined)}`, lastLogin ? `last login ${formatDate(lastLogin)}` : 'never signed in', marks]
           .join('  ')
           .trimEnd(),
       );
     }
-    process.stderr.write(`${counted(accounts.length, 'account')}\n`);
+    process.stderr.write(`${formatCount(accounts.length, 'account')}\n`);
   });
 
 /** Deletes the files now. A running server would do so too; without one they would stay until the next start. */

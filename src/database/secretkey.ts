@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { join } from 'node:path';
 import { UUID_SOURCE } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
-import { makeFolder } from '../platform/folders';
+import { createFolder } from '../platform/folders';
 import { MIN_SECRET_KEY } from '../platform/settings';
 import type { Database } from './connection';
 
@@ -32,7 +32,7 @@ const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
 /** Stores the key of a backup, to be published after its rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
-  makeFolder(dataDir);
+  createFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
@@ -61,7 +61,7 @@ export function readKey(file: string): string | undefined {
 /** Creates the file atomically; an existing file is not replaced. */
 function writeKey(file: string, key: string): void {
   const draft = `${file}.${randomBytes(4).toString('hex')}`;
-  makeFolder(join(file, '..'));
+  createFolder(join(file, '..'));
   fs.writeFileSync(draft, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
   try {
     fs.linkSync(draft, file);

@@ -1,7 +1,7 @@
 /** Database session of one request: runs and counts its statements and transactions, and cancels them together. */
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
-import { Overloaded, type Limiter } from '../platform/limiter';
+import { OverloadedError, type Limiter } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
@@ -73,7 +73,7 @@ export class Session implements StatementContext {
       return await this.send(text, values, viewer, mayBeOld);
     } catch (error) {
       // Further statements would fail as well. A request waits for an overloaded or unavailable database once.
-      if (error instanceof Overloaded || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
+      if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
       throw error;
     }
   }
@@ -216,7 +216,7 @@ export class Session implements StatementContext {
       this.completeRegardless();
       return await lockedTables.writing(table, () => this.atOnce(work));
     } finally {
-      writes.leave(caller);
+      writes.release(caller);
     }
   }
 
@@ -245,8 +245,8 @@ export class Session implements StatementContext {
     if (this.over) throw this.over;
     return new Promise<void>((begin, refuse) => {
       const over = () => this.running.delete(stoppable);
-      const stoppable = { stop: (why: Error) => waiting && lane.abandon(waiting, why) };
-      const waiting = lane.enter(
+      const stoppable = { stop: (why: Error) => waiting && lane.cancel(waiting, why) };
+      const waiting = lane.acquire(
         caller,
         false,
         () => {

@@ -3,7 +3,7 @@ import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
 import { NamedQuery, type PrecedingStatement } from './namedquery';
-import type { Limiter, Queued } from '../platform/limiter';
+import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';
 import type { CircuitBreaker } from './pulse';
@@ -66,7 +66,7 @@ export function queryInTransaction(
 export class Statement {
   private why?: Error;
   private client?: PoolClient;
-  private waiting?: Queued<Caller>;
+  private waiting?: QueuedWork<Caller>;
   private stopping?: Promise<void>;
   private tries = 0;
   /** Set while the statement runs on the replica. */
@@ -94,7 +94,7 @@ export class Statement {
       this.done = done;
       this.failed = failed;
       const { caller, request } = this;
-      this.waiting = this.reads.limiter.enter(caller, request.hasStarted, () => this.begin(), failed);
+      this.waiting = this.reads.limiter.acquire(caller, request.hasStarted, () => this.begin(), failed);
       if (!this.waiting) this.begin();
     });
   }
@@ -192,7 +192,7 @@ export class Statement {
     client?.release(broken);
     if (error) this.failed(error);
     else this.done(rows);
-    this.reads.limiter.leave(this.caller);
+    this.reads.limiter.release(this.caller);
   }
 
   /** Makes `rows` reject with `why`: immediately if the statement is queued, after cancelling it if it is running. */
@@ -200,6 +200,6 @@ export class Statement {
     if (this.why) return;
     this.why = why;
     if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.limiter.abandon(this.waiting, why);
+    else if (this.waiting) this.reads.limiter.cancel(this.waiting, why);
   }
 }

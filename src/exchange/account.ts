@@ -11,8 +11,8 @@ import { requireAccountOwner } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/mistakes';
-import type { Dependencies } from './exchange';
-import { shownAddress } from './observation';
+import type { RequestServices } from './exchange';
+import { truncateAddress } from './observation';
 
 const MAX_LISTED_EVENTS = 10;
 
@@ -20,7 +20,7 @@ const WRONG_PASSWORD = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not
 
 interface AccountOptions {
   request: IncomingMessage;
-  services: Dependencies;
+  services: RequestServices;
   context: Context;
   /** Request id, for the log. */
   id: string;
@@ -32,7 +32,7 @@ interface AccountOptions {
   sessionId(): string | undefined;
 }
 
-export class Account {
+export class AccountService {
   private readonly context: Context;
 
   constructor(private readonly options: AccountOptions) {
@@ -64,7 +64,7 @@ export class Account {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
     const { viewer } = this.context;
-    const fields = { id: this.options.id, address: shownAddress(this.options.address), user: viewer?.id };
+    const fields = { id: this.options.id, address: truncateAddress(this.options.address), user: viewer?.id };
     this.options.services.log.warn({ ...fields, code }, code === 'TOO_MANY_REQUESTS' ? 'too many logins' : 'login failed');
   }
 

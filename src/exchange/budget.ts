@@ -13,7 +13,7 @@ import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 
 /** Cost units per second. */
-export interface Rates {
+export interface CostRates {
   readonly user: number;
   readonly anonymous: number;
 }
@@ -97,7 +97,7 @@ class RequestSpending implements RateBudget {
   private milliseconds = 0;
 
   constructor(
-    private readonly budgets: Budgets,
+    private readonly budgets: CostLimiter,
     private readonly findBucket: () => Bucket,
     private readonly session: Session,
   ) {}
@@ -139,7 +139,7 @@ class RequestSpending implements RateBudget {
     try {
       this.bucket.reserve(cost, this.cost);
     } catch (error) {
-      this.budgets.refused += 1;
+      this.budgets.rejectedCount += 1;
       throw error;
     }
   }
@@ -174,16 +174,16 @@ const SHARE_SQL = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], 
   ON CONFLICT ("key") DO UPDATE SET "level" = EXCLUDED."level", "rate" = EXCLUDED."rate", "at" = now()
   RETURNING "key", "level"`;
 
-export class Budgets {
+export class CostLimiter {
   private readonly buckets = new LRUCache<string, Bucket>({ max: MAX_BUCKETS });
   private shareTimer?: NodeJS.Timeout;
   /** Number of rejected reservations, for metrics. */
-  refused = 0;
+  rejectedCount = 0;
 
   /** Without rates there is no limit. */
   constructor(
     private readonly database: Database,
-    private readonly rates: Rates | undefined,
+    private readonly rates: CostRates | undefined,
     private readonly log: Logger,
   ) {}
 
@@ -198,11 +198,11 @@ export class Budgets {
   }
 
   /** Number of buckets in memory, for metrics. */
-  get known(): number {
+  get bucketCount(): number {
     return this.buckets.size;
   }
 
-  of(context: Context, address: () => string): RateBudget | undefined {
+  spendingFor(context: Context, address: () => string): RateBudget | undefined {
     const { rates } = this;
     if (!rates) return undefined;
     return new RequestSpending(

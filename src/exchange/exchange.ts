@@ -9,24 +9,24 @@ import type { Context, Viewer } from '../core/context';
 import type { Access } from '../core/access/scopes';
 import type { ScopeGroup } from '../contract/facts';
 import { unauthenticatedError, toClientError, type ClientError } from '../core/model/errors';
-import { Account } from './account';
+import { AccountService } from './account';
 import { rateLimitHeaders } from './budget';
-import type { Attempt, Idempotency, KeptAnswer } from './idempotency';
+import type { ClaimResult, IdempotencyKeys, StoredResponse } from './idempotency';
 import { Loaders } from '../core/read/loaders';
-import type { Exposure } from './exposure';
-import { languagesOf } from './languages';
-import { observe } from './observation';
-import { REQUEST_ID } from './origin';
+import type { ClearTextWarning } from './exposure';
+import { parseAcceptLanguage } from './languages';
+import { observeRequest } from './observation';
+import { REQUEST_ID_HEADER } from './origin';
 import type { Route } from '../rest/routes';
 import type { Services } from './services';
 import type { Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 
-export interface Dependencies extends Services {
+export interface RequestServices extends Services {
   sessions: Sessions;
   accessTokens: AccessTokens;
-  exposure: Exposure;
-  idempotency: Idempotency;
+  exposure: ClearTextWarning;
+  idempotency: IdempotencyKeys;
   /** Absent when disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
@@ -35,7 +35,7 @@ export interface Dependencies extends Services {
 /** Safe methods (RFC 9110, section 9.2.1), exempt from CSRF protection. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
-export class HttpExchange {
+export class RequestContext {
   /** X-Request-Id of the response and the log. */
   readonly id: string;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
@@ -48,7 +48,7 @@ export class HttpExchange {
   /** Session of a browser that was authenticated by its cookie. */
   private browserSession?: { sessionId: string; username: string };
 
-  private ownAccount?: Account;
+  private ownAccount?: AccountService;
   private authentication?: Promise<boolean>;
 
   /** Id of the user whose credentials were sent. Unlike the viewer it is set before the CSRF token is checked. */
@@ -56,16 +56,16 @@ export class HttpExchange {
 
   constructor(
     private readonly request: IncomingMessage,
-    private readonly services: Dependencies,
+    private readonly services: RequestServices,
     /** Accepted schemes of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],
     api: Context['api'],
   ) {
     const { config, database, reference, memory, names, changes, origin, media } = services;
     const session = database.session();
-    this.id = request.headers[REQUEST_ID] as string;
-    this.address = origin.address(request);
-    this.network = origin.network(request, this.address);
+    this.id = request.headers[REQUEST_ID_HEADER] as string;
+    this.address = origin.clientAddress(request);
+    this.network = origin.clientNetwork(request, this.address);
     session.setClient('strangers', this.network);
     const log = services.log;
     this.resolverContext = {
@@ -83,7 +83,7 @@ export class HttpExchange {
       media,
       timeZone: config.timeZone,
       baseUrl: origin.baseUrl(request),
-      languages: languagesOf(request.headers['accept-language']),
+      languages: parseAcceptLanguage(request.headers['accept-language']),
       log,
       signIn: (username, password) => this.account.signIn(username, password),
       credentials: () => this.account.credentials(),
@@ -93,17 +93,17 @@ export class HttpExchange {
         if (!(await this.authenticate())) throw unauthenticatedError();
       },
     };
-    this.resolverContext.budget = services.budgets.of(this.resolverContext, () => this.network);
+    this.resolverContext.budget = services.budgets.spendingFor(this.resolverContext, () => this.network);
   }
 
   get context(): Context {
     return this.resolverContext;
   }
 
-  get account(): Account {
+  get account(): AccountService {
     const { request, services, resolverContext, id, address, network } = this;
     const token = () => parseAuthorization(request.headers.authorization, this.schemes);
-    return (this.ownAccount ??= new Account({
+    return (this.ownAccount ??= new AccountService({
       request,
       services,
       context: resolverContext,
@@ -174,13 +174,13 @@ export class HttpExchange {
   }
 
   /** Authenticates once per request: before the body is read; the handler gets the same result. */
-  identified(): Promise<boolean> {
+  authenticateOnce(): Promise<boolean> {
     return (this.authentication ??= this.authenticate());
   }
 
   /** Whether the sender is signed in. Invalid credentials count as no; their error is reported later, by `identified`. */
-  isKnown(): Promise<boolean> {
-    return this.identified().catch(() => false);
+  isSignedIn(): Promise<boolean> {
+    return this.authenticateOnce().catch(() => false);
   }
 
   /** User name for the page header and CSRF token for its forms. */
@@ -190,7 +190,7 @@ export class HttpExchange {
   }
 
   /** Claims the Idempotency-Key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. */
-  async attempt(body: unknown): Promise<Attempt | undefined> {
+  async claimIdempotencyKey(body: unknown): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const key = headers['idempotency-key'];
     if (key === undefined || !this.resolverContext.viewer) return undefined;
@@ -199,15 +199,15 @@ export class HttpExchange {
     // Runs to its end even if the client disconnects: the client repeats the request to learn the result.
     this.resolverContext.session.completeRegardless();
     return this.services.idempotency
-      .attempt(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.resolverContext.session)
+      .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], this.resolverContext.session)
       .catch((error: unknown) => {
         throw toClientError(error, this.services.log, this.id) ?? error;
       });
   }
 
   /** Runs the operation, or replays the stored response if it was run before with the same Idempotency-Key. */
-  async once(body: unknown, run: () => Promise<KeptAnswer>): Promise<KeptAnswer> {
-    const attempt = await this.attempt(body);
+  async once(body: unknown, run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+    const attempt = await this.claimIdempotencyKey(body);
     if (!attempt) return run();
     if ('kept' in attempt) return attempt.kept;
     const { claim } = attempt;
@@ -215,7 +215,7 @@ export class HttpExchange {
       await claim.release();
       throw error;
     });
-    await claim.settle(response);
+    await claim.storeResponse(response);
     return response;
   }
 
@@ -255,15 +255,15 @@ export class HttpExchange {
   }
 
   /** Cancels the database work of the request when the client disconnects before the response is sent. */
-  watch(response: ServerResponse): void {
+  cancelOnDisconnect(response: ServerResponse): void {
     response.once('close', () => {
       if (!response.writableFinished) this.resolverContext.session.cancelReads();
     });
   }
 
   /** Registers access log, metrics and trace of the request. */
-  watched(response: ServerResponse): void {
+  observeResponse(response: ServerResponse): void {
     const { request, services, resolverContext, startedAt, address } = this;
-    observe(response, { request, services, context: resolverContext, startedAt, address, result: this });
+    observeRequest(response, { request, services, context: resolverContext, startedAt, address, result: this });
   }
 }

@@ -2,16 +2,16 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
-import type { Origin } from './origin';
+import type { ClientOrigin } from './origin';
 
 const WARNING_INTERVAL_MS = 60_000;
 
-export class Exposure {
+export class ClearTextWarning {
   private lastWarning = -Infinity;
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
-    private readonly origin: Origin,
+    private readonly origin: ClientOrigin,
     private readonly log: Logger,
   ) {}
 
@@ -22,7 +22,7 @@ export class Exposure {
     if (now - this.lastWarning < WARNING_INTERVAL_MS) return;
     this.lastWarning = now;
     this.log.warn(
-      { address: this.origin.address(request) },
+      { address: this.origin.clientAddress(request) },
       'a token or password came over plain HTTP from another host: serve https with TLS_CERT and TLS_KEY, or name the proxy that does in TRUSTED_PROXIES',
     );
   }

@@ -17,16 +17,16 @@ import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { isUnavailable } from '../database/refusals';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
-import { KEPT_HOURS, KEY } from '../platform/idempotencykey';
+import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../platform/idempotencykey';
 import { UploadedFile } from '../platform/multipart';
 
-export interface KeptAnswer {
+export interface StoredResponse {
   status: number;
   headers?: Record<string, string>;
   body?: unknown;
 }
 
-export type Attempt = { kept: KeptAnswer } | { claim: Claim };
+export type ClaimResult = { kept: StoredResponse } | { claim: IdempotencyClaim };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 const RETRY_INTERVAL_MS = 500;
@@ -37,7 +37,7 @@ const MAX_DEPTH = 200;
 /** Twice the usual response of the largest mutation (500 rows). */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
-const EXPIRED = `"at" < now() - interval '${KEPT_HOURS} hours'`;
+const EXPIRED = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
 /** SQL condition of claims that may be taken over: older than any request can run, or of an instance that no longer holds its advisory lock. */
 const ABANDONED = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
@@ -74,7 +74,7 @@ const inProgress = () => conflict('A request with this Idempotency-Key is being 
 const tooManyKeys = (maxKeys: number) =>
   new ClientError(
     'TOO_MANY_REQUESTS',
-    `You have used ${maxKeys} Idempotency-Keys in ${KEPT_HOURS} hours, and more are not kept. Send this without one, or later.`,
+    `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and more are not kept. Send this without one, or later.`,
     {
       retryAfter: FULL_RETRY_SECONDS,
     },
@@ -92,7 +92,7 @@ function toPlainJson(value: unknown, depth = 0): unknown {
 }
 
 /** Claim of a key by a request that may run; ends with `settle` or `release`. */
-export class Claim {
+export class IdempotencyClaim {
   private readonly identity: unknown[];
 
   constructor(
@@ -116,7 +116,7 @@ export class Claim {
   }
 
   /** Stores the response. Temporary failures and oversized responses are not stored; a committed write still stays committed. */
-  async settle({ status, headers = {}, body }: KeptAnswer): Promise<void> {
+  async storeResponse({ status, headers = {}, body }: StoredResponse): Promise<void> {
     if (status >= 500 || status === 429) return this.release();
     // Encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
@@ -131,7 +131,7 @@ export class Claim {
   }
 }
 
-export class Idempotency {
+export class IdempotencyKeys {
   private readonly sweepTimer: NodeJS.Timeout;
   private readonly abandonedClaims = new Set<unknown[]>();
   private retryTimer?: NodeJS.Timeout;
@@ -169,10 +169,10 @@ export class Idempotency {
    * Claims a key or returns the stored response. `request`: everything that identifies the request. Throws BAD_REQUEST for a malformed key,
    * CONFLICT for one that cannot be used now.
    */
-  async attempt(userId: number, header: string, request: unknown, session: Session): Promise<Attempt> {
+  async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
     // The draft defines a quoted string (RFC 9651); most clients send it without quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
-    if (!KEY.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+    if (!IDEMPOTENCY_KEY_PATTERN.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
     // A keyed hash, because a request may contain a password, which could be guessed from a toPlainJson digest in a stolen database.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
@@ -181,7 +181,8 @@ export class Idempotency {
       if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
       throw error;
     });
-    if (claimed) return { claim: new Claim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
+    if (claimed)
+      return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
     const [found] = await session.query(FIND, [userId, key, hash]);
     if (!found) {
       const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);

@@ -11,7 +11,7 @@ const MAX_LANGUAGES = 10;
 const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /** Returns language codes without regions, most preferred first. */
-export function languagesOf(header: string | undefined): string[] {
+export function parseAcceptLanguage(header: string | undefined): string[] {
   if (!header) return [];
   const end = header.length > MAX_HEADER_LENGTH ? header.lastIndexOf(',', MAX_HEADER_LENGTH) : header.length;
   return header

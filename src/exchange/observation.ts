@@ -1,20 +1,20 @@
 /** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../core/context';
-import { REQUEST } from '../platform/logging';
+import { REQUEST_MESSAGE } from '../platform/logging';
 import type { Route } from '../rest/routes';
-import { routeOf } from '../telemetry/routes';
-import type { Dependencies } from './exchange';
+import { routeTemplate } from '../telemetry/routes';
+import type { RequestServices } from './exchange';
 
 /** Maximum length in the log of a path or an operation name, which clients choose. */
-export const MAX_LOGGED = 200;
+export const MAX_LOGGED_LENGTH = 200;
 /** Length of the longest IPv6 address without its zone, which may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
-export const shownAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
+export const truncateAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
 interface ObservedRequest {
   request: IncomingMessage;
-  services: Pick<Dependencies, 'log' | 'metrics' | 'tracing'>;
+  services: Pick<RequestServices, 'log' | 'metrics' | 'tracing'>;
   context: Context;
   /** By `performance.now()`. */
   startedAt: number;
@@ -24,7 +24,10 @@ interface ObservedRequest {
 }
 
 /** Registers the observers. The access log never contains headers, bodies or query strings, which may hold secrets. */
-export function observe(response: ServerResponse, { request, services, context, startedAt, address, result }: ObservedRequest): void {
+export function observeRequest(
+  response: ServerResponse,
+  { request, services, context, startedAt, address, result }: ObservedRequest,
+): void {
   const { log, metrics, tracing } = services;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.begin(request);
@@ -32,7 +35,7 @@ export function observe(response: ServerResponse, { request, services, context, 
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // Read now, because Express rewrites the URL while routing.
-  const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
+  const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   response.once('close', () => {
     const ms = performance.now() - startedAt;
     const { viewer, session } = context;
@@ -46,20 +49,20 @@ export function observe(response: ServerResponse, { request, services, context, 
           path,
           status,
           user: viewer?.id ?? null,
-          address: shownAddress(address),
-          operation: operation?.slice(0, MAX_LOGGED),
+          address: truncateAddress(address),
+          operation: operation?.slice(0, MAX_LOGGED_LENGTH),
           ms: Math.round(ms * 10) / 10,
           statements: session.statements,
         },
-        REQUEST,
+        REQUEST_MESSAGE,
       );
     trace?.end({
       method,
-      route: routeOf(request, route),
+      route: routeTemplate(request, route),
       status,
       attributes: {
         'url.path': path,
-        'client.address': shownAddress(address),
+        'client.address': truncateAddress(address),
         'user.id': viewer?.id,
         'fitgraph.request.id': id,
       },

@@ -28,7 +28,7 @@ const lastEntry = (header: string | string[] | undefined) =>
 const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
 
 /** Header with the id of a request, used by proxies, in the log and in the response. */
-export const REQUEST_ID = 'x-request-id';
+export const REQUEST_ID_HEADER = 'x-request-id';
 const MAX_REQUEST_ID_LENGTH = 128;
 const WELL_FORMED_ID = /^[\w.:+/=@-]+$/;
 
@@ -47,7 +47,7 @@ function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-export class Origin {
+export class ClientOrigin {
   private readonly trustedProxies = new BlockList();
   private cachedHost?: string;
 
@@ -72,7 +72,7 @@ export class Origin {
   }
 
   /** Client address: that of the connection or, behind trusted proxies, the last untrusted one of X-Forwarded-For. */
-  address(request: IncomingMessage): string {
+  clientAddress(request: IncomingMessage): string {
     let address = unmapIPv4(request.socket.remoteAddress ?? '');
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
@@ -85,16 +85,16 @@ export class Origin {
   }
 
   /** Sets X-Request-Id in the request headers: the one sent by a trusted proxy, or a new one. */
-  identify(request: IncomingMessage): string {
+  assignRequestId(request: IncomingMessage): string {
     const { headers } = request;
-    const proxyId = headers[REQUEST_ID];
+    const proxyId = headers[REQUEST_ID_HEADER];
     const isValid =
       typeof proxyId === 'string' && proxyId.length <= MAX_REQUEST_ID_LENGTH && WELL_FORMED_ID.test(proxyId) && this.isProxied(request);
-    return (headers[REQUEST_ID] = isValid ? proxyId : randomUUID());
+    return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
   /** Key of per-client limits: the IPv4 address, or the /64 network of an IPv6 address, all of which usually belongs to one client. */
-  network(request: IncomingMessage, address = this.address(request)): string {
+  clientNetwork(request: IncomingMessage, address = this.clientAddress(request)): string {
     return networkOf(address);
   }
 
@@ -107,7 +107,7 @@ export class Origin {
 
   /** Whether the request was encrypted or came from this host, so that nobody on a network could read it. */
   isPrivate(request: IncomingMessage): boolean {
-    const address = this.address(request);
+    const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
     return isIP(address) !== 0 && loopback.check(address, family(address));
   }

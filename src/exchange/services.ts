@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { LoginRateLimiter } from '../auth/limit';
 import { EventRetention } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
-import { Budgets } from './budget';
+import { CostLimiter } from './budget';
 import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changes';
 import { NotificationListener } from '../core/changes/listener';
@@ -18,9 +18,9 @@ import { imageWorkerPool } from '../files/imageprocesses';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
-import { finishRestores } from '../transfer/backup/files';
-import { sweepUploads } from '../platform/multipart';
-import type { Origin } from './origin';
+import { finishInterruptedRestores } from '../transfer/backup/files';
+import { deleteAbandonedUploads } from '../platform/multipart';
+import type { ClientOrigin } from './origin';
 
 export interface Services {
   config: Config;
@@ -32,10 +32,10 @@ export interface Services {
   changes: ChangeLog;
   vault: TokenVault;
   limit: LoginRateLimiter;
-  budgets: Budgets;
+  budgets: CostLimiter;
   widths: AverageWidths;
   media: Media;
-  origin: Origin;
+  origin: ClientOrigin;
   /** Identifies this process among those that share the database. */
   instance: number;
   log: Logger;
@@ -46,7 +46,7 @@ export async function startServices(
   config: Config,
   database: Database,
   vault: TokenVault,
-  origin: Origin,
+  origin: ClientOrigin,
   log: Logger,
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await useViewerRole(database, (message) => log.warn(message));
@@ -62,13 +62,13 @@ export async function startServices(
   await reference.reload();
   await changes.start();
   await names.start();
-  await sweepUploads(config.dataDir);
+  await deleteAbandonedUploads(config.dataDir);
   // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
-  await finishRestores(database, media);
+  await finishInterruptedRestores(database, media);
   await removal.run();
   const limit = new LoginRateLimiter(database, config);
-  const budgets = new Budgets(database, config.budget, log);
+  const budgets = new CostLimiter(database, config.budget, log);
   budgets.start();
   const widths = new AverageWidths();
   await widths.follow(database, log);

@@ -13,7 +13,7 @@ import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3Client, S3Clien
 import type { RequestHandler, Response } from 'express';
 import type { Bucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
-import { FilesUnavailable } from '../platform/filesunavailable';
+import { FileStorageError } from '../platform/filesunavailable';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
 
 type S3Module = typeof import('@aws-sdk/client-s3');
@@ -77,7 +77,7 @@ export class BucketStore implements FileStore {
     return work(library, client).catch((error: unknown) => {
       const status = statusOf(error);
       if (status === RANGE_NOT_SATISFIABLE) throw error;
-      throw new FilesUnavailable(error);
+      throw new FileStorageError(error);
     });
   }
 
@@ -104,7 +104,7 @@ export class BucketStore implements FileStore {
     await this.send(async ({ PutObjectCommand, DeleteObjectCommand }, client) => {
       await client.send(new PutObjectCommand({ ...this.objectOf(probe), Body: 'fitgraph' }));
       await client.send(new DeleteObjectCommand(this.objectOf(probe)));
-    }).catch((error: FilesUnavailable) => {
+    }).catch((error: FileStorageError) => {
       throw new ConfigError(`MEDIA_URL must name a bucket that can be written to: ${this.name}: ${error.message}`);
     });
   }

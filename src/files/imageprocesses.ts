@@ -2,7 +2,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
-import { Limiter, Overloaded } from '../platform/limiter';
+import { Limiter, OverloadedError } from '../platform/limiter';
 import type { StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 import type { ReencodeResult } from './picture';
@@ -48,7 +48,7 @@ class Worker {
     try {
       const reply = await new Promise<WorkerReply>((resolve, reject) => {
         const rejectBroken = () => reject(new ImageFailure('broken'));
-        const timer = setTimeout(() => reject(new Overloaded()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
+        const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
         child.on('message', resolve).on('exit', rejectBroken).on('error', rejectBroken);
         removeListeners = () => {
           clearTimeout(timer);
@@ -60,7 +60,7 @@ class Worker {
       if ('error' in reply) throw new Error(reply.error);
       return reply.result;
     } catch (error) {
-      if (error instanceof ImageFailure || error instanceof Overloaded) this.end();
+      if (error instanceof ImageFailure || error instanceof OverloadedError) this.end();
       throw error;
     } finally {
       removeListeners();

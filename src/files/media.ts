@@ -9,7 +9,7 @@ import type { FileStore } from './filestore';
 import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
 import { extensionOf, imageAndThumbnailPaths, fitPath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
-import { Overloaded } from '../platform/limiter';
+import { OverloadedError } from '../platform/limiter';
 import { imageWorkerPool } from './imageprocesses';
 import { hasTransparency } from './picture';
 import { validateImage, storedName } from './upload';
@@ -116,7 +116,7 @@ export class Media {
       this.pendingThumbnails.set(path, pending);
     }
     return pending.catch((error) => {
-      if (error instanceof Overloaded) throw error;
+      if (error instanceof OverloadedError) throw error;
       return false;
     });
   }

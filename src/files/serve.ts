@@ -2,7 +2,7 @@
 import { Router, type ErrorRequestHandler, type Response } from 'express';
 import { IMAGE_FORMATS, formatOfExtension } from './formats';
 import type { Media } from './media';
-import { decoded } from '../platform/reading';
+import { decodeUrlSegment } from '../platform/reading';
 import { extensionOf, isMediaPath, parseThumbnailPath } from './paths';
 
 const ALLOWED_METHODS = ['GET', 'HEAD'];
@@ -19,7 +19,7 @@ export function serveMedia(media: Media): Router {
       .json({ detail: `Method "${request.method}" not allowed.` });
   });
   router.use(async (request, response, next) => {
-    const path = decoded(request.path).slice(1);
+    const path = decodeUrlSegment(request.path).slice(1);
     if (!isMediaPath(path)) return notFound(response);
     const thumbnail = parseThumbnailPath(path);
     if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);

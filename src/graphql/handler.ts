@@ -23,17 +23,17 @@ import { CsrfError } from '../auth/sessions';
 import { TEMPORARY_ERROR_CODES, HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
 import { documentLimitsRule, MAX_TOKENS } from './bounds';
 import type { Config } from '../platform/config';
-import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
+import { stringifyIncrementally, JsonTooLongError } from '../platform/jsonpieces';
 import type { Context, RateBudget } from '../core/context';
 import { ClientError, MAX_ERRORS_PER_RESPONSE, resultTooLargeError } from '../core/model/errors';
 import type { Executor } from '../core/operation/execute';
 import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
-import type { HttpExchange } from '../exchange/exchange';
-import type { Attempt } from '../exchange/idempotency';
+import type { RequestContext } from '../exchange/exchange';
+import type { ClaimResult } from '../exchange/idempotency';
 import { limitFormattedErrors } from './shownerrors';
 
 export interface GraphQLContext {
-  exchange: HttpExchange;
+  exchange: RequestContext;
   full: Context;
 }
 
@@ -184,7 +184,7 @@ const serializeResponse = (maxResponse: number): ApolloServerPlugin<GraphQLConte
       let text = introspectionJson
         ? `{"data":${introspectionJson}}`
         : full.responseSize?.isLong
-          ? await jsonInPieces(result, maxResponse).catch(whenTooLong)
+          ? await stringifyIncrementally(result, maxResponse).catch(whenTooLong)
           : JSON.stringify(result);
       if (text === undefined || Buffer.byteLength(text) > maxResponse) {
         http.status = 400;
@@ -198,7 +198,7 @@ const serializeResponse = (maxResponse: number): ApolloServerPlugin<GraphQLConte
 });
 
 function whenTooLong(error: unknown): undefined {
-  if (!(error instanceof TooLongError)) throw error;
+  if (!(error instanceof JsonTooLongError)) throw error;
 }
 
 /** Charges parsing and validation time to the client's budget, even for invalid documents. */
@@ -222,12 +222,12 @@ const dropEmptyOperationName: ApolloServerPlugin<GraphQLContext> = {
 /** Idempotency-Key support: repeated mutations receive the stored response instead of running again. */
 const replayByIdempotencyKey: ApolloServerPlugin<GraphQLContext> = {
   requestDidStart: async () => {
-    let attempt: Attempt | undefined;
+    let attempt: ClaimResult | undefined;
     return {
       async didResolveOperation({ operation, source, request, contextValue }) {
         if (operation?.operation !== 'mutation') return;
         try {
-          attempt = await contextValue.exchange.attempt([source, request.operationName ?? null, request.variables ?? {}]);
+          attempt = await contextValue.exchange.claimIdempotencyKey([source, request.operationName ?? null, request.variables ?? {}]);
         } catch (error) {
           if (!(error instanceof ClientError)) throw error;
           const { code, retryAfter } = error.extensions;
@@ -243,7 +243,9 @@ const replayByIdempotencyKey: ApolloServerPlugin<GraphQLContext> = {
       async willSendResponse({ response: { http, body } }) {
         if (!attempt || !('claim' in attempt) || body.kind !== 'single') return;
         const isRetryable = body.singleResult.errors?.some(({ extensions }) => RETRYABLE_CODES.includes(String(extensions?.code)));
-        await (isRetryable ? attempt.claim.release() : attempt.claim.settle({ status: http.status ?? 200, body: body.singleResult }));
+        await (isRetryable
+          ? attempt.claim.release()
+          : attempt.claim.storeResponse({ status: http.status ?? 200, body: body.singleResult }));
       },
     };
   },

@@ -5,18 +5,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
-import { largeBodiesInTurn } from '../platform/bodylimit';
-import { excessOf } from '../platform/jsonlimits';
+import { awaitLargeBodySlot } from '../platform/bodylimit';
+import { findExceededLimit } from '../platform/jsonlimits';
 import { sendGraphQLError } from './handler';
-import type { HttpExchange } from '../exchange/exchange';
+import type { RequestContext } from '../exchange/exchange';
 import {
-  limitsOfStrangers,
+  anonymousLimits,
   MultipartError,
   readMultipart,
-  TOO_MANY_PARTS,
+  TOO_MANY_PARTS_MESSAGE,
   UploadedFile,
   type MultipartLimits,
-  type Parts,
+  type MultipartParts,
 } from '../platform/multipart';
 
 /** CSRF prevention: either header makes browsers send a CORS preflight first. Apollo rejects requests that have neither. */
@@ -24,7 +24,7 @@ const PREFLIGHT_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'
 
 class InvalidUploadRequest extends Error {}
 
-export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingMessage) => HttpExchange): RequestHandler {
+export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingMessage) => RequestContext): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
@@ -34,8 +34,8 @@ export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingM
     }
     try {
       const exchange = exchangeOf(request);
-      const limits = (await exchange.isKnown()) ? { ...config, sender: exchange.sender } : limitsOfStrangers(config);
-      await largeBodiesInTurn(request, response, limits.sender);
+      const limits = (await exchange.isSignedIn()) ? { ...config, sender: exchange.sender } : anonymousLimits(config);
+      await awaitLargeBodySlot(request, response, limits.sender);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {
       if (error instanceof InvalidUploadRequest) return sendGraphQLError(request, response, 400, 'BAD_REQUEST', error.message);
@@ -51,11 +51,11 @@ function multipartMessage({ reason, subject }: MultipartError, { maxUpload }: Mu
   if (reason === 'boundary') return 'The multipart form has no boundary.';
   if (reason === 'charset') return `The charset of part ${JSON.stringify(subject)} is not known.`;
   if (reason === 'file too large') return `The file of part ${JSON.stringify(subject)} is larger than ${maxUpload} bytes.`;
-  if (reason === 'too many parts') return TOO_MANY_PARTS;
+  if (reason === 'too many parts') return TOO_MANY_PARTS_MESSAGE;
   return 'The multipart form is too large.';
 }
 
-export function assembleOperations(parts: Parts): Record<string, unknown> {
+export function assembleOperations(parts: MultipartParts): Record<string, unknown> {
   const operations = parseObjectPart(parts, 'operations');
   for (const [name, paths] of Object.entries(parseObjectPart(parts, 'map'))) {
     const file = parts.get(name)?.at(-1);
@@ -66,9 +66,9 @@ export function assembleOperations(parts: Parts): Record<string, unknown> {
   return operations;
 }
 
-function parseObjectPart(parts: Parts, name: string): Record<string, unknown> {
+function parseObjectPart(parts: MultipartParts, name: string): Record<string, unknown> {
   const text = parts.get(name)?.at(-1);
-  const excess = typeof text === 'string' ? excessOf(text) : undefined;
+  const excess = typeof text === 'string' ? findExceededLimit(text) : undefined;
   if (excess !== undefined) throw new InvalidUploadRequest(`The part "${name}" is refused: ${excess}.`);
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 /** Parses a date that a query string gives as year, month and day. */
 import { DateTime } from 'luxon';
-import { parseInteger } from './form';
+import { parseFormInteger } from './form';
 
 const MAX_YEAR = 9999;
 
@@ -10,7 +10,7 @@ export function parseDateParts(
   today: string,
 ): string | undefined {
   const { year, month, day } = DateTime.fromISO(today);
-  const date = { year: parseInteger(parts.year) ?? year, month: parseInteger(parts.month) ?? month, day: parseInteger(parts.day) ?? day };
+  const date = { year: parseFormInteger(parts.year) ?? year, month: parseFormInteger(parts.month) ?? month, day: parseFormInteger(parts.day) ?? day };
   // Luxon throws on NaN and accepts the year 0 (1 BC).
   if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
   return DateTime.fromObject(date).toISODate() ?? undefined;

@@ -1,14 +1,14 @@
 /** Validates amounts of ingredients in form texts, with the error messages of the reference service. */
 import { REQUIRED } from '../contract/messages';
 import { limitMessages } from '../core/model/limits';
-import { decimalOf, integerOf } from '../platform/reading';
+import { parseDecimal, parseInteger } from '../platform/reading';
 
 /** The error message for an amount; undefined if it is valid. Negative amounts are valid. */
 export function amountError(text: string | null | undefined): string | undefined {
   if (text === null || text === undefined || text === '') return REQUIRED;
-  const number = decimalOf(text);
+  const number = parseDecimal(text);
   return number === undefined ? 'Enter a number.' : limitMessages(number, { kind: 'decimal', digits: 5, places: 2, blank: false })[0];
 }
 
 /** Parses an integer. Undefined for a missing or empty text, NaN for an invalid one. */
-export const parseInteger = (text: string | null | undefined): number | undefined => (text ? (integerOf(text) ?? NaN) : undefined);
+export const parseFormInteger = (text: string | null | undefined): number | undefined => (text ? (parseInteger(text) ?? NaN) : undefined);

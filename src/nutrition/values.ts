@@ -3,7 +3,7 @@
  * converted and rounded before they are summed, so that a total equals the sum of the values shown. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
-import { trimmed } from '../platform/reading';
+import { pythonStrip } from '../platform/reading';
 
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 export type Decimal = DecimalJs;
@@ -64,7 +64,7 @@ const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
 
 /** Grams of an amount. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
 export function gramsOfAmount(amount: string, measure: HouseholdMeasure | null): Decimal {
-  const quantity = new Decimal(trimmed(amount));
+  const quantity = new Decimal(pythonStrip(amount));
   return measure ? quantity.times(measure.amount).times(measure.gram) : quantity;
 }
 

@@ -4,7 +4,7 @@ import express, { type ErrorRequestHandler, type Request, type RequestHandler, t
 import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
 import { isTransientError } from '../core/model/errors';
-import { parsedWithin } from '../platform/bodylimit';
+import { limitBody } from '../platform/bodylimit';
 import { sendPage, fieldText } from './answer';
 import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copy';
@@ -37,7 +37,7 @@ const statusOf = (error: GraphQLError) => HTTP_STATUS_BY_ERROR_CODE[String(error
 const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
   renderErrorPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
 
-const readForm = parsedWithin(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
+const readForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
   sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
 );
 const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());

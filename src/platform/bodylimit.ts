@@ -5,11 +5,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { Limiter } from './limiter';
 
 /** Wraps a body parser: `tooLarge` must respond, and is called as soon as the body exceeds `limit` bytes. Only for bodies that `parse` reads. */
-export function parsedWithin(
-  limit: number,
-  parse: RequestHandler,
-  tooLarge: (request: Request, response: Response) => void,
-): RequestHandler {
+export function limitBody(limit: number, parse: RequestHandler, tooLarge: (request: Request, response: Response) => void): RequestHandler {
   return (request, response, next) => {
     if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge(request, response);
     let remainingBytes = limit;
@@ -28,7 +24,7 @@ const LARGE_BODY_BYTES = 256 * 1024;
 const largeBodies = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
 /** Waits until the user's previous request with a large body is completed. Throws Overloaded when the user's queue is full. */
-export async function largeBodiesInTurn(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
+export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
   const length = request.headers['content-length'];
   if (sender === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
   // A chunked body has no declared length and counts as large.

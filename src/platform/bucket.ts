@@ -14,7 +14,7 @@ export interface Bucket {
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
 /** Parses `s3://bucket/prefix`; returns null for an invalid URL. `variable` reads an environment variable. */
-export function bucketOf(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
+export function parseBucketUrl(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME.test(host) || search || hash || username) return null;
   const prefix = pathname.split('/').filter(Boolean).join('/');

@@ -40,7 +40,7 @@ const TAG_SUFFIX = new RegExp(`-(?:${[...CODINGS.keys()].join('|')})$`);
 const tagOfCoding = (tag: string, coding: string) => tag.replace(/"$/, `-${coding}"`);
 
 /** Removes the suffix of the content coding from an ETag. */
-export const withoutCoding = (tag: string): string => tag.replace(TAG_SUFFIX, '');
+export const stripCodingSuffix = (tag: string): string => tag.replace(TAG_SUFFIX, '');
 
 function codingFor(request: IncomingMessage): [string, Compress] | undefined {
   const acceptable = new Negotiator(request).encodings([...CODINGS.keys()]);
@@ -75,7 +75,7 @@ function setCodingHeaders(response: ServerResponse, body: Buffer, coding: string
 }
 
 /** Patches the response, so that its body is compressed if the client accepts a supported coding. */
-export function compressed(request: IncomingMessage, response: ServerResponse): void {
+export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
   if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined || request.method === 'HEAD') return;
   const coding = codingFor(request);

@@ -105,7 +105,7 @@ export interface Config {
 type Variables = Record<string, string | undefined>;
 
 /** Whether unexpected errors are printed with their stack trace. Independent of `readConfig`, because the configuration may be invalid. */
-export const wantsStacks = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
+export const showsStackTraces = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
 /**
  * Parses and validates all settings. The first error is thrown; settings with checks beyond the syntax of one value are therefore parsed first.

@@ -14,11 +14,11 @@ const PREFLIGHT_HEADERS = {
 /** In addition to the CORS-safelisted response headers. */
 const EXPOSED_HEADERS = 'ETag, X-Request-Id';
 
-export const corsOf = ({ headers }: IncomingMessage): Record<string, string> =>
+export const corsHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
   headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
 
 /** Responds to a CORS preflight request; returns whether the request was one. */
-export function preflight({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
+export function respondToPreflight({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
   if (isPreflight) response.writeHead(200, PREFLIGHT_HEADERS).end();
   return isPreflight;

@@ -16,19 +16,19 @@ const MAX_NUMBER_LENGTH = 40;
 
 export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);
 
-export const textOf = (value: unknown): string => {
+export const cellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 };
 
 /** Formats a cell. Null is an empty cell and an empty string a quoted one, as in PostgreSQL's COPY. A formula is escaped by an apostrophe. */
-export function quoted(value: unknown): string {
+export function formatCell(value: unknown): string {
   if (value === null) return '';
-  const text = textOf(value);
+  const text = cellText(value);
   if (text === '') return '""';
   const safeText = FORMULA_START.test(text) && !isNumber(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 
 /** Joins formatted cells to a line. A single empty cell is quoted, because parsers skip empty lines. */
-export const line = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;
+export const formatLine = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;

@@ -1,5 +1,5 @@
 /** Error of the file storage (media folder, S3 bucket or upload folder): not available, or out of space. */
-export class FilesUnavailable extends Error {
+export class FileStorageError extends Error {
   constructor(override readonly cause: unknown) {
     super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);
   }

@@ -3,9 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** `mode` applies to every created folder. Unlike `mkdirSync` with `recursive`, it throws instead of looping forever on file systems like /proc. */
-export function makeFolder(folder: string, mode?: number): void {
+export function createFolder(folder: string, mode?: number): void {
   if (fs.existsSync(folder)) return;
-  makeFolder(path.resolve(folder, '..'), mode);
+  createFolder(path.resolve(folder, '..'), mode);
   try {
     fs.mkdirSync(folder, { mode });
   } catch (error) {

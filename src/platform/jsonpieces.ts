@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** Characters between two yields to the event loop; takes 1 to 2 ms. */
 const YIELD_LENGTH = 1 << 18;
 
-export class TooLongError extends Error {}
+export class JsonTooLongError extends Error {}
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
@@ -34,12 +34,12 @@ function* pieces(value: unknown): Generator<string, void, void> {
 }
 
 /** Returns the same text as JSON.stringify for plain objects, arrays and scalars. Throws TooLongError beyond `max` characters. */
-export async function jsonInPieces(value: unknown, max: number): Promise<string> {
+export async function stringifyIncrementally(value: unknown, max: number): Promise<string> {
   let text = '';
   let nextYield = YIELD_LENGTH;
   for (const piece of pieces(value)) {
     text += piece;
-    if (text.length > max) throw new TooLongError();
+    if (text.length > max) throw new JsonTooLongError();
     if (text.length < nextYield) continue;
     nextYield = text.length + YIELD_LENGTH;
     await nextTurn();

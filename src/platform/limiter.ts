@@ -5,7 +5,7 @@
  */
 
 /** Thrown before any of the work was done, so it can be retried. */
-export class Overloaded extends Error {
+export class OverloadedError extends Error {
   constructor() {
     super('too many requests wait for the same resource');
   }
@@ -22,7 +22,7 @@ export interface LimiterOptions {
 }
 
 /** Work that waits for a slot. */
-export interface Queued<Client> {
+export interface QueuedWork<Client> {
   readonly client: Client;
   /** Whether the work was admitted before. Resumed work has priority, waits longer and does not count against the bounds of the queue. */
   readonly isResumed: boolean;
@@ -36,7 +36,7 @@ const RESUMED_WAIT_FACTOR = 10;
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Queues by client, in round-robin order. */
-type Queues<Client> = Map<Client, Set<Queued<Client>>>;
+type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
 
 export class Limiter<Client> {
   readonly limits: Required<LimiterOptions>;
@@ -65,23 +65,23 @@ export class Limiter<Client> {
   /** Runs `work` as soon as a slot is free. Throws Overloaded if the queue is full or the wait exceeds `maxWaitMs`. */
   async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
     await new Promise<void>((start, reject) => {
-      if (!this.enter(client, false, start, reject)) start();
+      if (!this.acquire(client, false, start, reject)) start();
     });
     try {
       return await work();
     } finally {
-      this.leave(client);
+      this.release(client);
     }
   }
 
   /** Takes a free slot, which `leave` must release; returns false if there is none. */
-  tryEnter(client: Client): boolean {
+  tryAcquire(client: Client): boolean {
     const isFree = this.hasSlot(client);
     if (isFree) this.takeSlot(client);
     return isFree;
   }
 
-  runningOf(client: Client): number {
+  slotsOf(client: Client): number {
     return this.running.get(client) ?? 0;
   }
 
@@ -89,18 +89,18 @@ export class Limiter<Client> {
    * Takes a slot, which `leave` must release, and returns undefined; or queues the work and returns its entry. Then `start` is called once a slot
    * is taken, or `reject` after `maxWaitMs`. Throws Overloaded if the queue is full.
    */
-  enter(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): Queued<Client> | undefined {
-    if (this.tryEnter(client)) return undefined;
+  acquire(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {
+    if (this.tryAcquire(client)) return undefined;
     if (!isResumed && !this.makeRoom(client)) {
       this.rejected += 1;
-      throw new Overloaded();
+      throw new OverloadedError();
     }
     return this.enqueue({ client, isResumed, start, reject });
   }
 
-  leave(client: Client): void {
+  release(client: Client): void {
     this.busy -= 1;
-    const remaining = this.runningOf(client) - 1;
+    const remaining = this.slotsOf(client) - 1;
     if (remaining) this.running.set(client, remaining);
     else this.running.delete(client);
     const next = this.takeNext(this.resumed) ?? this.takeNext(this.fresh);
@@ -110,20 +110,20 @@ export class Limiter<Client> {
   }
 
   /** Ends the wait of an entry that is still queued. */
-  abandon(queued: Queued<Client>, error: Error): void {
+  cancel(queued: QueuedWork<Client>, error: Error): void {
     if (this.dequeue(queued)) queued.reject(error);
   }
 
   private hasSlot(client: Client): boolean {
-    return this.busy < this.limits.slots && this.runningOf(client) < this.limits.slotsPerClient;
+    return this.busy < this.limits.slots && this.slotsOf(client) < this.limits.slotsPerClient;
   }
 
   private takeSlot(client: Client): void {
     this.busy += 1;
-    this.running.set(client, this.runningOf(client) + 1);
+    this.running.set(client, this.slotsOf(client) + 1);
   }
 
-  private enqueue(queued: Queued<Client>): Queued<Client> {
+  private enqueue(queued: QueuedWork<Client>): QueuedWork<Client> {
     const queues = queued.isResumed ? this.resumed : this.fresh;
     const queue = queues.get(queued.client) ?? new Set();
     queues.set(queued.client, queue.add(queued));
@@ -134,7 +134,7 @@ export class Limiter<Client> {
     return queued;
   }
 
-  private dequeue(queued: Queued<Client>): boolean {
+  private dequeue(queued: QueuedWork<Client>): boolean {
     const queues = queued.isResumed ? this.resumed : this.fresh;
     const queue = queues.get(queued.client);
     if (!queue?.delete(queued)) return false;
@@ -145,13 +145,13 @@ export class Limiter<Client> {
     return true;
   }
 
-  private shed(queued: Queued<Client>): void {
+  private shed(queued: QueuedWork<Client>): void {
     this.rejected += 1;
-    this.abandon(queued, new Overloaded());
+    this.cancel(queued, new OverloadedError());
   }
 
   /** Removes and returns the first entry of the next client that may have a slot, and moves that client to the end. */
-  private takeNext(queues: Queues<Client>): Queued<Client> | undefined {
+  private takeNext(queues: Queues<Client>): QueuedWork<Client> | undefined {
     for (const [client, queue] of queues) {
       if (!this.hasSlot(client)) continue;
       const [first] = queue;
@@ -168,7 +168,7 @@ export class Limiter<Client> {
     const queuedOfClient = this.fresh.get(client)?.size ?? 0;
     if (queuedOfClient >= maxQueuedPerClient) return false;
     if (this.queuedFresh < maxQueued) return true;
-    const longest = [...this.fresh.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<Queued<Client>>());
+    const longest = [...this.fresh.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<QueuedWork<Client>>());
     if (longest.size <= queuedOfClient + 1) return false;
     this.shed([...longest].at(-1)!);
     return true;

@@ -3,9 +3,9 @@ import pino, { type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
 /** Message of access-log lines. */
-export const REQUEST = 'request';
+export const REQUEST_MESSAGE = 'request';
 /** Message of access-log lines of requests rejected by admission control. */
-export const TURNED_AWAY = 'turned away';
+export const REJECTED_MESSAGE = 'turned away';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
   const options = {
@@ -18,7 +18,7 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
   return process.stdout.isTTY
     ? pino(
         options,
-        terminal((text) => void process.stdout.write(text)),
+        terminalDestination((text) => void process.stdout.write(text)),
       )
     : pino(options, standardOutput());
 }
@@ -42,8 +42,8 @@ const prettyRequest = prettyFactory({
 });
 
 /** Destination for terminals: one short line per request. */
-export const terminal = (write: (text: string) => void): DestinationStream => ({
-  write: (line) => write((line.includes(`"msg":"${REQUEST}"`) ? prettyRequest : pretty)(line)),
+export const terminalDestination = (write: (text: string) => void): DestinationStream => ({
+  write: (line) => write((line.includes(`"msg":"${REQUEST_MESSAGE}"`) ? prettyRequest : pretty)(line)),
 });
 
 /** SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in these messages. */

@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { FilesUnavailable } from './filesunavailable';
-import { makeFolder } from './folders';
+import { FileStorageError } from './filesunavailable';
+import { createFolder } from './folders';
 
 /** Uploaded file, not validated. Its content is deleted when the response is closed. */
 export class UploadedFile {
@@ -28,7 +28,7 @@ export class UploadedFile {
 }
 
 type Part = string | UploadedFile;
-export type Parts = Map<string, Part[]>;
+export type MultipartParts = Map<string, Part[]>;
 
 export interface MultipartLimits {
   /** Maximum bytes of a text, and of the whole body beyond one file of `maxUpload`. */
@@ -45,7 +45,7 @@ export interface MultipartLimits {
 }
 
 /** Limits for anonymous clients, of whose uploads nothing is stored. */
-export const limitsOfStrangers = (limits: MultipartLimits): MultipartLimits => ({
+export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
   ...limits,
   maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
   isStrange: true,
@@ -57,7 +57,7 @@ export class MultipartError extends Error {
     /** The invalid boundary, or the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the texts within the limits, and the files before the first error. */
-    readonly arrived: Parts = new Map(),
+    readonly arrived: MultipartParts = new Map(),
   ) {
     super(reason);
   }
@@ -68,7 +68,7 @@ const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Texts and files together; the same limit as in the reference service. */
 const MAX_PARTS = 1000;
-export const TOO_MANY_PARTS = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
+export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
 /** Longer than any request can take. */
 const ABANDONED_AGE_MS = 60 * 60 * 1000;
 
@@ -91,12 +91,12 @@ class Spool {
   /** Stores the chunks that fit. Throws FilesUnavailable. */
   write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
     return this.writeFile(filename, chunks, fits).catch((error: unknown) => {
-      throw new FilesUnavailable(error);
+      throw new FileStorageError(error);
     });
   }
 
   private async writeFile(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
-    makeFolder(spoolFolder(this.dataDir), PRIVATE_FOLDER_MODE);
+    createFolder(spoolFolder(this.dataDir), PRIVATE_FOLDER_MODE);
     const path = join(spoolFolder(this.dataDir), randomUUID());
     this.paths.push(path);
     const file = await open(path, 'wx', PRIVATE_FILE_MODE);
@@ -168,10 +168,10 @@ class PartCollector {
       });
   }
 
-  async finish(): Promise<Parts> {
+  async finish(): Promise<MultipartParts> {
     // The parser still emits the other parts of the chunk that it is reading.
     this.isClosed = true;
-    const parts: Parts = new Map();
+    const parts: MultipartParts = new Map();
     // Files come after texts of the same name, as in the reference service.
     for (const [name, pending] of [...this.texts, ...this.files]) {
       const part = await pending;
@@ -240,7 +240,7 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
 }
 
 /** Parses the body. A truncated body yields the parts received. Files are deleted when the response is closed. */
-export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {
+export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
   const { maxBody, maxUpload, dataDir, isStrange, sender } = limits;
   const header = request.headers['content-type'] ?? '';
   if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
@@ -275,7 +275,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
 }
 
 /** Deletes spooled files left behind by a server that died during a request. */
-export async function sweepUploads(dataDir: string): Promise<void> {
+export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   const folder = spoolFolder(dataDir);
   // Restricts a folder created by an older version.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);

@@ -25,27 +25,28 @@ function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean
 /** Fast path for most texts. */
 const needsNoTrim = (text: string): boolean => isVisibleAscii(text.charCodeAt(0)) && isVisibleAscii(text.charCodeAt(text.length - 1));
 
-export const trimmed = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, true));
-export const trimmedAtEnd = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, false));
+export const pythonStrip = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, true));
+export const pythonRstrip = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, false));
 
 /** Python's limit for parsing integers (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
 const MAX_DIGITS = 4_300;
 
 /** Clamps an integer to the safe integers. No id, limit or offset lies outside of them, so the result has the same effect. */
-export const exact = (integer: number): number => Math.min(Math.max(integer, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
+export const clampToSafeInteger = (integer: number): number =>
+  Math.min(Math.max(integer, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
 /** Parses ASCII digits with an optional sign and surrounding whitespace. */
-export function integerOf(text: string): number | undefined {
+export function parseInteger(text: string): number | undefined {
   const digits = needsNoTrim(text) ? text : strip(text, INTEGER_WHITESPACE, true);
-  return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? exact(Number(digits)) : undefined;
+  return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? clampToSafeInteger(Number(digits)) : undefined;
 }
 
 /** Python's `Decimal` rejects longer exponents too. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,18})?$/i;
 
 /** Validates a decimal number with optional sign, point, exponent and surrounding whitespace; returns its text without the whitespace. */
-export function decimalOf(text: string): string | undefined {
-  const number = trimmed(text);
+export function parseDecimal(text: string): string | undefined {
+  const number = pythonStrip(text);
   return DECIMAL.test(number) ? number : undefined;
 }
 
@@ -55,14 +56,14 @@ const BRACES = new Set('{}');
 const MAX_UUID_LENGTH = 200;
 
 /** Parses a UUID to 32 lower-case digits; ignores dashes, braces and `urn:uuid:`. */
-export function uuidOf(text: string): string | undefined {
+export function parseUuid(text: string): string | undefined {
   if (text.length > MAX_UUID_LENGTH) return undefined;
   const digits = strip(text.replaceAll('urn:', '').replaceAll('uuid:', ''), BRACES, true).replaceAll('-', '');
   return digits.length === UUID_DIGITS && /^[0-9a-f]+$/i.test(digits) ? digits.toLowerCase() : undefined;
 }
 
 /** Decodes a percent-encoded URL segment; returns an empty string for invalid encoding. */
-export function decoded(part: string): string {
+export function decodeUrlSegment(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {

@@ -5,7 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { IANAZone } from 'luxon';
-import { bucketOf } from './bucket';
+import { parseBucketUrl } from './bucket';
 import type { Config } from './config';
 import { ConfigError, type Environment, type Rate } from './environment';
 
@@ -72,7 +72,7 @@ export function files(env: Environment) {
   const mediaUrl = env.url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
   if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
   const mediaEndpoint = env.url('MEDIA_ENDPOINT', HTTP_PROTOCOLS, 'https://s3.example.com');
-  const bucket = mediaUrl === undefined ? undefined : bucketOf(mediaUrl, mediaEndpoint, (name) => env.text(name));
+  const bucket = mediaUrl === undefined ? undefined : parseBucketUrl(mediaUrl, mediaEndpoint, (name) => env.text(name));
   return {
     dataDir,
     mediaDir: mediaDir === undefined ? join(dataDir, 'media') : resolve(mediaDir),

@@ -18,7 +18,7 @@ import { toSnakeCase } from '../contract/casing';
 import { Needs } from '../core/read/plan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
-import { amountError, parseInteger } from '../nutrition/form';
+import { amountError, parseFormInteger } from '../nutrition/form';
 import { FormValues, NutritionalValues } from '../nutrition/types';
 import {
   formatValues,
@@ -29,7 +29,7 @@ import {
   type MassUnit,
   type ExactValues,
 } from '../nutrition/values';
-import { integerOf } from '../platform/reading';
+import { parseInteger } from '../platform/reading';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';
@@ -278,10 +278,10 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
-    const formIngredientId = parseInteger(ingredient);
+    const formIngredientId = parseFormInteger(ingredient);
     // The reference service validates the ingredient first and reports only its error.
     if (Number.isNaN(formIngredientId)) throw invalidFieldsError({ ingredient: [NOT_A_CHOICE] });
-    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(integerOf(unit)), context) : null;
+    const measure = unit ? await loadMeasure(formIngredientId ?? NO_INGREDIENT_ID, parseRowId(parseInteger(unit)), context) : null;
     return valuesOfAmount(amount ?? '', measure, row);
   }
 }

@@ -1,7 +1,7 @@
 /** Conditional requests (RFC 9110, section 13): a row's version is its strong entity tag, compared with `If-Match` and `If-None-Match`. */
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { withoutCoding } from '../platform/compression';
+import { stripCodingSuffix } from '../platform/compression';
 import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse } from './request';
@@ -30,7 +30,7 @@ export const preconditionFailed = () =>
 function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
   if (header.trim() === '*') return undefined;
   const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptWeak || weak === undefined);
-  return tags.map(([, , version]) => withoutCoding(version!));
+  return tags.map(([, , version]) => stripCodingSuffix(version!));
 }
 
 /** Returns the versions accepted by `If-Match`; undefined if any version will do. */

@@ -3,10 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, unmarkFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
-import { corsOf, preflight } from '../platform/cors';
-import { MAX_MEMBERS } from '../platform/jsonlimits';
-import { jsonInPieces, TooLongError } from '../platform/jsonpieces';
-import { limitsOfStrangers, type MultipartLimits } from '../platform/multipart';
+import { corsHeaders, respondToPreflight } from '../platform/cors';
+import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
+import { stringifyIncrementally, JsonTooLongError } from '../platform/jsonpieces';
+import { anonymousLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './admission';
 import { createRouteHandler } from './answers';
 import { readBody, type ParsedBody } from './dialect/body';
@@ -77,11 +77,11 @@ class Router {
     const [path = ''] = url.split('?', 1);
     const search = url.slice(path.length);
     const exchange = this.options.open(message);
-    if (preflight(message, response)) return;
+    if (respondToPreflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
       return void response
-        .writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0', ...corsOf(message) })
+        .writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0', ...corsHeaders(message) })
         .end();
     exchange.route = route;
     const { limits } = this.options;
@@ -96,7 +96,7 @@ class Router {
       exchange,
       signedIn: false,
       body: (isSignedIn = request.signedIn) =>
-        (bodyPromise ??= readBody(message, response, isSignedIn ? { ...limits, sender: exchange.sender } : limitsOfStrangers(limits))),
+        (bodyPromise ??= readBody(message, response, isSignedIn ? { ...limits, sender: exchange.sender } : anonymousLimits(limits))),
     };
     await this.send(await catchRestError(() => this.process(request)), request, response);
   }
@@ -111,7 +111,7 @@ class Router {
       throw notFound();
     }
     request.wanted = negotiate(accept, query, route.suffix);
-    if (query.size > MAX_MEMBERS) throw badRequest(`A query has at most ${MAX_MEMBERS} parameters.`);
+    if (query.size > MAX_JSON_MEMBERS) throw badRequest(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
     const isPage = request.wanted.format === 'api';
     if (isPage) request.most = MAX_HTML_LIMIT;
     try {
@@ -161,9 +161,9 @@ class Router {
   /** Returns undefined if the text would exceed the maximum response size. */
   private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
-      return toDjangoJson(await jsonInPieces(body, this.options.maxResponse));
+      return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponse));
     } catch (error) {
-      if (error instanceof TooLongError) return undefined;
+      if (error instanceof JsonTooLongError) return undefined;
       throw error;
     }
   }

@@ -1,6 +1,6 @@
 /** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
-import { decoded, integerOf } from '../platform/reading';
+import { decodeUrlSegment, parseInteger } from '../platform/reading';
 import { LOGIN_PATH as LOGIN_PATH } from './dialect/login';
 import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
 
@@ -28,7 +28,7 @@ const UNKNOWN_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
 const idOf = (text: string): string => {
-  const number = integerOf(decoded(text)) ?? -1;
+  const number = parseInteger(decodeUrlSegment(text)) ?? -1;
   return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
 };
 

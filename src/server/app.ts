@@ -5,42 +5,42 @@ import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/execute';
 import type { Services } from '../exchange/services';
 import { createApolloServer } from '../graphql/handler';
-import { createLiveTransports } from '../graphql/live/transports';
+import { createLiveTransports, type LiveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusted';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
-import { compressed } from '../platform/compression';
-import { corsOf } from '../platform/cors';
+import { compressResponse } from '../platform/compression';
+import { corsHeaders } from '../platform/cors';
 import { Limiter } from '../platform/limiter';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/respond';
 import { createRestHandler, type RestHandler } from '../rest/router';
 import { API_BASE_PATH } from '../rest/routes';
 import type { Scrape } from '../telemetry/scrape';
-import { scrapeOf } from '../telemetry/worker';
-import { leaveUnread } from './connections';
-import { Door } from './door';
-import { Exchanges } from './exchanges';
-import { Failures } from './failures';
-import { dependenciesOf } from './dependencies';
-import { Readiness } from './readiness';
-import { isProbe, routesOf, type Parts } from './routes';
-import { repeatedHeader, tidied } from './target';
+import { createScrape } from '../telemetry/worker';
+import { discardUnreadBody } from './connections';
+import { AdmissionControl } from './door';
+import { RequestContexts } from './exchanges';
+import { ErrorResponses } from './failures';
+import { createDependencies } from './dependencies';
+import { ReadinessProbe } from './readiness';
+import { isProbe, createExpressApp, type AppParts } from './routes';
+import { findRepeatedHeader, normalizeTarget } from './target';
 
 export interface App {
   listener: RequestListener;
   /** Listener of the server's `connection` event. */
-  connected(): void;
+  onConnection(): void;
   /** Listener of the server's `upgrade` event (WebSocket handshakes). */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+  onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: Scrape;
-  failures: Failures;
+  failures: ErrorResponses;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
-  leave(): void;
+  startDraining(): void;
   /** Precomputes introspection responses; deferred until the first requests have been served. */
-  prepare(): void;
+  warmUp(): void;
   stop(): Promise<void>;
 }
 
@@ -54,15 +54,15 @@ const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(services: Services): Promise<App> {
   const { config, log, database, origin } = services;
-  const failures = new Failures(log);
-  const door = new Door(config.maxLag, origin, log, failures);
+  const failures = new ErrorResponses(log);
+  const door = new AdmissionControl(config.maxLag, origin, log, failures);
   const { executor, restExecutor } = executorsOf(services);
-  const dependencies = await dependenciesOf(services, {
-    turnedAway: door.turnedAway,
-    lateness: () => door.lateness,
+  const dependencies = await createDependencies(services, {
+    turnedAway: door.rejectedCounts,
+    lateness: () => door.queueingDelay,
     subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
   });
-  const exchanges = new Exchanges(dependencies);
+  const exchanges = new RequestContexts(dependencies);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const live = createLiveTransports({
@@ -71,13 +71,13 @@ export async function createApp(services: Services): Promise<App> {
     maxMessage: config.maxAnonymousBody,
     open: exchanges.open,
     known: exchanges.of,
-    networkOf: (request) => origin.network(request),
-    refuses: door.refuses,
+    networkOf: (request) => origin.clientNetwork(request),
+    refuses: door.rejects,
     log,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
-  const scrape = dependencies.metrics && scrapeOf(dependencies.metrics.registry);
-  const readiness = new Readiness(database);
+  const scrape = dependencies.metrics && createScrape(dependencies.metrics.registry);
+  const readiness = new ReadinessProbe(database);
   const prepare = prepareOperation(restExecutor);
   const handleAdmitted = admittedListener({
     services,
@@ -94,14 +94,14 @@ export async function createApp(services: Services): Promise<App> {
   });
   return {
     ...serverListeners(services, failures, door, live, handleAdmitted),
-    leave() {
-      door.leave();
-      readiness.end();
+    startDraining() {
+      door.startDraining();
+      readiness.startDraining();
       live.end();
     },
     scrape,
     failures,
-    prepare: () => executor.introspectionCache.warmUp(),
+    warmUp: () => executor.introspectionCache.warmUp(),
     async stop() {
       door.stop();
       dependencies.metrics?.stop();
@@ -128,7 +128,7 @@ const prepareOperation =
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: Parts): RestHandler {
+function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: AppParts): RestHandler {
   const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
@@ -143,21 +143,21 @@ function restOf({ services: { config }, executor, restExecutor, prepare, exchang
   });
 }
 
-function admittedListener(parts: Parts): RequestListener {
+function admittedListener(parts: AppParts): RequestListener {
   const { services, exchanges, failures } = parts;
   const { config, origin } = services;
   const rest = restOf(parts);
-  const routes = routesOf(parts);
+  const routes = createExpressApp(parts);
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
     const exchange = exchanges.begin(request, isRest);
-    exchange.watch(response);
-    exchange.watched(response);
-    compressed(request, response);
+    exchange.cancelOnDisconnect(response);
+    exchange.observeResponse(response);
+    compressResponse(request, response);
     // RFC 6797 permits HSTS over HTTPS only.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would take more than half of the time of a short request.
-    if (isRest) return void rest(request, response).catch((error) => failures.failed(error, request, response, corsOf(request)));
+    if (isRest) return void rest(request, response).catch((error) => failures.handleError(error, request, response, corsHeaders(request)));
     // Set before routing, so that error responses carry it too.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.setHeader(name, value);
@@ -167,23 +167,23 @@ function admittedListener(parts: Parts): RequestListener {
 
 const serverListeners = (
   { origin }: Services,
-  failures: Failures,
-  door: Door,
-  live: Pick<App, 'upgrade'>,
+  failures: ErrorResponses,
+  door: AdmissionControl,
+  live: Pick<LiveTransports, 'upgrade'>,
   handleAdmitted: RequestListener,
-): Pick<App, 'listener' | 'connected' | 'upgrade'> => ({
+): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener(request, response) {
-    const repeated = repeatedHeader(request);
-    if (repeated) return failures.refuse(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
-    request.url = tidied(request.url!);
-    response.setHeader('X-Request-Id', origin.identify(request));
-    leaveUnread(request, response);
+    const repeated = findRepeatedHeader(request);
+    if (repeated) return failures.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
+    request.url = normalizeTarget(request.url!);
+    response.setHeader('X-Request-Id', origin.assignRequestId(request));
+    discardUnreadBody(request, response);
     if (isProbe(request)) return handleAdmitted(request, response);
     door.admit(request, response, handleAdmitted);
   },
-  connected: door.connected,
-  upgrade(request, socket, head) {
-    origin.identify(request);
+  onConnection: door.onConnection,
+  onUpgrade(request, socket, head) {
+    origin.assignRequestId(request);
     // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
     socket.on('error', () => socket.destroy());
     door.admitSocket(request, socket, () => live.upgrade(request, socket, head));

@@ -3,14 +3,14 @@ import express, { type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
-import type { HttpExchange } from '../exchange/exchange';
+import type { RequestContext } from '../exchange/exchange';
 import { sendGraphQLError } from '../graphql/handler';
-import { largeBodiesInTurn, parsedWithin } from '../platform/bodylimit';
-import { excessOf } from '../platform/jsonlimits';
+import { awaitLargeBodySlot, limitBody } from '../platform/bodylimit';
+import { findExceededLimit } from '../platform/jsonlimits';
 
-export function jsonBody(
+export function graphqlJsonParser(
   { maxBody, maxJson, maxAnonymousBody }: Config,
-  exchangeOf: (request: IncomingMessage) => HttpExchange,
+  exchangeOf: (request: IncomingMessage) => RequestContext,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
   const userParser = jsonParser(maxBytes);
@@ -19,15 +19,15 @@ export function jsonBody(
     // Without a JSON body express.json only sets `request.body`, which Apollo requires.
     if (!request.is('json')) return anonymousParser.parse(request, response, next);
     const exchange = exchangeOf(request);
-    const { within } = (await exchange.isKnown()) ? userParser : anonymousParser;
-    await largeBodiesInTurn(request, response, exchange.sender);
+    const { within } = (await exchange.isSignedIn()) ? userParser : anonymousParser;
+    await awaitLargeBodySlot(request, response, exchange.sender);
     within(request, response, next);
   };
 }
 
 /** `verify` hook of express.json: rejects bodies beyond the structural JSON limits before they are parsed. Decodes like the parser. */
 function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
-  const excess = excessOf(iconv.decode(body, encoding));
+  const excess = findExceededLimit(iconv.decode(body, encoding));
   if (excess !== undefined) throw Object.assign(new Error(`The body is refused: ${excess}.`), { status: 400 });
 }
 
@@ -36,6 +36,6 @@ function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
   const message = `The body is larger than ${limit} bytes.`;
   return {
     parse,
-    within: parsedWithin(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
+    within: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
   };
 }

@@ -12,7 +12,7 @@ type Timeout = Pick<Config, 'clientTimeout'>;
 
 const checkIntervalMs = (clientTimeout: number) => Math.min(5_000, Math.max(100, clientTimeout / 4));
 
-export const patience = ({ clientTimeout }: Timeout): ServerOptions => ({
+export const serverTimeouts = ({ clientTimeout }: Timeout): ServerOptions => ({
   keepAliveTimeout: KEEP_ALIVE_MS,
   headersTimeout: clientTimeout,
   requestTimeout: REQUEST_TIMEOUT_FACTOR * clientTimeout,
@@ -35,7 +35,7 @@ const YIELD_BYTES = 128 * 1024;
  * body was read. Discards the rest of the body within limits of time and size: the client receives the response instead of a reset, and the
  * rest of a short body is not parsed as the next request.
  */
-export function leaveUnread(request: IncomingMessage, response: ServerResponse): void {
+export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
   // Must run before Node's own `finish` listener, which closes the connection: closing with unread data would also discard the response.
@@ -72,7 +72,7 @@ export function leaveUnread(request: IncomingMessage, response: ServerResponse):
 const MAX_PIPELINED = 100;
 
 /** Serialises pipelined requests: each one starts when the previous response of its connection has been flushed. */
-export function inOrder(listener: RequestListener): RequestListener {
+export function serializePipelined(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queued: number }>();
   return (request, response) => {
     const { socket } = request;
@@ -94,7 +94,7 @@ export function inOrder(listener: RequestListener): RequestListener {
 }
 
 /** Closes connections without traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded: they have their own timeout. */
-export function endStalled(server: Server, { clientTimeout }: Timeout): void {
+export function closeStalledConnections(server: Server, { clientTimeout }: Timeout): void {
   const lastResponses = new WeakMap<Socket, ServerResponse>();
   server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
   const stalledSince = new WeakMap<Socket, number>();

@@ -1,14 +1,14 @@
 /** Creates the dependencies of request handling that need the services: tokens, sessions, idempotency, metrics and tracing. */
 import { AccessTokens } from '../auth/accesstokens';
 import { Sessions } from '../auth/sessions';
-import type { Dependencies } from '../exchange/exchange';
-import { Exposure } from '../exchange/exposure';
-import { Idempotency } from '../exchange/idempotency';
+import type { RequestServices } from '../exchange/exchange';
+import { ClearTextWarning } from '../exchange/exposure';
+import { IdempotencyKeys } from '../exchange/idempotency';
 import type { Services } from '../exchange/services';
-import type { AppCounts, Metrics } from '../telemetry/metrics';
+import type { AppGauges, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 
-export async function dependenciesOf(services: Services, counts: AppCounts): Promise<Dependencies> {
+export async function createDependencies(services: Services, counts: AppGauges): Promise<RequestServices> {
   const { config, log, database, vault, origin, instance } = services;
   return {
     ...services,
@@ -16,14 +16,14 @@ export async function dependenciesOf(services: Services, counts: AppCounts): Pro
     tracing: await createTracing(services),
     sessions: new Sessions(vault),
     accessTokens: new AccessTokens(config.maxTokens),
-    exposure: new Exposure(config, origin, log),
-    idempotency: new Idempotency(database, vault, config.keptAnswers, config.maxKeys, instance),
+    exposure: new ClearTextWarning(config, origin, log),
+    idempotency: new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, instance),
   };
 }
 
 // Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
 
-async function createMetrics(services: Services, counts: AppCounts): Promise<Metrics | undefined> {
+async function createMetrics(services: Services, counts: AppGauges): Promise<Metrics | undefined> {
   if (!services.config.metrics) return undefined;
   const { Metrics } = await import('../telemetry/metrics.ts');
   return new Metrics(services, counts);

@@ -3,45 +3,45 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
-import type { Origin } from '../exchange/origin';
-import { corsOf } from '../platform/cors';
-import type { Failures } from './failures';
-import { Gate } from './gate';
-import { Pressure } from './pressure';
-import { closeSocket, noteTurnedAway } from './turnedaway';
+import type { ClientOrigin } from '../exchange/origin';
+import { corsHeaders } from '../platform/cors';
+import type { ErrorResponses } from './failures';
+import { FairRequestQueue } from './gate';
+import { LoadShedder } from './pressure';
+import { rejectHandshake, logRejection } from './turnedaway';
 
 type RejectionReason = 'pressure' | 'late' | 'leaving';
 
 /** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
 const MIN_OPEN_FOR_SHEDDING = 16;
 
-export class Door {
-  readonly turnedAway: Record<RejectionReason, number> = { pressure: 0, late: 0, leaving: 0 };
+export class AdmissionControl {
+  readonly rejectedCounts: Record<RejectionReason, number> = { pressure: 0, late: 0, leaving: 0 };
 
-  private readonly gate = new Gate();
-  private readonly pressure: Pressure;
+  private readonly gate = new FairRequestQueue();
+  private readonly pressure: LoadShedder;
   private isDraining = false;
   private openRequests = 0;
 
   /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
   constructor(
     maxLag: number,
-    private readonly origin: Origin,
+    private readonly origin: ClientOrigin,
     private readonly log: Logger,
-    private readonly failures: Failures,
+    private readonly failures: ErrorResponses,
   ) {
-    this.pressure = new Pressure(maxLag, () => this.lateness);
+    this.pressure = new LoadShedder(maxLag, () => this.queueingDelay);
   }
 
   /** Queueing delay in milliseconds, see `Gate.lateness`. */
-  get lateness(): number {
-    return this.gate.lateness;
+  get queueingDelay(): number {
+    return this.gate.queueingDelay;
   }
 
-  readonly connected = this.gate.connected;
+  readonly onConnection = this.gate.onConnection;
 
   /** Whether new work of an anonymous client or of a signed-in user is rejected now. */
-  readonly refuses = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
+  readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
@@ -49,8 +49,8 @@ export class Door {
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'pressure');
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
-    this.gate.pass(
-      () => this.origin.network(request),
+    this.gate.enqueue(
+      () => this.origin.clientNetwork(request),
       (waitedMs) => {
         if (response.destroyed) return;
         if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
@@ -62,8 +62,8 @@ export class Door {
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'leaving');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'pressure');
-    this.gate.pass(
-      () => this.origin.network(request),
+    this.gate.enqueue(
+      () => this.origin.clientNetwork(request),
       (waitedMs) => {
         if (socket.destroyed) return;
         if (!this.pressure.isTooLate(waitedMs)) return begin();
@@ -73,7 +73,7 @@ export class Door {
   }
 
   /** Starts draining: new WebSockets and subscriptions are rejected. */
-  leave(): void {
+  startDraining(): void {
     this.isDraining = true;
   }
 
@@ -82,21 +82,21 @@ export class Door {
   }
 
   private isOverloaded(isAnonymous: boolean): boolean {
-    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.pressure.refuses(isAnonymous);
+    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.pressure.rejects(isAnonymous);
   }
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.failures.turnAway(request, response, overloadedError(), corsOf(request));
+    this.failures.sendUnavailable(request, response, overloadedError(), corsHeaders(request));
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    closeSocket(request, socket);
+    rejectHandshake(request, socket);
   }
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
-    this.turnedAway[reason] += 1;
-    noteTurnedAway(request, reason, this.origin, this.log);
+    this.rejectedCounts[reason] += 1;
+    logRejection(request, reason, this.origin, this.log);
   }
 }

@@ -16,7 +16,7 @@ const SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn: on a busy machine the scheduler is less likely to preempt a process that has just slept. */
 const SLEEP_MS = 2;
 
-export class Draining {
+export class ConnectionDrainer {
   private isDraining = false;
   private acceptedConnections = 0;
 
@@ -29,7 +29,7 @@ export class Draining {
   }
 
   /** Drains; resolves once all connections are closed. `notice`: milliseconds during which new connections are still accepted. */
-  async end(notice: number): Promise<void> {
+  async drain(notice: number): Promise<void> {
     const { server } = this;
     const deadline = performance.now() + DRAIN_TIMEOUT_MS;
     this.isDraining = true;

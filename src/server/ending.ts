@@ -1,5 +1,5 @@
 /** Process termination: exit with a one-line error, handling of termination signals, and a hard deadline for shutdown. */
-import { ConfigError, wantsStacks } from '../platform/config';
+import { ConfigError, showsStackTraces } from '../platform/config';
 
 /** The setting to name in the message when the server cannot listen, by error code. */
 const SETTING_BY_ERROR_CODE: Record<string, string> = {
@@ -12,12 +12,12 @@ const SETTING_BY_ERROR_CODE: Record<string, string> = {
 const LISTEN_SYSCALLS = new Set(['listen', 'bind', 'getaddrinfo']);
 
 /** Prints a one-line error and exits with status 1; the stack trace only with LOG_LEVEL=debug. */
-export function fail(error: unknown): never {
+export function exitWithError(error: unknown): never {
   const { code, message, stack, syscall } = error as NodeJS.ErrnoException;
   const setting = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
   if (setting) process.stderr.write(`fitgraph: ${setting}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
-  else process.stderr.write(`fitgraph: ${wantsStacks() ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`);
+  else process.stderr.write(`fitgraph: ${showsStackTraces() ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`);
   process.exit(1);
 }
 
@@ -27,7 +27,7 @@ export function ignoreClosedOutput(): void {
 }
 
 /** Calls `stop` at the first of these signals only: on Ctrl-C a process may receive it from the terminal and again from its parent. */
-export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
+export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
   let isStopping = false;
   const stopOnce = () => {
     if (isStopping) return;
@@ -38,13 +38,13 @@ export function onSignal(signals: readonly NodeJS.Signals[], stop: () => void): 
 }
 
 /** Termination signals. SIGHUP: the terminal was closed. SIGUSR2: nodemon restarts the process. */
-export const ENDS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
+export const TERMINATION_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
 /** Shutdown deadline: the process exits even if, for example, the database hangs. */
 const EXIT_TIMEOUT_MS = 9_000;
 
-export const endOn = (signals: readonly NodeJS.Signals[], stop: () => Promise<void>): void =>
-  onSignal(signals, () => {
+export const exitOnSignal = (signals: readonly NodeJS.Signals[], stop: () => Promise<void>): void =>
+  onFirstSignal(signals, () => {
     setTimeout(() => process.exit(0), EXIT_TIMEOUT_MS).unref();
-    void stop().then(() => process.exit(0), fail);
+    void stop().then(() => process.exit(0), exitWithError);
   });

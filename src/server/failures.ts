@@ -3,25 +3,30 @@ import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
-import { REQUEST_ID } from '../exchange/origin';
+import { REQUEST_ID_HEADER } from '../exchange/origin';
 import { sendGraphQLError } from '../graphql/handler';
 
 type Headers = Record<string, string>;
 
 const isGraphQL = (url: string) => url.startsWith('/graphql');
 
-export class Failures {
+export class ErrorResponses {
   constructor(private readonly log: Logger) {}
 
   /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
-  turnAway(request: IncomingMessage, response: ServerResponse, { message, extensions }: ClientError, extraHeaders: Headers = {}): void {
+  sendUnavailable(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { message, extensions }: ClientError,
+    extraHeaders: Headers = {},
+  ): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
-    this.refuse(request, response, 503, String(code), message, extraHeaders);
+    this.sendError(request, response, 503, String(code), message, extraHeaders);
   }
 
   /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
-  refuse(
+  sendError(
     request: IncomingMessage,
     response: ServerResponse,
     status: number,
@@ -37,16 +42,16 @@ export class Failures {
       .end(body);
   }
 
-  failed(error: unknown, request: IncomingMessage, response: ServerResponse, extraHeaders: Headers = {}): void {
+  handleError(error: unknown, request: IncomingMessage, response: ServerResponse, extraHeaders: Headers = {}): void {
     // The client disconnected, or exceeded its timeout, while its body was being read.
     if (request.destroyed && !request.complete) return void response.destroy();
-    const id = String(request.headers[REQUEST_ID]);
+    const id = String(request.headers[REQUEST_ID_HEADER]);
     if (response.headersSent) {
       this.log.error({ id, err: error }, 'an answer could not be finished');
       return void response.destroy();
     }
     const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
-    if (retryable) return this.turnAway(request, response, retryable, extraHeaders);
+    if (retryable) return this.sendUnavailable(request, response, retryable, extraHeaders);
     this.log.error({ id, err: error }, 'unexpected error');
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
@@ -54,9 +59,9 @@ export class Failures {
   }
 
   /** Error-handling middleware of Express. */
-  readonly ofExpress: ErrorRequestHandler = (error, request, response, _next) => {
+  readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
-    if (!(status >= 400 && status < 500)) return this.failed(error, request, response);
+    if (!(status >= 400 && status < 500)) return this.handleError(error, request, response);
     // A body over the limit has already been rejected with 413 when its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);

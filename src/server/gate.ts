@@ -17,7 +17,7 @@ interface QueuedRequest {
   queuedAt: number;
 }
 
-export class Gate {
+export class FairRequestQueue {
   /** By client network, in round-robin order. */
   private readonly queues = new Map<string, QueuedRequest[]>();
   /** Start time of the latest event-loop turn that started requests. */
@@ -27,7 +27,7 @@ export class Gate {
   private acceptTurns = 0;
 
   /** Longest queueing delay in milliseconds of clients with one queued request. Clients with more also wait for their own requests. */
-  get lateness(): number {
+  get queueingDelay(): number {
     const now = performance.now();
     let longest = 0;
     for (const queue of this.queues.values()) if (queue.length === 1) longest = Math.max(longest, now - queue[0]!.queuedAt);
@@ -35,13 +35,13 @@ export class Gate {
   }
 
   /** Must be called for each new connection. */
-  readonly connected = (): void => {
+  readonly onConnection = (): void => {
     this.hasNewConnection = true;
     this.scheduleTurn();
   };
 
   /** Calls `start` now, or later in round-robin order, with the milliseconds that it was queued: Infinity if the client's queue is full. */
-  pass(clientOf: () => string, start: (waitedMs: number) => void): void {
+  enqueue(clientOf: () => string, start: (waitedMs: number) => void): void {
     const now = performance.now();
     if (!this.isTurnScheduled) {
       this.turnStartedAt = now;

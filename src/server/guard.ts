@@ -4,13 +4,13 @@
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
-import { REQUEST_ID } from '../exchange/origin';
-import type { Failures } from './failures';
+import { REQUEST_ID_HEADER } from '../exchange/origin';
+import type { ErrorResponses } from './failures';
 
-export class Guard {
+export class ErrorContainment {
   constructor(
     private readonly log: Logger,
-    private readonly failures: Pick<Failures, 'failed'>,
+    private readonly failures: Pick<ErrorResponses, 'handleError'>,
   ) {}
 
   get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
@@ -59,14 +59,14 @@ export class Guard {
   }
 
   /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */
-  containOthers(): void {
+  logUncaughtErrors(): void {
     process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
   }
 
   private fail(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
-    this.log.error({ id: request.headers[REQUEST_ID], err: error }, 'uncaught error');
+    this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.shouldKeepAlive = false;
-    this.failures.failed(error, request, response);
+    this.failures.handleError(error, request, response);
   }
 }

@@ -15,7 +15,7 @@ const LATE_FACTOR = 5;
 const MAX_RISE_PER_SECOND = 3;
 const FALL_PER_SECOND = 1;
 
-export class Pressure {
+export class LoadShedder {
   private readonly delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
@@ -33,7 +33,7 @@ export class Pressure {
   }
 
   /** Whether to reject a new request. Decided at random, so that the load settles instead of oscillating. */
-  refuses(isAnonymous: boolean): boolean {
+  rejects(isAnonymous: boolean): boolean {
     const probability = this.level - DEAD_ZONE - (isAnonymous ? 0 : 1);
     return probability > 0 && Math.random() < probability;
   }

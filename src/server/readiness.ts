@@ -27,22 +27,22 @@ const REASONS: Record<string, string> = {
 };
 
 /** Why the server is not ready; undefined if it is. */
-export type Reason = string | undefined;
+export type UnreadyReason = string | undefined;
 
-export class Readiness {
-  private runningCheck?: Promise<Reason>;
+export class ReadinessProbe {
+  private runningCheck?: Promise<UnreadyReason>;
   private tables?: string[];
   private isDraining = false;
 
   constructor(private readonly database: Database) {}
 
   /** Reports "not ready" from now on. */
-  end(): void {
+  startDraining(): void {
     this.isDraining = true;
   }
 
   /** Checks once for concurrent probes, so that they use a single pooled connection. */
-  async decide(): Promise<Reason> {
+  async decide(): Promise<UnreadyReason> {
     const drainingReason = () => (this.isDraining ? 'the server is about to end' : undefined);
     if (drainingReason()) return drainingReason();
     if (this.database.breaker.unavailable) return 'the database does not answer';
@@ -50,14 +50,14 @@ export class Readiness {
     return drainingReason() ?? reason;
   }
 
-  private async checkInTime(): Promise<Reason> {
+  private async checkInTime(): Promise<UnreadyReason> {
     const timeout = sleep(CHECK_TIMEOUT_MS, 'the database does not answer in time', { ref: false });
     const reason = await Promise.race([this.check().catch(reasonOf), timeout]);
     this.runningCheck = undefined;
     return reason;
   }
 
-  private async check(): Promise<Reason> {
+  private async check(): Promise<UnreadyReason> {
     if (!(await migrated(this.database))) return 'the database is not migrated';
     const client = await this.database.pool.connect();
     let connectionError: Error | undefined;

@@ -20,11 +20,11 @@ import { autocompleteRoutes } from '../pages/suggest';
 import { tabRoutes } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
 import type { PrepareOperation } from '../rest/endpoints';
-import { METRICS_PATH, metricsPage, type Scrape } from '../telemetry/scrape';
-import { jsonBody } from './bodies';
-import type { Exchanges } from './exchanges';
-import type { Failures } from './failures';
-import type { Readiness } from './readiness';
+import { METRICS_PATH, metricsHandler, type Scrape } from '../telemetry/scrape';
+import { graphqlJsonParser } from './bodies';
+import type { RequestContexts } from './exchanges';
+import type { ErrorResponses } from './failures';
+import type { ReadinessProbe } from './readiness';
 
 /** Health probes and metrics. Exactly these paths are exempt from admission control. */
 const [LIVE, READY] = ['/health/live', '/health/ready'];
@@ -35,7 +35,7 @@ export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
 /** In characters, far above any valid value: parsers of this header in libraries take quadratic time. */
 const MAX_CONTENT_TYPE = 1000;
 
-export interface Parts {
+export interface AppParts {
   services: Services;
   executor: Executor;
   restExecutor: Executor;
@@ -44,13 +44,13 @@ export interface Parts {
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
   live: LiveTransports;
-  exchanges: Exchanges;
-  readiness: Readiness;
-  failures: Failures;
+  exchanges: RequestContexts;
+  readiness: ReadinessProbe;
+  failures: ErrorResponses;
   scrape?: Scrape;
 }
 
-export function routesOf(parts: Parts): Express {
+export function createExpressApp(parts: AppParts): Express {
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -61,7 +61,7 @@ export function routesOf(parts: Parts): Express {
   addPages(app, parts);
   addGraphQL(app, parts);
   app.use(notFoundHandler(parts.exchanges.of));
-  app.use(parts.failures.ofExpress);
+  app.use(parts.failures.expressErrorHandler);
   return app;
 }
 
@@ -70,7 +70,7 @@ const limitContentType: RequestHandler = (request, _response, next) => {
   next(Object.assign(new Error(`The Content-Type is longer than ${MAX_CONTENT_TYPE} characters.`), { status: 415 }));
 };
 
-function addProbes(app: Express, { services, readiness, scrape }: Parts): void {
+function addProbes(app: Express, { services, readiness, scrape }: AppParts): void {
   const { metrics } = services.config;
   app.get(LIVE, (_request, response) => void response.json({ status: 'ok' }));
   app.get(READY, async (_request, response) => {
@@ -78,10 +78,10 @@ function addProbes(app: Express, { services, readiness, scrape }: Parts): void {
     response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });
   // Metrics have a port of their own unless METRICS_TOKEN protects them here.
-  if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsPage(metrics!.token, scrape));
+  if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: Parts): void {
+function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: AppParts): void {
   const { config, media } = services;
   // Pages declare that they have no icon. Browsers request it nevertheless when they show JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
@@ -94,19 +94,19 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, exc
   app.use(muscleDrawingRoutes((id) => services.reference.get(Muscle, id)));
 }
 
-function addGraphQL(app: Express, { services, executor, trusted, apollo, live, exchanges }: Parts): void {
+function addGraphQL(app: Express, { services, executor, trusted, apollo, live, exchanges }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', jsonBody(config, exchanges.of), live.events);
+  app.use('/graphql', graphqlJsonParser(config, exchanges.of), live.events);
   app.use(exportRoutes({ executor, trusted, config, exchangeOf: exchanges.of, log }));
   app.use('/graphql', uploadMiddleware(config, exchanges.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, exchanges));
 }
 
-const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: Exchanges): RequestHandler =>
+const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: RequestContexts): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
       const exchange = exchanges.of(req);
       try {
-        await exchange.identified();
+        await exchange.authenticateOnce();
         exchange.context.budget?.requireBudget();
       } catch (error) {
         throw withHttpStatus(error, exchange.headers());

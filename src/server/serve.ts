@@ -5,16 +5,16 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { EmbeddedConnection } from '../database/embedded';
 import type { Config } from '../platform/config';
-import { endStalled, inOrder, patience } from './connections';
-import { Draining } from './draining';
+import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
+import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
 import { loadCharts } from '../pages/browse/chart';
 import { serveMetrics } from '../telemetry/scrape';
-import { checkFiles } from './files';
-import { Guard } from './guard';
-import { openSite, type Site } from './site';
-import { followTls } from './tls';
-import { answerUnreadable } from './unreadable';
+import { validateConfiguredFiles } from './files';
+import { ErrorContainment } from './guard';
+import { bootstrap, type RunningApp } from './site';
+import { watchTls } from './tls';
+import { respondToParserErrors } from './unreadable';
 
 /** Delay of background loading after start, when the first requests have been served. */
 const BACKGROUND_LOAD_DELAY_MS = 2_000;
@@ -24,7 +24,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-export interface Terms {
+export interface ServeOptions {
   /** Whether to print the URLs to stdout. */
   announce?: boolean;
   /** Called as soon as requests are served, before the URLs are printed and "ready" is logged. */
@@ -33,19 +33,19 @@ export interface Terms {
   embedded?: EmbeddedConnection;
 }
 
-export async function serve(config: Config, { announce = true, ready, embedded }: Terms = {}): Promise<RunningServer> {
-  const { origin, tls } = checkFiles(config);
+export async function serve(config: Config, { announce = true, ready, embedded }: ServeOptions = {}): Promise<RunningServer> {
+  const { origin, tls } = validateConfiguredFiles(config);
   const log = createLog(config.logLevel);
-  const site = await openSite(config, origin, log, embedded);
-  const guard = new Guard(log, site.app.failures);
-  guard.containOthers();
-  const options = { ...patience(config), ...guard.options };
+  const site = await bootstrap(config, origin, log, embedded);
+  const guard = new ErrorContainment(log, site.app.failures);
+  guard.logUncaughtErrors();
+  const options = { ...serverTimeouts(config), ...guard.options };
   const secure = tls && createTlsServer({ ...options, ...tls });
   const server = secure ?? createServer(options);
-  answerUnreadable(server, log);
-  endStalled(server, config);
-  const draining = new Draining(server);
-  server.on('request', inOrder(site.app.listener)).on('upgrade', site.app.upgrade).on('connection', site.app.connected);
+  respondToParserErrors(server, log);
+  closeStalledConnections(server, config);
+  const draining = new ConnectionDrainer(server);
+  server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
   try {
     await listen(server, config);
   } catch (error) {
@@ -55,14 +55,14 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   const { scrape } = site.app;
   // In a cluster the supervisor serves the metrics of all workers on this port.
   const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
-  const stopWatchingTls = secure && followTls(config.tls!, secure, log);
+  const stopWatchingTls = secure && watchTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
   ready?.();
   if (announce) printBanner(config, port, site);
   log.info({ port }, 'ready');
   // Loads in the background what is not needed at start and would delay the first request that needs it.
   const backgroundLoad = setTimeout(() => {
-    site.app.prepare();
+    site.app.warmUp();
     loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn'));
   }, BACKGROUND_LOAD_DELAY_MS);
   return {
@@ -71,8 +71,8 @@ export async function serve(config: Config, { announce = true, ready, embedded }
       clearTimeout(backgroundLoad);
       stopWatchingTls?.();
       if (metrics) metrics.close();
-      site.app.leave();
-      await draining.end(config.drainNotice);
+      site.app.startDraining();
+      await draining.drain(config.drainNotice);
       await site.close();
     },
   };
@@ -88,7 +88,7 @@ function listen(server: Server, { port, host }: Config): Promise<void> {
   });
 }
 
-function printBanner(config: Config, port: number, { demo, deserted, bare }: Site): void {
+function printBanner(config: Config, port: number, { demo, deserted, bare }: RunningApp): void {
   const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)

@@ -6,12 +6,12 @@ import type { Config } from '../platform/config';
 import { migrateUp } from '../database/migrate';
 import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
-import type { Origin } from '../exchange/origin';
+import type { ClientOrigin } from '../exchange/origin';
 import { models } from '../graphql/schema';
 import { startServices } from '../exchange/services';
 import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
-export interface Site {
+export interface RunningApp {
   app: App;
   /** Absent unless this start created it. */
   demo?: DemoAccount;
@@ -23,7 +23,7 @@ export interface Site {
 }
 
 /** `embedded`: the embedded database, if the supervisor keeps it. */
-export async function openSite(config: Config, origin: Origin, log: Logger, embedded?: EmbeddedConnection): Promise<Site> {
+export async function bootstrap(config: Config, origin: ClientOrigin, log: Logger, embedded?: EmbeddedConnection): Promise<RunningApp> {
   const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
   const { database } = opened;
   try {

@@ -31,7 +31,7 @@ function normalizePath(url: string): string {
  * Normalizes a request target. Existing clients send paths such as `//api/v2/workout/`, and proxies send absolute URLs. The host of an absolute
  * URL is ignored: links use that of the `Host` header, which proxies set.
  */
-export function tidied(url: string): string {
+export function normalizeTarget(url: string): string {
   if (url === '*' || isCanonical(url)) return url;
   return normalizePath(url.replace(SCHEME_AND_HOST, ''));
 }
@@ -39,7 +39,7 @@ export function tidied(url: string): string {
 const SINGLE_HEADERS = ['host', 'authorization'];
 
 /** Returns the name of a single-valued header that occurs twice. That is ambiguous: Node uses the first value, a proxy perhaps the last. */
-export const repeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
+export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   SINGLE_HEADERS.find(
     (name) => rawHeaders.filter((raw, at) => at % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
   );

@@ -31,7 +31,7 @@ export function readTls(paths: Paths): TlsFiles {
 }
 
 /** Polls the files and uses a renewed certificate for new connections; keeps the previous one if it is invalid. Returns the stop function. */
-export function followTls(paths: Paths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+export function watchTls(paths: Paths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));

@@ -2,20 +2,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { MAX_LOGGED } from '../exchange/observation';
-import { REQUEST_ID, type Origin } from '../exchange/origin';
-import { TURNED_AWAY } from '../platform/logging';
+import { MAX_LOGGED_LENGTH } from '../exchange/observation';
+import { REQUEST_ID_HEADER, type ClientOrigin } from '../exchange/origin';
+import { REJECTED_MESSAGE } from '../platform/logging';
 
 /** Logs one line. Rejected requests are not authenticated, so only method, path and client address are known. */
-export function noteTurnedAway(request: IncomingMessage, reason: string, origin: Origin, log: Logger): void {
+export function logRejection(request: IncomingMessage, reason: string, origin: ClientOrigin, log: Logger): void {
   if (!log.isLevelEnabled('info')) return;
   const { method, url } = request;
-  const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED);
-  const address = origin.address(request).slice(0, MAX_LOGGED);
-  log.info({ id: request.headers[REQUEST_ID], method, path, status: 503, address, why: reason }, TURNED_AWAY);
+  const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
+  const address = origin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
+  log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, why: reason }, REJECTED_MESSAGE);
 }
 
-export function closeSocket(request: IncomingMessage, socket: Duplex): void {
-  const id = String(request.headers[REQUEST_ID]);
+export function rejectHandshake(request: IncomingMessage, socket: Duplex): void {
+  const id = String(request.headers[REQUEST_ID_HEADER]);
   socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
 }

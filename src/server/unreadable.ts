@@ -43,7 +43,7 @@ function responseText({ status, detail }: ErrorResponse, id: string): string {
   ].join('\r\n');
 }
 
-export function answerUnreadable(server: Server, log: Logger): void {
+export function respondToParserErrors(server: Server, log: Logger): void {
   const lastResponses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
   server.on('clientError', (error: ParserError, socket: Duplex) => {

@@ -2,12 +2,12 @@
 import cluster from 'node:cluster';
 import type { EmbeddedConnection } from '../database/embedded';
 import { readConfig } from '../platform/config';
-import type { Message as MetricsMessage } from '../telemetry/worker';
-import { ENDS, endOn, fail, ignoreClosedOutput } from './ending';
+import type { MetricsMessage as MetricsMessage } from '../telemetry/worker';
+import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './ending';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
 
-export interface Order {
+export interface SupervisorMessage {
   kind: 'serve';
   port: number;
   announce: boolean;
@@ -15,13 +15,13 @@ export interface Order {
   embedded?: EmbeddedConnection;
 }
 
-export type Report = 'alive' | 'ready';
+export type WorkerMessage = 'alive' | 'ready';
 
 const HEARTBEATS_PER_TIMEOUT = 5;
 /** With WORKER_TIMEOUT=0. */
 const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
-const sendReport = (report: Report) => process.connected && process.send!(report);
+const sendReport = (report: WorkerMessage) => process.connected && process.send!(report);
 
 /**
  * Disconnects from the supervisor, which then closes its handle of the port. Must run before this process closes the port: otherwise connections
@@ -37,19 +37,22 @@ function start(): void {
   const config = readConfig();
   setInterval(() => sendReport('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;
-  endOn(['SIGTERM'], async () => {
+  exitOnSignal(['SIGTERM'], async () => {
     disconnect();
     await server?.stop();
   });
   // Ignored, because a terminal sends them to the whole process group; the supervisor stops its workers with SIGTERM.
-  for (const signal of ENDS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
-  process.on('message', (order: Order | MetricsMessage) => {
+  for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
+  process.on('message', (order: SupervisorMessage | MetricsMessage) => {
     // The channel also carries messages of the metrics collector.
     if (order.kind !== 'serve') return;
     // For `ps`; until now a spare worker shows its argument `spare`.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, ready: () => sendReport('ready') }).then((running) => (server = running), fail);
+    serve({ ...config, port }, { announce, embedded, ready: () => sendReport('ready') }).then(
+      (running) => (server = running),
+      exitWithError,
+    );
   });
 }
 

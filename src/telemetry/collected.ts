@@ -4,11 +4,11 @@ import { Counter, Gauge, Registry } from 'prom-client';
 type ValueByLabel = Record<string, number>;
 export type Aggregator = 'sum' | 'max' | 'min';
 
-export class Collected {
+export class CollectedMetrics {
   readonly registry = new Registry();
 
   /** Registers a counter: one value, or one for each value of the label. */
-  counter<L extends string>(name: string, help: string, label: L | undefined, values: () => ValueByLabel | number): void {
+  addCounter<L extends string>(name: string, help: string, label: L | undefined, values: () => ValueByLabel | number): void {
     new Counter({
       name,
       help,
@@ -23,7 +23,7 @@ export class Collected {
     });
   }
 
-  gauge<L extends string>(
+  addGauge<L extends string>(
     name: string,
     help: string,
     label: L | undefined,

@@ -8,10 +8,10 @@ import { Counter, Histogram } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../exchange/services';
-import { Collected } from './collected';
-import { routeOf } from './routes';
+import { CollectedMetrics } from './collected';
+import { routeTemplate } from './routes';
 
-export interface AppCounts {
+export interface AppGauges {
   /** Requests rejected by admission control, by reason. */
   readonly turnedAway: Readonly<Record<string, number>>;
   /** Queueing delay in milliseconds of clients with a single queued request. */
@@ -19,7 +19,7 @@ export interface AppCounts {
   subscriptions(): { running: number; told: number; events: number; sockets: number };
 }
 
-export interface Answered {
+export interface CompletedRequest {
   request: IncomingMessage;
   response: ServerResponse;
   context: Context;
@@ -43,7 +43,7 @@ const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
 /** Event streams are excluded from durations: they last as long as the client listens. */
 const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-export class Metrics extends Collected {
+export class Metrics extends CollectedMetrics {
   private readonly requests = new Map<string, number>();
   private readonly errors = new Map<string, number>();
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
@@ -56,7 +56,7 @@ export class Metrics extends Collected {
 
   constructor(
     private readonly services: Services,
-    private readonly app: AppCounts,
+    private readonly app: AppGauges,
   ) {
     super();
     const registers = [this.registry];
@@ -94,9 +94,9 @@ export class Metrics extends Collected {
   }
 
   /** Records a request when its response was sent or its client has disconnected. */
-  answered({ request, response, context, rest, operation, ms }: Answered): void {
+  answered({ request, response, context, rest, operation, ms }: CompletedRequest): void {
     const { session, budget: spending, viewer, api } = context;
-    const route = routeOf(request, rest);
+    const route = routeTemplate(request, rest);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER;
     const key = `${method} ${status} ${route}`;
@@ -159,51 +159,51 @@ export class Metrics extends Collected {
 
   private addDatabaseMetrics(): void {
     const { database, listener } = this.services;
-    this.counter('fitgraph_statements_total', 'Statements that requests sent to the database', undefined, () => this.statements);
+    this.addCounter('fitgraph_statements_total', 'Statements that requests sent to the database', undefined, () => this.statements);
     const seconds = () => this.milliseconds / MS_PER_SECOND;
-    this.counter('fitgraph_statement_seconds_total', 'Time that requests waited for the database', undefined, seconds);
+    this.addCounter('fitgraph_statement_seconds_total', 'Time that requests waited for the database', undefined, seconds);
     const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
       Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
-    this.gauge('fitgraph_database_connections_busy', 'Connections that are being used, by pool', 'pool', connectionsByPool('busy'));
-    this.gauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connectionsByPool('idle'));
-    this.gauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connectionsByPool('waiting'));
+    this.addGauge('fitgraph_database_connections_busy', 'Connections that are being used, by pool', 'pool', connectionsByPool('busy'));
+    this.addGauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connectionsByPool('idle'));
+    this.addGauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connectionsByPool('waiting'));
     const { replica } = database;
     const isUsed = () => Number(replica?.isUsed ?? false);
-    this.gauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, isUsed);
-    this.gauge(
+    this.addGauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, isUsed);
+    this.addGauge(
       'fitgraph_replica_lag_seconds',
       'How far it is behind, of all workers the most',
       undefined,
       () => replica?.secondsBehind,
       'max',
     );
-    this.counter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica?.answered ?? 0);
+    this.addCounter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica?.answered ?? 0);
     const lanes = Object.entries({
       ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter: lane }]) => [name, lane])),
       writes: database.writes,
     });
     const laneValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
       Object.fromEntries(lanes.map(([name, lane]) => [name, lane.state[what]]));
-    this.gauge(
+    this.addGauge(
       'fitgraph_lane_places',
       'How many statements or transactions may run at a time, by kind of caller',
       'lane',
       laneValues('slots'),
     );
-    this.gauge('fitgraph_lane_busy', 'How many run', 'lane', laneValues('busy'));
-    this.gauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', laneValues('queued'));
-    this.counter(
+    this.addGauge('fitgraph_lane_busy', 'How many run', 'lane', laneValues('busy'));
+    this.addGauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', laneValues('queued'));
+    this.addCounter(
       'fitgraph_lane_refusals_total',
       'How many were refused because too many waited, or too long',
       'lane',
       laneValues('rejected'),
     );
-    this.gauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
+    this.addGauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
       Number(listener.connected),
     );
-    this.counter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.lostConnections);
-    this.counter('fitgraph_listener_notifications_total', 'Notifications of the database', undefined, () => listener.notifications);
-    this.gauge(
+    this.addCounter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.lostConnections);
+    this.addCounter('fitgraph_listener_notifications_total', 'Notifications of the database', undefined, () => listener.notifications);
+    this.addGauge(
       'fitgraph_change_log_rows',
       'Changes kept for clients that ask later, as the planner estimates them',
       undefined,
@@ -229,7 +229,7 @@ export class Metrics extends Collected {
       lag.reset();
       return values;
     };
-    this.gauge(
+    this.addGauge(
       'fitgraph_event_loop_lag_seconds',
       'How late the process was since the last scrape, of all workers the latest',
       'quantile',
@@ -237,31 +237,31 @@ export class Metrics extends Collected {
       'max',
     );
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-    this.counter('process_cpu_seconds_total', 'Time of the processor', undefined, cpu);
-    this.gauge('process_resident_memory_bytes', 'Memory of all workers', undefined, () => process.memoryUsage.rss());
-    this.gauge('nodejs_heap_used_bytes', 'Memory of JavaScript objects of all workers', undefined, () => process.memoryUsage().heapUsed);
+    this.addCounter('process_cpu_seconds_total', 'Time of the processor', undefined, cpu);
+    this.addGauge('process_resident_memory_bytes', 'Memory of all workers', undefined, () => process.memoryUsage.rss());
+    this.addGauge('nodejs_heap_used_bytes', 'Memory of JavaScript objects of all workers', undefined, () => process.memoryUsage().heapUsed);
     const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
-    this.gauge('process_start_time_seconds', 'When the oldest worker was started', undefined, () => startedAt, 'min');
+    this.addGauge('process_start_time_seconds', 'When the oldest worker was started', undefined, () => startedAt, 'min');
   }
 
   private addClientMetrics(): void {
     const { app, services } = this;
     const { limit, budgets, changes } = services;
-    const rejections = () => ({ ...app.turnedAway, login: limit.refused, budget: budgets.refused });
-    this.counter('fitgraph_refusals_total', 'Requests refused to protect the server, by reason', 'reason', rejections);
-    this.gauge(
+    const rejections = () => ({ ...app.turnedAway, login: limit.refused, budget: budgets.rejectedCount });
+    this.addCounter('fitgraph_refusals_total', 'Requests refused to protect the server, by reason', 'reason', rejections);
+    this.addGauge(
       'fitgraph_door_lateness_seconds',
       'How long a caller waits whose requests come one by one',
       undefined,
       () => app.lateness() / MS_PER_SECOND,
       'max',
     );
-    this.gauge('fitgraph_budget_callers', 'Users and addresses whose spending is known', undefined, () => budgets.known);
-    this.gauge('fitgraph_subscriptions', 'Subscriptions that run', undefined, () => app.subscriptions().running);
-    this.counter('fitgraph_subscription_events_total', 'Events that subscribers were told', undefined, () => app.subscriptions().told);
+    this.addGauge('fitgraph_budget_callers', 'Users and addresses whose spending is known', undefined, () => budgets.bucketCount);
+    this.addGauge('fitgraph_subscriptions', 'Subscriptions that run', undefined, () => app.subscriptions().running);
+    this.addCounter('fitgraph_subscription_events_total', 'Events that subscribers were told', undefined, () => app.subscriptions().told);
     const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
-    this.gauge('fitgraph_subscription_connections', 'Connections of subscribers, by transport', 'transport', connections);
-    this.gauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watcherCount);
+    this.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by transport', 'transport', connections);
+    this.addGauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watcherCount);
   }
 
   private addCacheMetrics(): void {
@@ -273,6 +273,6 @@ export class Metrics extends Collected {
       search_names: names.size,
       reference_rows: reference.size,
     });
-    this.gauge('fitgraph_cache_entries', 'What is kept in memory, by cache', 'cache', entries);
+    this.addGauge('fitgraph_cache_entries', 'What is kept in memory, by cache', 'cache', entries);
   }
 }

@@ -24,7 +24,10 @@ function restTemplate(route: Route): string {
 }
 
 /** `request.originalUrl` and `request.route` are set by Express when it matches a route. */
-export function routeOf(request: IncomingMessage & { originalUrl?: string; route?: { path?: unknown } }, rest: Route | undefined): string {
+export function routeTemplate(
+  request: IncomingMessage & { originalUrl?: string; route?: { path?: unknown } },
+  rest: Route | undefined,
+): string {
   if (rest) return restTemplate(rest);
   const [, first = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
   if (PREFIXES.has(first)) return `/${first}`;

@@ -21,7 +21,7 @@ function isAuthorized({ headers }: IncomingMessage, token: string | undefined): 
 }
 
 /** Request listener of the endpoint. Concurrent requests share one scrape. */
-export function metricsPage(token: string | undefined, scrape: Scrape): RequestListener {
+export function metricsHandler(token: string | undefined, scrape: Scrape): RequestListener {
   let runningScrape: Promise<string> | undefined;
   return (request, response) => {
     if (!isAuthorized(request, token))
@@ -41,7 +41,7 @@ function sendText(response: ServerResponse, status: number, text: string, header
 
 /** Starts the server on METRICS_PORT, which serves nothing else. */
 export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: Scrape): Promise<Server> {
-  const page = metricsPage(token, scrape);
+  const page = metricsHandler(token, scrape);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
     if (isMetricsRequest) page(request, response);

@@ -32,7 +32,7 @@ const summarize = (text: string): string => {
   return table ? `${verb} ${table}` : verb;
 };
 
-export interface Answer {
+export interface CompletedSpan {
   method: string;
   route: string;
   status: number;
@@ -82,7 +82,7 @@ export class RequestTrace implements Trace {
     this.tracer.startSpan(summary, { kind: SpanKind.CLIENT, attributes, startTime: now - ms }, this.activeContext).end(now);
   }
 
-  end({ method, route, status, attributes }: Answer): void {
+  end({ method, route, status, attributes }: CompletedSpan): void {
     this.span.updateName(`${method} ${route}`);
     this.span.setAttributes({ 'http.request.method': method, 'http.route': route, 'http.response.status_code': status, ...attributes });
     if (status >= 500) this.span.setStatus({ code: SpanStatusCode.ERROR });

@@ -5,7 +5,7 @@ import type { Scrape } from './scrape';
 
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
-export type Message =
+export type MetricsMessage =
   | { kind: 'collect'; number: number }
   | { kind: 'collected'; number: number; metrics: Metric[] }
   | { kind: 'scrape'; number: number }
@@ -14,11 +14,11 @@ export type Message =
 const SCRAPE_TIMEOUT_MS = 3_000;
 
 /** Returns a function that reads the metrics of all workers, or of this process if it runs without a supervisor. */
-export function scrapeOf(registry: Registry): Scrape {
+export function createScrape(registry: Registry): Scrape {
   if (!cluster.isWorker) return () => registry.metrics();
   const pendingScrapes = new Map<number, (text: string) => void>();
   let lastNumber = 0;
-  process.on('message', (message: Message) => {
+  process.on('message', (message: MetricsMessage) => {
     if (message.kind === 'scraped') pendingScrapes.get(message.number)?.(message.text);
     if (message.kind !== 'collect') return;
     void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', number: message.number, metrics }));

@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
-import type { Message, Metric } from './worker';
+import type { MetricsMessage, Metric } from './worker';
 
 /** A worker that does not respond in time is represented by its last known counters. */
 const COLLECT_TIMEOUT_MS = 1_000;
@@ -16,7 +16,7 @@ const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(Str
 
 const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
-export class WorkersMetrics {
+export class AggregatedMetrics {
   private readonly registry = new Registry();
   private readonly lastMetrics = new Map<Worker, Metric[]>();
   private readonly pendingRequests = new Map<string, (metrics: Metric[]) => void>();
@@ -40,7 +40,7 @@ export class WorkersMetrics {
         this.set(serving().length);
       },
     });
-    cluster.on('message', (worker, message: Message) => {
+    cluster.on('message', (worker, message: MetricsMessage) => {
       if (message.kind === 'collected') this.pendingRequests.get(`${worker.id} ${message.number}`)?.(message.metrics);
       if (message.kind === 'scrape')
         void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', number: message.number, text }));

@@ -16,12 +16,12 @@ function copyValue(value: unknown): string {
 }
 
 /** Formats rows as COPY input, one line per row. */
-export function linesOf(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
+export function formatCopyRows(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
   return rows.map((row) => `${columns.map((column) => copyValue(row[column])).join('\t')}\n`).join('');
 }
 
 /** Running COPY FROM STDIN. PostgreSQL stores rows while the next ones are prepared. The connection cannot run other statements until the end. */
-export class CopyIn {
+export class CopyStream {
   private readonly stream;
   private readonly completion: Promise<void>;
   private isCompleted = false;
@@ -56,7 +56,7 @@ export class CopyIn {
   }
 
   /** Aborts the COPY, which also fails the surrounding transaction. */
-  async abandon(): Promise<void> {
+  async abort(): Promise<void> {
     if (!this.isCompleted) this.stream.destroy();
     await this.completion.catch(() => undefined);
   }

@@ -13,18 +13,18 @@ export interface DumpRow {
   fields: Record<string, unknown>;
 }
 
-export const TOKENS = 'authtoken.token';
-export const USERS = 'auth.user';
+export const TOKEN_MODEL = 'authtoken.token';
+export const USER_MODEL = 'auth.user';
 
-export const fail = (message: string): never => {
+export const failImport = (message: string): never => {
   throw new ClientError('BAD_USER_INPUT', message);
 };
 
-export const byModel = () =>
+export const entitiesByModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
 
 /** Sorts entities topologically: referenced tables before those that refer to them, whatever the order of the dump. */
-export function inOrder(models: Map<string, Entity>): Entity[] {
+export function sortByDependency(models: Map<string, Entity>): Entity[] {
   const sorted: Entity[] = [];
   const visit = (entity: Entity) => {
     if (sorted.includes(entity)) return;
@@ -36,7 +36,7 @@ export function inOrder(models: Map<string, Entity>): Entity[] {
   return sorted;
 }
 
-export const at = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
+export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
 
 /** Access to the rows of a dump in memory or in a file. */
 export interface DumpRows {
@@ -46,7 +46,7 @@ export interface DumpRows {
   of(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
 
-export function inMemory(rows: readonly DumpRow[]): DumpRows {
+export function indexRows(rows: readonly DumpRow[]): DumpRows {
   const byName = new Map<string, DumpRow[]>();
   for (const row of rows) {
     const modelRows = byName.get(row.model);
@@ -61,30 +61,30 @@ const isRow = (data: unknown): data is DumpRow =>
   isObject(data) && 'model' in data && typeof data.model === 'string' && 'fields' in data && isObject(data.fields);
 
 /** Validates the form of rows one by one: known model, valid and unique primary key. */
-export class RowCheck {
-  private readonly models = byModel();
+export class RowValidator {
+  private readonly models = entitiesByModel();
   private readonly seenKeys = new Map<string, Set<number | string>>();
   private count = 0;
 
   passed(data: unknown): DumpRow {
     const position = `Row ${(this.count += 1)}`;
-    const row = isRow(data) ? data : fail(`${position} is not of the form {"model", "pk", "fields"}.`);
-    if (!this.models.has(row.model) && row.model !== TOKENS) fail(`${position}: unknown model ${JSON.stringify(row.model)}.`);
+    const row = isRow(data) ? data : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
+    if (!this.models.has(row.model) && row.model !== TOKEN_MODEL) failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
     const isValidKey =
-      row.model === TOKENS
+      row.model === TOKEN_MODEL
         ? typeof row.pk === 'string' && row.pk !== ''
         : Number.isInteger(row.pk) && (row.pk as number) > 0 && (row.pk as number) <= MAX_INTEGER;
-    if (!isValidKey) fail(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
+    if (!isValidKey) failImport(`${position} (${row.model}): ${JSON.stringify(row.pk)} is not a primary key.`);
     const modelKeys = this.seenKeys.get(row.model) ?? new Set();
-    if (modelKeys.has(row.pk)) fail(`${position}: ${at(row)} occurs twice.`);
+    if (modelKeys.has(row.pk)) failImport(`${position}: ${describeRow(row)} occurs twice.`);
     this.seenKeys.set(row.model, modelKeys.add(row.pk));
     return row;
   }
 }
 
 /** Validates the form of a parsed dump. */
-export function asDump(data: unknown): DumpRow[] {
-  if (!Array.isArray(data)) return fail('The file must hold a JSON array of rows.');
-  const check = new RowCheck();
+export function validateDump(data: unknown): DumpRow[] {
+  if (!Array.isArray(data)) return failImport('The file must hold a JSON array of rows.');
+  const check = new RowValidator();
   return data.map((row) => check.passed(row));
 }

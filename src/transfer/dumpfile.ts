@@ -1,8 +1,8 @@
 /** Dump file read as a stream. Only an index of the byte ranges of each model's rows is kept in memory. */
 import { createReadStream } from 'node:fs';
 import { ClientError } from '../core/model/errors';
-import { RowCheck, type DumpRow, type DumpRows } from './dump';
-import { Elements, type Element } from './elements';
+import { RowValidator, type DumpRow, type DumpRows } from './dump';
+import { JsonArraySplitter, type JsonElement } from './elements';
 
 /** Ranges with a smaller gap are merged: reading over it is cheaper than a seek. */
 const MAX_MERGED_GAP_BYTES = 64 * 1024;
@@ -22,7 +22,7 @@ export class DumpFile implements DumpRows {
   /** Indexes the file in one full read; throws if it is not a valid dump. */
   static async open(file: string): Promise<DumpFile> {
     const dump = new DumpFile(file);
-    const check = new RowCheck();
+    const check = new RowValidator();
     for await (const element of dump.elements()) {
       const { model } = check.passed(dump.parse(element));
       dump.counts.set(model, (dump.counts.get(model) ?? 0) + 1);
@@ -37,7 +37,7 @@ export class DumpFile implements DumpRows {
 
   async *of(model: string): AsyncGenerator<DumpRow> {
     // Avoids parsing most rows of other models in the range. A name with JSON escapes such as `\u0061` cannot be found by `includes`.
-    const mayMatch = ({ text }: Element) => text.includes(model) || text.includes('\\u');
+    const mayMatch = ({ text }: JsonElement) => text.includes(model) || text.includes('\\u');
     for (const byteRange of this.rangesByModel.get(model) ?? [])
       for await (const element of this.elements(byteRange)) {
         if (!mayMatch(element)) continue;
@@ -46,8 +46,8 @@ export class DumpFile implements DumpRows {
       }
   }
 
-  private async *elements(byteRange?: ByteRange): AsyncGenerator<Element> {
-    const elements = new Elements(byteRange?.start);
+  private async *elements(byteRange?: ByteRange): AsyncGenerator<JsonElement> {
+    const elements = new JsonArraySplitter(byteRange?.start);
     // `end` is inclusive here.
     const options = byteRange && { start: byteRange.start, end: byteRange.end - 1 };
     try {
@@ -60,7 +60,7 @@ export class DumpFile implements DumpRows {
     }
   }
 
-  private parse({ text }: Element): unknown {
+  private parse({ text }: JsonElement): unknown {
     try {
       return JSON.parse(text);
     } catch (error) {

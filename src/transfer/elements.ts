@@ -4,7 +4,7 @@
  */
 import { ClientError } from '../core/model/errors';
 
-export interface Element {
+export interface JsonElement {
   /** Byte offset in the file. */
   start: number;
   end: number;
@@ -16,7 +16,7 @@ const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, BRACE, UNBRACE] = [...'"\\,[]{}'].m
 const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
-export class Elements {
+export class JsonArraySplitter {
   private state: 'before' | 'inside' | 'after';
   /** Input not yet yielded; `bufferOffset` is its byte offset in the file. */
   private buffer: Buffer = Buffer.alloc(0);
@@ -33,7 +33,7 @@ export class Elements {
     this.bufferOffset = start ?? 0;
   }
 
-  *push(chunk: Buffer): Generator<Element> {
+  *push(chunk: Buffer): Generator<JsonElement> {
     this.buffer = this.buffer.length ? Buffer.concat([this.buffer, chunk]) : chunk;
     let elementStart = 0;
     for (; this.position < this.buffer.length; this.position += 1) {
@@ -68,7 +68,7 @@ export class Elements {
   }
 
   /** Yields the last element of a range, which no comma follows. */
-  *end(): Generator<Element> {
+  *end(): Generator<JsonElement> {
     if (this.state === 'before' || this.depth > 0 || this.inString) throw new SyntaxError('its end is missing');
     if (this.state === 'inside') yield this.element(0, this.buffer.length);
   }
@@ -77,7 +77,7 @@ export class Elements {
     return this.state === 'after';
   }
 
-  private element(from: number, to: number): Element {
+  private element(from: number, to: number): JsonElement {
     return { start: this.bufferOffset + from, end: this.bufferOffset + to, text: this.buffer.toString('utf8', from, to) };
   }
 }

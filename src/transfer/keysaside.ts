@@ -17,9 +17,9 @@ const INDEXES = `SELECT format('DROP INDEX %I', x.relname) AS "off", pg_get_inde
   WHERE NOT i.indisunique AND NOT i.indisexclusion AND t.relname = ANY($1) AND t.relnamespace = quote_ident(current_schema())::regnamespace ORDER BY 1`;
 
 /** Statements that recreate the dropped foreign keys and indexes. Must run in the transaction that dropped them. */
-export type Aside = readonly string[];
+export type RecreateStatements = readonly string[];
 
-export async function setAside(client: ClientBase, tables: readonly string[]): Promise<Aside> {
+export async function dropKeysAndIndexes(client: ClientBase, tables: readonly string[]): Promise<RecreateStatements> {
   const statements: { off: string; again: string }[] = [];
   for (const text of [INDEXES, FOREIGN_KEYS]) statements.push(...(await client.query(text, [tables])).rows);
   for (const { off } of statements) await client.query(off);
@@ -27,12 +27,12 @@ export async function setAside(client: ClientBase, tables: readonly string[]): P
 }
 
 /** Recreates the dropped foreign keys and indexes. Throws if a row violates a foreign key. */
-export async function putBack(client: ClientBase, aside: Aside): Promise<void> {
+export async function recreateKeysAndIndexes(client: ClientBase, aside: RecreateStatements): Promise<void> {
   for (const again of aside) await client.query(again);
 }
 
 /** Minimum number of rows for which dropping saves time. */
-export const MANY = 5_000;
+export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 
 /** Also limits how long other transactions queue behind the requested locks. */
 const LOCK_TIMEOUT = '100ms';
@@ -50,12 +50,12 @@ async function hasExclusiveUse(client: ClientBase, table: string, newRows: numbe
 }
 
 /** Drops the keys and indexes of one table, but only if no server uses the database; otherwise returns an empty list. */
-export async function setAsideAlone(client: ClientBase, table: string, newRows: number): Promise<Aside> {
-  if (newRows < MANY) return [];
+export async function dropKeysIfUnused(client: ClientBase, table: string, newRows: number): Promise<RecreateStatements> {
+  if (newRows < MIN_ROWS_TO_DROP_KEYS) return [];
   await client.query('SAVEPOINT "aside"');
   try {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    const aside = (await hasExclusiveUse(client, table, newRows)) ? await setAside(client, [table]) : [];
+    const aside = (await hasExclusiveUse(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
     if (aside.length) {
       await client.query('SET LOCAL lock_timeout = 0');
       return aside;

@@ -5,11 +5,11 @@ import { fieldsOf, type FieldMeta } from '../core/model/fields';
 import type { Media } from '../files/media';
 import { isMediaPath } from '../files/paths';
 import { Staging } from '../files/staging';
-import { at, byModel, fail, type DumpRow, type DumpRows } from './dump';
+import { describeRow, entitiesByModel, failImport, type DumpRow, type DumpRows } from './dump';
 
 /** Copies the files to staging, to be published after the rows are committed. Throws if the source folder lacks one of them. */
 export async function stageMedia(rows: DumpRows, from: string, media: Media, replace: boolean): Promise<Staging> {
-  const models = byModel();
+  const models = entitiesByModel();
   const staging = new Staging(media);
   try {
     for (const [model, entity] of models)
@@ -22,9 +22,9 @@ export async function stageMedia(rows: DumpRows, from: string, media: Media, rep
 
   async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
     const path = String(row.fields[field.rest]);
-    if (!isMediaPath(path)) fail(`${at(row)}: ${field.rest} is no path of the media folder.`);
-    await access(join(from, path)).catch(() => fail(`${at(row)}: there is no file ${path} in ${from}.`));
+    if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is no path of the media folder.`);
+    await access(join(from, path)).catch(() => failImport(`${describeRow(row)}: there is no file ${path} in ${from}.`));
     await staging.add(path, join(from, path));
-    if (!replace && (await staging.wouldOverwrite(path))) fail(`${at(row)}: there is another file ${path} already.`);
+    if (!replace && (await staging.wouldOverwrite(path))) failImport(`${describeRow(row)}: there is another file ${path} already.`);
   }
 }

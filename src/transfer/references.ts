@@ -3,12 +3,12 @@ import { MAX_INTEGER } from '../contract/bounds';
 import type { Entity, FieldMeta } from '../core/model/fields';
 import { OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
-import { at, fail, USERS, type DumpRow } from './dump';
+import { describeRow, failImport, USER_MODEL, type DumpRow } from './dump';
 
 /** Maximum cached referenced rows per table. */
 const MAX_CACHED_ROWS = 50_000;
 
-export class References {
+export class ReferenceResolver {
   /** New ids by those of the dump. */
   private readonly newIds = new Map<Entity, Map<number, number>>();
   /** Cache of existing rows with their owners, by table and id. If one is deleted in the meantime, the foreign key rejects the import. */
@@ -17,7 +17,7 @@ export class References {
   constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
   /** Allocates new ids for rows; later references in the dump are mapped to them. */
-  async renumber(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
+  async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
     const allocated = await this.ask(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
@@ -27,7 +27,7 @@ export class References {
     this.newIds.set(entity, idMap);
   }
 
-  idOf(entity: Entity, id: unknown): number {
+  mapId(entity: Entity, id: unknown): number {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
@@ -39,7 +39,7 @@ export class References {
       const ids = referencedIds.get(target) ?? new Set();
       for (const row of rows)
         for (const value of [row.fields[field.rest]].flat()) {
-          const id = this.idOf(target, value);
+          const id = this.mapId(target, value);
           if (Number.isInteger(id) && Math.abs(id) <= MAX_INTEGER) ids.add(id);
         }
       referencedIds.set(target, ids);
@@ -50,19 +50,21 @@ export class References {
       const uncached = [...ids].filter((id) => !cached.has(id));
       if (!uncached.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
-      const owner = owned && dump !== USERS ? `"${OWNER_FIELD.column}"` : 'NULL::int';
+      const owner = owned && dump !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
       const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncached]);
       for (const row of rowsFound) cached.set(row.id, row.owner ?? undefined);
     }
   }
 
   /** Returns the id for a reference, after `lookUp`. Throws if the referenced row does not exist. */
-  idIn(row: DumpRow, field: FieldMeta, value: unknown): number | null {
-    if (value === null || value === undefined) return field.null ? null : fail(`${at(row)}: ${field.rest} is missing.`);
+  resolveId(row: DumpRow, field: FieldMeta, value: unknown): number | null {
+    if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();
-    const id = this.idOf(target, value);
+    const id = this.mapId(target, value);
     if (!this.existing.get(target)!.has(id))
-      fail(`${at(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`);
+      failImport(
+        `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`,
+      );
     return id;
   }
 

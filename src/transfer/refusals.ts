@@ -1,10 +1,10 @@
 /** Translation of database errors (data exceptions, constraint violations) into messages that name the row of the dump. */
-import { at, fail, type DumpRow } from './dump';
+import { describeRow, failImport, type DumpRow } from './dump';
 
-export type RowName = Pick<DumpRow, 'model' | 'pk'>;
+export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
 /** `rows`: the rows being written; with COPY one per line of its input. */
-export async function inTermsOf<T>(rows: readonly RowName[], work: () => Promise<T>): Promise<T> {
+export async function withRowErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -13,6 +13,6 @@ export async function inTermsOf<T>(rows: readonly RowName[], work: () => Promise
     // Foreign key violations carry no line number.
     const row = rows[Number(/^COPY \w+, line (\d+)/.exec(where ?? '')?.[1]) - 1];
     const firstRow = rows[0]!;
-    return fail(`${row ? at(row) : `${firstRow.model} from ${JSON.stringify(firstRow.pk)} on`}: ${detail ?? message}`);
+    return failImport(`${row ? describeRow(row) : `${firstRow.model} from ${JSON.stringify(firstRow.pk)} on`}: ${detail ?? message}`);
   }
 }

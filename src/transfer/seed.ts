@@ -9,12 +9,12 @@ import { demo } from '../../seeders/demo';
 import { exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
 import { reference } from '../../seeders/reference';
-import { asDump } from './dump';
+import { validateDump } from './dump';
 import { writeRows, type WriteOptions } from './writer';
 
 export const DEMO_NAME = 'demo';
 
-export interface Seeding {
+export interface SeedOptions {
   database: Database;
   vault: TokenVault;
   timeZone: string;
@@ -33,14 +33,14 @@ async function isEmpty(database: Database): Promise<boolean> {
 }
 
 /** Seeds an empty database; returns false, without changes, if it already has reference data. */
-export async function seedReference({ database, vault, timeZone, progress }: Seeding): Promise<boolean> {
+export async function seedReference({ database, vault, timeZone, progress }: SeedOptions): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
-  await writeRows(asDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
+  await writeRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }
 
 /** Creates the demo account with its data; returns undefined, without changes, if it already exists. */
-export async function seedDemo({ database, vault, timeZone, progress }: Seeding): Promise<DemoAccount | undefined> {
+export async function seedDemo({ database, vault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.session();
   const exists = await session.transaction((transaction) =>
     User.count({ where: { username: DEMO_NAME }, transaction, ...session.sequelizeOptions }),
@@ -50,7 +50,7 @@ export async function seedDemo({ database, vault, timeZone, progress }: Seeding)
   const password = `demo-${randomBytes(6).toString('hex')}`;
   const id = await createUser({ username: DEMO_NAME, password }, session);
   try {
-    await writeRows(asDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
+    await writeRows(validateDump(demo(currentDate(timeZone), id)), database, { vault, renumber: true, progress });
   } catch (error) {
     await session.transaction((transaction) => User.destroy({ where: { id }, transaction, ...session.sequelizeOptions }));
     throw error;

@@ -4,7 +4,7 @@ import { fieldOf, type Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 
 /** Keeps a flag that only one row may have (such as `is_active`) on the newest row, because a dump may set it on several. */
-export async function keepNewestFlags(entity: Entity, client: ClientBase): Promise<void> {
+export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
   const { table, single } = resourceOf(entity)!;
   if (!single) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
@@ -20,7 +20,7 @@ export async function keepNewestFlags(entity: Entity, client: ClientBase): Promi
 }
 
 /** Advances the id sequence beyond the imported ids. */
-export async function moveSequence(entity: Entity, client: ClientBase): Promise<void> {
+export async function advanceSequence(entity: Entity, client: ClientBase): Promise<void> {
   const table = resourceOf(entity)!.table;
   await client.query(
     `SELECT setval(pg_get_serial_sequence('"${table}"', 'id'), GREATEST((SELECT max("id") FROM "${table}"), nextval(pg_get_serial_sequence('"${table}"', 'id')) - 1))`,

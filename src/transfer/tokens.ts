@@ -1,8 +1,8 @@
 /** Import of authentication tokens: stored as digest and ciphertext; error messages contain only their first characters. */
 import type { ClientBase } from 'pg';
 import { sha256, type TokenVault } from '../auth/tokens';
-import { fail, TOKENS, type DumpRow } from './dump';
-import { inTermsOf } from './refusals';
+import { failImport, TOKEN_MODEL, type DumpRow } from './dump';
+import { withRowErrors } from './refusals';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 
@@ -12,9 +12,9 @@ export async function insertTokens(rows: readonly DumpRow[], client: ClientBase,
   const userIds = new Set(users.map(({ id }) => id));
   for (const row of rows)
     if (!userIds.has(row.fields.user))
-      fail(`${TOKENS} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
+      failImport(`${TOKEN_MODEL} ${maskToken(row).pk}: user refers to auth.user ${JSON.stringify(row.fields.user)}, which does not exist.`);
   const tokens = rows.map(({ pk }) => String(pk));
-  await inTermsOf([maskToken(rows[0]!)], () =>
+  await withRowErrors([maskToken(rows[0]!)], () =>
     client.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created")
        SELECT "user_id", "digest", "sealed", COALESCE("created", now())

@@ -7,12 +7,22 @@ import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { FieldKind } from '../contract/facts';
-import { putBack, setAsideAlone } from './keysaside';
-import { CopyIn, linesOf } from './copy';
-import { at, byModel, fail, inMemory, inOrder, TOKENS, USERS, type DumpRow, type DumpRows } from './dump';
-import { References } from './references';
-import { inTermsOf, type RowName } from './refusals';
-import { keepNewestFlags, moveSequence } from './settled';
+import { recreateKeysAndIndexes, dropKeysIfUnused } from './keysaside';
+import { CopyStream, formatCopyRows } from './copy';
+import {
+  describeRow,
+  entitiesByModel,
+  failImport,
+  indexRows,
+  sortByDependency,
+  TOKEN_MODEL,
+  USER_MODEL,
+  type DumpRow,
+  type DumpRows,
+} from './dump';
+import { ReferenceResolver } from './references';
+import { withRowErrors, type RowIdentity } from './refusals';
+import { keepFlagOnNewestRow, advanceSequence } from './settled';
 import { insertTokens } from './tokens';
 
 export interface WriteOptions {
@@ -51,7 +61,7 @@ export async function writeRows(
   return database.unlimited(async (client) => {
     try {
       await client.query('BEGIN');
-      const counts = await new Writer('of' in rows ? rows : inMemory(rows), client, options).write();
+      const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
       await options.before?.(client);
       await client.query('COMMIT');
       return counts;
@@ -91,10 +101,10 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 }
 
 class Writer {
-  private readonly models = byModel();
-  private readonly references = new References((text, values) => this.ask(text, values));
+  private readonly models = entitiesByModel();
+  private readonly references = new ReferenceResolver((text, values) => this.ask(text, values));
   /** The running COPY. PostgreSQL may still reject its rows. */
-  private running?: { copy: CopyIn; table: string; columns: readonly string[]; rows: RowName[] };
+  private running?: { copy: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
   constructor(
     private readonly rows: DumpRows,
@@ -106,13 +116,13 @@ class Writer {
     try {
       return await this.writeModels();
     } finally {
-      await this.running?.copy.abandon();
+      await this.running?.copy.abort();
     }
   }
 
   private async writeModels(): Promise<Map<string, number>> {
     const { replace, progress } = this.options;
-    const order = inOrder(this.models);
+    const order = sortByDependency(this.models);
     if (replace) await this.truncate(order);
     const total = [...this.rows.counts.values()].reduce((sum, count) => sum + count, 0);
     const counts = new Map<string, number>();
@@ -121,27 +131,27 @@ class Writer {
       const model = resourceOf(entity)!.dump;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
-      const aside = await setAsideAlone(this.client, resourceOf(entity)!.table, count);
-      let firstRow: RowName | undefined;
+      const aside = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
+      let firstRow: RowIdentity | undefined;
       for await (const chunk of prefetch(inChunks(this.rows.of(model!)))) {
         firstRow ??= chunk[0]!;
-        if (this.options.renumber) await this.references.renumber(entity, chunk);
+        if (this.options.renumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((doneRows += chunk.length), total);
       }
       await this.finishCopy();
-      await inTermsOf([firstRow!], () => putBack(this.client, aside));
-      await keepNewestFlags(entity, this.client);
-      await moveSequence(entity, this.client);
+      await withRowErrors([firstRow!], () => recreateKeysAndIndexes(this.client, aside));
+      await keepFlagOnNewestRow(entity, this.client);
+      await advanceSequence(entity, this.client);
       counts.set(model!, count);
     }
-    const tokenCount = this.rows.counts.get(TOKENS);
+    const tokenCount = this.rows.counts.get(TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of inChunks(this.rows.of(TOKENS))) {
+      for await (const chunk of inChunks(this.rows.of(TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
-      counts.set(TOKENS, tokenCount);
+      counts.set(TOKEN_MODEL, tokenCount);
     }
     return counts;
   }
@@ -153,7 +163,8 @@ class Writer {
       if (dumpEntities.includes(entity)) continue;
       const parent = fieldsOf(entity).find((field) => field.stored && field.target && dumpEntities.includes(field.target()));
       const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
-      if (rows.length) fail(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
+      if (rows.length)
+        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
     }
     if (dumpEntities.length)
       await this.client.query(
@@ -166,7 +177,7 @@ class Writer {
     const fields = fieldsOf(entity).filter((field) => field.stored && !field.automatic);
     const links = fieldsOf(entity).filter((field) => field.link && !field.link.via);
     const knownFields = new Set([...fields, ...links].map((field) => field.rest));
-    const isUser = dump === USERS;
+    const isUser = dump === USER_MODEL;
     await this.references.lookUp(
       rows,
       [...fields, ...links].filter((field) => field.target),
@@ -176,23 +187,23 @@ class Writer {
     for (const row of rows) {
       for (const key of Object.keys(row.fields))
         if (!knownFields.has(key) && !(isUser && (key === 'password' || IGNORED_USER_FIELDS.includes(key))))
-          fail(`${at(row)}: unknown field ${JSON.stringify(key)}.`);
+          failImport(`${describeRow(row)}: unknown field ${JSON.stringify(key)}.`);
       const record: Record<string, unknown> = {};
       const parents: { field: FieldMeta; owner?: number }[] = [];
       for (const field of fields) {
-        if (field.name === 'id') record.id = this.references.idOf(entity, row.pk);
+        if (field.name === 'id') record.id = this.references.mapId(entity, row.pk);
         else if (field.target) {
           if (field.name === OWNER_FIELD.field && !(field.rest in row.fields)) continue;
-          const id = this.references.idIn(row, field, row.fields[field.rest]);
+          const id = this.references.resolveId(row, field, row.fields[field.rest]);
           record[field.column!] = id;
           if (id !== null && resourceOf(field.target())!.owned && field.name !== OWNER_FIELD.field)
             parents.push({ field, owner: this.references.ownerOf(field.target(), id) });
         } else record[field.column!] = this.fieldValue(row, field);
       }
-      if (isUser) record.password = row.fields.password ?? fail(`${at(row)}: password is missing.`);
+      if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
       else if (owned) owners.set(record.id as number, (record[OWNER_FIELD.column] ??= this.ownerOf(row, parents)) as number);
       for (const { field, owner } of parents)
-        if (owner !== record[OWNER_FIELD.column]) fail(`${at(row)}: ${field.rest} refers to what is another user's.`);
+        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.rest} refers to what is another user's.`);
       records.push(record);
     }
     await this.copy(table, records, rows);
@@ -208,7 +219,7 @@ class Writer {
 
   /** Derives the owner of a row without one from its parent row. */
   private ownerOf(row: DumpRow, [first]: readonly { owner?: number }[]): number {
-    return first?.owner ?? fail(`${at(row)}: its owner is not known.`);
+    return first?.owner ?? failImport(`${describeRow(row)}: its owner is not known.`);
   }
 
   /** Adds records to the COPY of the table. `rows`: the dump rows of the records, for error messages. */
@@ -217,9 +228,9 @@ class Writer {
     if (this.running && (this.running.table !== table || this.running.rows.length >= MAX_ROWS_PER_COPY)) await this.finishCopy();
     // All records of a table have the same columns.
     const columns = this.running?.columns ?? Object.keys(records[0]!);
-    const running = (this.running ??= { copy: new CopyIn(this.client, table, columns), table, columns, rows: [] });
+    const running = (this.running ??= { copy: new CopyStream(this.client, table, columns), table, columns, rows: [] });
     for (const { model, pk } of rows) running.rows.push({ model, pk });
-    await inTermsOf(running.rows, () => running.copy.write(linesOf(records, columns)));
+    await withRowErrors(running.rows, () => running.copy.write(formatCopyRows(records, columns)));
   }
 
   private async ask(text: string, values: unknown[]): Promise<Row[]> {
@@ -231,7 +242,7 @@ class Writer {
   private async finishCopy(): Promise<void> {
     const running = this.running;
     if (!running) return;
-    await inTermsOf(running.rows, () => running.copy.end());
+    await withRowErrors(running.rows, () => running.copy.end());
     this.running = undefined;
   }
 
@@ -241,9 +252,10 @@ class Writer {
       if (acceptsNull(field)) return null;
       if (value === undefined && field.hasDefault && typeof field.default !== 'function') return field.default;
       if (value === undefined && field.blank) return '';
-      return fail(`${at(row)}: ${field.rest} is missing.`);
+      return failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     }
-    if (SYNTAX[field.kind]?.test(String(value)) === false) fail(`${at(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
+    if (SYNTAX[field.kind]?.test(String(value)) === false)
+      failImport(`${describeRow(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 
@@ -256,13 +268,13 @@ class Writer {
     const { own, other, fixed } = field.link!;
     return rows.flatMap((row) => {
       const ids = row.fields[field.rest] ?? [];
-      if (!Array.isArray(ids)) return fail(`${at(row)}: ${field.rest} must be a list of ids.`);
-      const ownId = this.references.idOf(entity, row.pk);
+      if (!Array.isArray(ids)) return failImport(`${describeRow(row)}: ${field.rest} must be a list of ids.`);
+      const ownId = this.references.mapId(entity, row.pk);
       return (ids as unknown[]).map((id) => ({
         row,
         values: {
           [own]: ownId,
-          [other]: this.references.idIn(row, field, id),
+          [other]: this.references.resolveId(row, field, id),
           ...fixed,
           ...(owners.has(ownId) && { [OWNER_FIELD.column]: owners.get(ownId) }),
         },

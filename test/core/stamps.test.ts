@@ -1,7 +1,7 @@
 /** When a row was made and last changed, and its version: noted by the database, shown by GraphQL, unknown to REST. */
 import { partsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
-import { asDump } from '../../src/transfer/dump';
+import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -106,7 +106,8 @@ test('nobody says them but the database', async () => {
 });
 
 test('rows of a dump that replace others have versions that nobody has seen', async () => {
-  const dump = (weight: string) => asDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
+  const dump = (weight: string) =>
+    validateDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
   const version = async () => (await fitgraph.sql('SELECT "version" FROM "weight_entry" WHERE "id" = 900'))[0]!.version;
   const { vault, database } = fitgraph;
   await writeRows(dump('80.00'), database, { vault });

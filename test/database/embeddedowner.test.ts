@@ -7,7 +7,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import { openEmbedded, type Embedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';
 import { rowSecurityStatus } from '../../src/database/viewerrole';
-import { asDump } from '../../src/transfer/dump';
+import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
@@ -98,7 +98,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
   });
   const former = open(asSuperuser(connection));
   await migrateUp(former);
-  await writeRows(asDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
+  await writeRows(validateDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
   // What an operator may have made beside.
   await former.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
@@ -159,7 +159,7 @@ describe('a data folder of an earlier release', () => {
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
         await database.pool.query(`ALTER TABLE ${name} DISABLE TRIGGER USER; ALTER TABLE ${name} ENABLE TRIGGER USER`);
-      await writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY), replace: true });
+      await writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY), replace: true });
     } finally {
       await database.close();
     }

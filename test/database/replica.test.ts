@@ -12,7 +12,7 @@ import { Replica } from '../../src/database/replica';
 import { useViewerRole } from '../../src/database/viewerrole';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { createLog } from '../../src/platform/logging';
-import { asDump } from '../../src/transfer/dump';
+import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
@@ -102,7 +102,7 @@ beforeAll(async () => {
   primary = await openEmbedded({ dataDir: first });
   const database = open(primary.connection);
   await migrateUp(database);
-  await writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
+  await writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
   await copyOf(primary);
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];

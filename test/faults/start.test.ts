@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
 import { lockMigrations } from '../../src/database/migrate';
-import { freePort } from '../../src/server/supervisor/port';
+import { choosePort } from '../../src/server/supervisor/port';
 import { build, Installation } from '../server/running';
 import { asSuperuser, createDatabase, SECRET_KEY } from '../setup/databases';
 import { Person } from '../setup/person';
@@ -60,7 +60,7 @@ test('a start that takes long does not listen until it is ready', async () => {
   const proxy = await Proxy.before(own.connection);
   const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, MAX_LAG: 'off' });
   try {
-    const port = await freePort('127.0.0.1');
+    const port = await choosePort('127.0.0.1');
     const starting = installation.start({ PORT: String(port) });
     const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
     await until('it waits for the migration', async () => (await holder.query(waits)).rowCount === 1);

@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { ConfigError, readConfig } from '../../src/platform/config';
 import { deleteUser } from '../../src/auth/deletion';
-import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { build, run } from '../server/running';
 import { SECRET_KEY } from '../setup/databases';
@@ -73,7 +73,7 @@ test('a backup holds the files, and a restore puts them back, beside a server th
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
   await files().remove(other!, []);
   await upload(ann);
-  await restoreBackup({ file, found: await inspect(file), database, media, replace: true });
+  await restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
 import { FolderStore } from '../../src/files/folderstore';
-import { sweepUploads } from '../../src/platform/multipart';
+import { deleteAbandonedUploads } from '../../src/platform/multipart';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { randomFor, seeded } from '../setup/random';
@@ -96,7 +96,7 @@ test('folders that an older version left open are closed at start', async () => 
       mkdirSync(folder);
       chmodSync(folder, 0o755);
     }
-    await sweepUploads(dataDir);
+    await deleteAbandonedUploads(dataDir);
     await new FolderStore(join(dataDir, 'media')).close();
     expect(folders.map(modeOf)).toEqual([0o700, 0o700]);
   } finally {
@@ -148,13 +148,13 @@ test('a body that ends within a file is answered, and leaves nothing', async () 
 
 test('files whose server died are swept away by the next, those of other servers are not', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fitgraph-incoming-'));
-  await sweepUploads(data);
+  await deleteAbandonedUploads(data);
   mkdirSync(join(data, 'incoming'));
   for (const name of ['old', 'young']) writeFileSync(join(data, 'incoming', name), 'x');
   const now = Date.now() / 1000;
   utimesSync(join(data, 'incoming/old'), now - 2 * 3600, now - 2 * 3600);
   utimesSync(join(data, 'incoming/young'), now, now);
-  await sweepUploads(data);
+  await deleteAbandonedUploads(data);
   expect(readdirSync(join(data, 'incoming'))).toEqual(['young']);
   rmSync(data, { recursive: true });
 });

@@ -1,10 +1,10 @@
 import { assembleOperations } from '../../src/graphql/uploads';
-import type { Parts, UploadedFile } from '../../src/platform/multipart';
+import type { MultipartParts, UploadedFile } from '../../src/platform/multipart';
 import { uploaded } from './uploaded';
 
 const file = uploaded('a.png', Buffer.from('a'));
 const OPERATIONS = '{"query":"mutation","variables":{"input":{"image":null,"more":[null,"x"]}}}';
-const parts = (operations: string, map: string): Parts =>
+const parts = (operations: string, map: string): MultipartParts =>
   new Map<string, (string | UploadedFile)[]>([
     ['operations', [operations]],
     ['map', [map]],

@@ -136,7 +136,10 @@ test('operations of one request that run at the same time give back what each ha
   const fitgraph = await started(SMALL);
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
+  const spending = fitgraph.services.budgets.spendingFor(
+    { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
+    () => '',
+  )!;
   const costs = [400, 100].map((total) => ({ total, bytes: 0, coordinate: 'Query' }));
   for (const cost of costs) spending.reserve(cost);
   expect(spending.state!.remaining).toBeLessThan(501);
@@ -184,7 +187,10 @@ test('a document that is not valid is paid for by the time that it took, and ref
   // A millisecond is 500 units.
   expect(paid(first)).toBeGreaterThan(100);
   const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.budgets.of({ viewer: { id: Number(id) }, session: fitgraph.database.session() } as never, () => '')!;
+  const spending = fitgraph.services.budgets.spendingFor(
+    { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
+    () => '',
+  )!;
   spending.chargeResponseBytes(1024 * 11_000_000);
   expect(await ann.query(wrong)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect((await bob.query(wrong)).code).toBe('GRAPHQL_VALIDATION_FAILED');

@@ -247,7 +247,7 @@ describe('a long file', () => {
     const query = '{ workouts(first: 3000) { nodes { id } } }';
     const spend = (total: number) =>
       other.services.budgets
-        .of({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, () => '')!
+        .spendingFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, () => '')!
         .reserve({ total, bytes: 0, coordinate: '' });
     spend(98_500);
     const began = performance.now();

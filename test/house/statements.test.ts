@@ -13,7 +13,7 @@ import {
 import type { Entity } from '../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { asDump, byModel, inOrder } from '../../src/transfer/dump';
+import { validateDump, entitiesByModel, sortByDependency } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { hasPages, isListed } from '../setup/lists';
@@ -36,7 +36,7 @@ interface Request {
 }
 
 /** A table of a user or of everybody; a user has one profile whatever happens. */
-const growing = () => inOrder(byModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
@@ -180,7 +180,7 @@ async function grow(from: number, to: number): Promise<void> {
       }),
     ),
   );
-  await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
   const events = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'COMMAND', $1::int FROM generate_series(1, $2)`;
   await fitgraph.sql(events, [ann.id, numbers.length]);
   await fitgraph.reference.reload();

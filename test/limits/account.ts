@@ -4,7 +4,7 @@
  */
 import { currentDate } from '../../src/core/model/clock';
 import { nodeIdOf } from '../../src/core/model/node';
-import { asDump } from '../../src/transfer/dump';
+import { validateDump } from '../../src/transfer/dump';
 import { seedReference } from '../../src/transfer/seed';
 import { writeRows } from '../../src/transfer/writer';
 import { addDays, weekday } from '../../seeders/dates';
@@ -171,7 +171,7 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
   addSessions(list, person.id, random);
   addWeights(list, person.id, random);
   addPlans(list, person.id, random);
-  await writeRows(asDump(list.rows), database, { vault });
+  await writeRows(validateDump(list.rows), database, { vault });
   // Without statistics the planner may choose plans that no server in use would.
   await fitgraph.sql('ANALYZE');
   return { person, cursor: before.changes.cursor };

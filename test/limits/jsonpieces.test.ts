@@ -1,5 +1,5 @@
 /** JSON that is written in pieces is what JSON.stringify writes, and ends at its limit. */
-import { jsonInPieces, TooLongError } from '../../src/platform/jsonpieces';
+import { stringifyIncrementally, JsonTooLongError } from '../../src/platform/jsonpieces';
 import { randomFor, seeded, type Random } from '../setup/random';
 
 const LEAVES = [null, true, 0, -1.5, 1e21, '', 'a"\\\n', '\u2028', '😀', undefined];
@@ -20,7 +20,7 @@ test(seeded('random values'), async () => {
   for (let run = 0; run < 2_000; run += 1) {
     const data = { data: value(random, 5) };
     const text = JSON.stringify(data);
-    expect(await jsonInPieces(data, text.length)).toBe(text);
-    await expect(jsonInPieces(data, text.length - 1)).rejects.toThrow(TooLongError);
+    expect(await stringifyIncrementally(data, text.length)).toBe(text);
+    await expect(stringifyIncrementally(data, text.length - 1)).rejects.toThrow(JsonTooLongError);
   }
 });

@@ -1,6 +1,6 @@
 /** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
 import { parseDateParts } from '../../src/nutrition/day';
-import { amountError, parseInteger } from '../../src/nutrition/form';
+import { amountError, parseFormInteger } from '../../src/nutrition/form';
 
 test.each([
   ['100', undefined],
@@ -29,7 +29,7 @@ test.each([
   ['1.5', NaN],
   ['abc', NaN],
 ])('%j names the integer %d', (text, integer) => {
-  expect(parseInteger(text)).toBe(integer);
+  expect(parseFormInteger(text)).toBe(integer);
 });
 
 test.each([

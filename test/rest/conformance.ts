@@ -2,7 +2,7 @@
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
-import { tidied } from '../../src/server/target';
+import { normalizeTarget } from '../../src/server/target';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
@@ -49,7 +49,7 @@ export class Conformance {
   /** The same for an address as it was asked for, below the base. What the document does not describe is refused. */
   problemsAt(method: string, url: string, status: number, body: unknown): string[] {
     const path = this.pathOf(
-      tidied(url)
+      normalizeTarget(url)
         .split('?')[0]!
         .replace(/\/?\.[a-z0-9]+\/?$/, '/'),
     );

@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/logging';
-import { answerUnreadable } from '../../src/server/unreadable';
+import { respondToParserErrors } from '../../src/server/unreadable';
 
 let server: Server;
 let release: () => void;
@@ -12,7 +12,7 @@ beforeAll(async () => {
     if (request.url === '/slow') release = () => response.end('slow');
     else response.end('fine');
   });
-  answerUnreadable(server, createLog('info', { write: (line) => void logged.push(line) }));
+  respondToParserErrors(server, createLog('info', { write: (line) => void logged.push(line) }));
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve));
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));

@@ -1,5 +1,5 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
-import { Idempotency } from '../../src/exchange/idempotency';
+import { IdempotencyKeys } from '../../src/exchange/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { lockIsAwaited } from '../setup/waits';
@@ -376,7 +376,7 @@ test('of one user so many keys are known at a time, and who uses more is told so
 
 test('what has expired is swept up', async () => {
   await as(ann).post('/weightentry/', ENTRY);
-  const idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
+  const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.sweep();
   expect(await kept()).toHaveLength(1);
   await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours'`);

@@ -1,5 +1,5 @@
 /** What a request is called in its answer and in the log, and what else the log tells of it. */
-import { createLog, terminal } from '../../src/platform/logging';
+import { createLog, terminalDestination } from '../../src/platform/logging';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import WebSocket from 'ws';
@@ -118,7 +118,7 @@ test('on a terminal a request is one short line, and what else is told has its v
   let text = '';
   const log = createLog(
     'info',
-    terminal((line) => (text += line)),
+    terminalDestination((line) => (text += line)),
   );
   const request = { id: 'abc', method: 'POST', path: '/graphql', status: 200, user: 7, address: CLIENT, operation: 'Mine' };
   log.info({ ...request, ms: 12.3, statements: 3 }, 'request');

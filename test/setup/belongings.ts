@@ -1,7 +1,7 @@
 /** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
-import { inOrder } from '../../src/transfer/dump';
+import { sortByDependency } from '../../src/transfer/dump';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
 import { inputOf, type Parents } from './samples';
@@ -10,7 +10,7 @@ export type Belongings = ReadonlyMap<Entity, number>;
 
 /** Owned types but the user, parents first. */
 export const ownedTypes = (): Entity[] =>
-  inOrder(new Map(allEntities().map((entity) => [entity.name, entity]))).filter(
+  sortByDependency(new Map(allEntities().map((entity) => [entity.name, entity]))).filter(
     (entity) => resourceOf(entity)!.owned && entity !== findEntity('User'),
   );
 

@@ -8,7 +8,7 @@ import { OWNER } from '../../src/database/embedded/owner';
 import { migrateUp } from '../../src/database/migrate';
 import { replicaOf } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
-import { asDump } from '../../src/transfer/dump';
+import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { catalogue } from './catalogue';
 import { runServer } from './run';
@@ -97,7 +97,7 @@ export const createTemplates = (): Promise<void> =>
     await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER}`);
     await fill(TEMPLATES.tables, migrateUp);
     await client.query(`CREATE DATABASE "${PART}" TEMPLATE "${TEMPLATES.tables}" OWNER ${OWNER}`);
-    await fill(PART, (database) => writeRows(asDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
+    await fill(PART, (database) => writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) }));
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));
 

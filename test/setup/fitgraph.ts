@@ -6,14 +6,14 @@ import os from 'node:os';
 import path from 'node:path';
 import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/server/app';
-import { Guard } from '../../src/server/guard';
+import { ErrorContainment } from '../../src/server/guard';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
 import type { CatalogueCache } from '../../src/core/cache/reference';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/platform/logging';
-import { Origin } from '../../src/exchange/origin';
+import { ClientOrigin } from '../../src/exchange/origin';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { startServices, type Services } from '../../src/exchange/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
@@ -66,13 +66,13 @@ export class Fitgraph {
     const database = open(own?.connection ?? beside!.database.options.connection, config);
     const logged: string[] = [];
     const log = createLog('info', { write: (line) => void logged.push(line) });
-    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new Origin(config), log);
+    const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ClientOrigin(config), log);
     const app = await createApp(services);
     const witness = new Witness();
     const server = await listening(app, witness, log);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(database, services.reference, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
-      app.leave();
+      app.startDraining();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeAllConnections();
@@ -120,10 +120,10 @@ export class Fitgraph {
 }
 
 function listening(app: App, witness: Witness, log: Logger): Promise<Server> {
-  const guard = new Guard(log, app.failures);
+  const guard = new ErrorContainment(log, app.failures);
   const server = createServer({ keepAliveTimeout: 65_000, ...guard.options }, witness.hearing(app.listener))
-    .on('upgrade', app.upgrade)
-    .on('connection', app.connected);
+    .on('upgrade', app.onUpgrade)
+    .on('connection', app.onConnection);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 

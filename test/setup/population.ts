@@ -3,7 +3,7 @@ import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/m
 import { BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, selectStatement } from '../../src/core/sql/select';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
-import { asDump, byModel, inOrder, type DumpRow } from '../../src/transfer/dump';
+import { validateDump, entitiesByModel, sortByDependency, type DumpRow } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import type { Fitgraph } from './fitgraph';
 import type { Person } from './person';
@@ -16,7 +16,7 @@ export const SIZE = 14;
 const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
 /** The types that have a population. */
-export const populated = (): Entity[] => inOrder(byModel()).filter((entity) => !isAccount(entity));
+export const populated = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
   'Squat',
@@ -114,7 +114,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
   // An entry is of the plan that its meal is of.
   const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
   for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
-  await writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
   await fitgraph.reference.reload();
   return people;
 }

@@ -2,7 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { API_BASE_PATH } from '../../src/rest/routes';
-import { tidied } from '../../src/server/target';
+import { normalizeTarget } from '../../src/server/target';
 import { Conformance } from '../rest/conformance';
 
 interface Heard {
@@ -22,7 +22,7 @@ export class Witness {
   /** The same listener, heard. */
   hearing(listener: RequestListener): RequestListener {
     return (request, response) => {
-      const url = tidied(request.url!);
+      const url = normalizeTarget(request.url!);
       if (url.startsWith(`${API_BASE_PATH}/`) && !DOCUMENT.test(url.slice(API_BASE_PATH.length))) this.hear(request.method!, url, response);
       listener(request, response);
     };

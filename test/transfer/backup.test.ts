@@ -7,10 +7,10 @@ import { gunzipSync } from 'node:zlib';
 import { migrateDown, migrateUp, migrationNames } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { progressLine } from '../../src/cli/operator';
+import { formatProgress } from '../../src/cli/operator';
 import { ArchiveWriter, verifyArchive } from '../../src/transfer/backup/archive';
 import { takeBackup } from '../../src/transfer/backup/take';
-import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { plain } from '../files/pictures';
 import { furnish } from '../setup/belongings';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
@@ -29,7 +29,7 @@ let image: { id: number; image: string };
 const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
-  restoreBackup({ file: from, found: await inspect(from), database: into.database, media: mediaOf(into), replace });
+  restoreBackup({ file: from, found: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
 
 /** What belongs to the database itself, and what counts on while somebody looks. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
@@ -286,7 +286,7 @@ describe('nothing is touched by', () => {
   test('a restore that fails in the middle', async () => {
     const before = [await rows(fitgraph), files(fitgraph)];
     const log = await cursor(ann);
-    const found = await inspect(path.join(folder, 'whole.tar.gz'));
+    const found = await inspectBackup(path.join(folder, 'whole.tar.gz'));
     // As if the file had lost rows since it was looked into.
     found.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
@@ -319,9 +319,9 @@ test('what was packed is not kept', async () => {
 });
 
 test('a long work says how far it is, how fast, and how long it still takes', () => {
-  expect(progressLine(1_200, 5_000, 3)).toBe('1,200 of 5,000, 400 a second, 10 s left');
-  expect(progressLine(5_000, 5_000, 10)).toBe('5,000 of 5,000, 500 a second');
-  expect(progressLine(7, undefined, 0)).toBe('7');
+  expect(formatProgress(1_200, 5_000, 3)).toBe('1,200 of 5,000, 400 a second, 10 s left');
+  expect(formatProgress(5_000, 5_000, 10)).toBe('5,000 of 5,000, 500 a second');
+  expect(formatProgress(7, undefined, 0)).toBe('7');
 });
 
 test('what a restore that was killed has left is finished where its rows are there, and else removed', async () => {

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { DumpFile } from '../../src/transfer/dumpfile';
-import { Elements } from '../../src/transfer/elements';
+import { JsonArraySplitter } from '../../src/transfer/elements';
 import { writeRows } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
@@ -16,7 +16,7 @@ const LIST = '[ {"a": "]},{[\\"\\\\"}, [1, [2]] ,3,"Möhre, \\u005d 🥕" , null
 
 test.each([1, 2, 3, 7, 1000])('elements come whole when %d bytes are read at a time', (size) => {
   const bytes = Buffer.from(LIST);
-  const elements = new Elements();
+  const elements = new JsonArraySplitter();
   const found = [];
   for (let at = 0; at < bytes.length; at += size) found.push(...elements.push(bytes.subarray(at, at + size)));
   expect(elements.isWhole).toBe(true);

@@ -10,8 +10,8 @@ import { migrateDown } from '../../src/database/migrate';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
 import { ArchiveWriter } from '../../src/transfer/backup/archive';
-import { HEADER, SUMMARY, type Header, type Summary } from '../../src/transfer/backup/description';
-import { inspect, restoreBackup } from '../../src/transfer/backup/restore';
+import { HEADER_ENTRY, SUMMARY_ENTRY, type BackupHeader, type BackupSummary } from '../../src/transfer/backup/description';
+import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { build, run } from '../server/running';
 import { createDatabase, open, SECRET_KEY } from '../setup/databases';
@@ -27,8 +27,8 @@ let own: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
 
 interface Parts {
-  header: Header;
-  summary: Summary;
+  header: BackupHeader;
+  summary: BackupSummary;
   /** Renames parts of the archive. */
   rename(name: string): string;
 }
@@ -44,19 +44,19 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
     entries.push([entry.header.name, Buffer.concat(chunks)]);
   }
   const part = (name: string) => JSON.parse(String(entries.find(([one]) => one === name)![1])) as never;
-  const parts: Parts = { header: part(HEADER), summary: part(SUMMARY), rename: (name) => name };
+  const parts: Parts = { header: part(HEADER_ENTRY), summary: part(SUMMARY_ENTRY), rename: (name) => name };
   change(parts);
   const file = path.join(folder, `hostile-${fs.readdirSync(folder).length}.tar.gz`);
   const archive = await ArchiveWriter.begin(file);
   for (const [name, content] of entries)
-    if (name === HEADER) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
-    else if (name !== SUMMARY) await archive.add(parts.rename(name), content);
+    if (name === HEADER_ENTRY) await archive.add(name, Buffer.from(JSON.stringify(parts.header)));
+    else if (name !== SUMMARY_ENTRY) await archive.add(parts.rename(name), content);
   await archive.end(parts.summary);
   await archive.publish();
   return file;
 }
 
-const restore = async (file: string) => restoreBackup({ file, found: await inspect(file), database, media, replace: true });
+const restore = async (file: string) => restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
 
 async function contents(): Promise<unknown> {
   const { rows } = await database.pool.query(
@@ -68,7 +68,7 @@ async function contents(): Promise<unknown> {
   return [digests, fs.existsSync(mediaFolder) ? fs.readdirSync(mediaFolder) : []];
 }
 
-const columnsOf = ({ tables }: Header, table: string): string[] => tables.find(({ name }) => name === table)!.columns;
+const columnsOf = ({ tables }: BackupHeader, table: string): string[] => tables.find(({ name }) => name === table)!.columns;
 
 beforeAll(async () => {
   build();

@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
-import { asDump, byModel, inOrder, TOKENS, type DumpRow } from '../../src/transfer/dump';
+import { validateDump, entitiesByModel, sortByDependency, TOKEN_MODEL, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { dumpRowOf } from '../setup/samples';
@@ -14,11 +14,11 @@ const PASSWORD = 'swordfish swordfish';
 const HASH = `pbkdf2_sha256$1000$salt$${pbkdf2Sync(PASSWORD, 'salt', 1000, 32, 'sha256').toString('base64')}`;
 const FIRST = 31;
 
-const entityOf = (model: string) => byModel().get(model)!;
+const entityOf = (model: string) => entitiesByModel().get(model)!;
 
 /** Two rows of every model, with ids from 31 on; rows of users belong to user 31. */
 function dump(): DumpRow[] {
-  const rows = inOrder(byModel()).flatMap((entity): DumpRow[] => {
+  const rows = sortByDependency(entitiesByModel()).flatMap((entity): DumpRow[] => {
     const numbers = entity.name === 'UserProfile' ? [FIRST] : [FIRST, FIRST + 1];
     return numbers.map((number) =>
       dumpRowOf(entity, number, ({ relation, target }) => {
@@ -31,21 +31,21 @@ function dump(): DumpRow[] {
     if (row.model === 'auth.user')
       Object.assign(row.fields, { username: `user${row.pk}`, password: HASH, is_active: true, groups: [], user_permissions: [] });
     else if (entityOf(row.model) && resourceOf(entityOf(row.model))!.owned && hasParent(row)) delete row.fields.user;
-  return [...rows, { model: TOKENS, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
+  return [...rows, { model: TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
 /** The dumps name the owner of a row without an owned parent only. */
 const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
 
 const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
-  writeRows(asDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
+  writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault, ...options });
 
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
 /** All that the tables hold. */
 async function everything(): Promise<Record<string, unknown>> {
   const held: Record<string, unknown> = {};
-  for (const table of [...[...byModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
+  for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
     held[table] = await fitgraph.sql(`SELECT * FROM "${table}" t ORDER BY t`);
   return held;
 }
@@ -69,7 +69,7 @@ function changed(name: string, change: (row: DumpRow) => void): DumpRow[] {
 }
 
 beforeEach(async () => {
-  const tables = [...byModel().values()].map((entity) => `"${tableOf(entity)}"`);
+  const tables = [...entitiesByModel().values()].map((entity) => `"${tableOf(entity)}"`);
   await fitgraph.sql(`TRUNCATE ${tables.join()} RESTART IDENTITY CASCADE`);
   await fitgraph.reference.reload();
 });
@@ -82,7 +82,7 @@ describe('a dump of every model', () => {
   const owner = () => fitgraph.anyone.sending({ Authorization: `Token ${TOKEN}` });
 
   test('keeps its ids and all its values', async () => {
-    for (const entity of byModel().values()) {
+    for (const entity of entitiesByModel().values()) {
       const rows = await fitgraph.sql(`SELECT * FROM "${tableOf(entity)}" ORDER BY "id"`);
       expect([entity.name, rows.map(({ id }) => id)]).toEqual([entity.name, entity.name === 'UserProfile' ? [31] : [31, 32]]);
     }
@@ -96,7 +96,7 @@ describe('a dump of every model', () => {
   });
 
   test('every owned row belongs to the owner of what it hangs below', async () => {
-    for (const entity of byModel().values())
+    for (const entity of entitiesByModel().values())
       if (resourceOf(entity)!.owned && entity.name !== 'User')
         expect(await fitgraph.sql(`SELECT DISTINCT "user_id" FROM "${tableOf(entity)}"`)).toEqual([{ user_id: FIRST }]);
   });
@@ -104,7 +104,7 @@ describe('a dump of every model', () => {
   test('moves the sequences on, so that new rows come after it', async () => {
     const { status, body } = await owner().post('/workout/', { comment: 'new' });
     expect([status, body.id]).toEqual([201, 33]);
-    for (const entity of byModel().values()) {
+    for (const entity of entitiesByModel().values()) {
       const [row] = await fitgraph.sql(`SELECT nextval(pg_get_serial_sequence('"${tableOf(entity)}"', 'id')) AS next`);
       expect([entity.name, row!.next]).toEqual([entity.name, expect.any(Number)]);
       expect(row!.next).toBeGreaterThan(entity.name === 'UserProfile' ? 31 : 32);
@@ -235,7 +235,11 @@ describe('refused, with nothing changed:', () => {
       /manager\.day 31: training refers to .*"first"/,
     ],
     ['two users of one name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
-    ['a token of nobody', () => changed(TOKENS, (row) => (row.fields.user = 99)), /authtoken\.token 0123…: user refers to auth\.user 99/],
+    [
+      'a token of nobody',
+      () => changed(TOKEN_MODEL, (row) => (row.fields.user = 99)),
+      /authtoken\.token 0123…: user refers to auth\.user 99/,
+    ],
   ];
 
   test.each(cases)('%s', async (_what, rows, message) => {

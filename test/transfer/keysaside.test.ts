@@ -6,8 +6,8 @@ import { Client } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { MANY } from '../../src/transfer/keysaside';
-import { asDump, type DumpRow } from '../../src/transfer/dump';
+import { MIN_ROWS_TO_DROP_KEYS } from '../../src/transfer/keysaside';
+import { validateDump, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { asSuperuser, createDatabase, open, SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
@@ -48,7 +48,7 @@ async function alone(): Promise<Side> {
 
 const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
 const load = (rows: DumpRow[], { database }: Side, options: Partial<WriteOptions> = {}) =>
-  writeRows(asDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
+  writeRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
 const numbersOf = (of: Side) => ask(of, NUMBERS, [TABLES]);
 
 /** Of which tables something was set aside since. */
@@ -118,7 +118,7 @@ test(seeded('what comes in is the same, and so are keys and indexes, whether the
   const shape = await shapeOf(by.client);
   const [before, besideBefore] = [await numbersOf(by), await numbersOf(beside)];
   const random = randomFor('imported rows');
-  const rows = [...owners(), ...logs(random, MANY + 1_234), ...foods(random, MANY)];
+  const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
   await load(rows, by);
   // Who asks a server is not kept waiting by what comes in.
   const asked = load(rows, beside).then(() => 'over');
@@ -127,7 +127,7 @@ test(seeded('what comes in is the same, and so are keys and indexes, whether the
   expect(await setAsideOf(beside, besideBefore)).toEqual([]);
   for (const one of [by, beside]) expect(await shapeOf(one.client)).toEqual(shape);
   const those = await held(by);
-  expect(those.workout_log).toMatchObject({ rows: MANY + 1_234, noted: MANY + 1_234 });
+  expect(those.workout_log).toMatchObject({ rows: MIN_ROWS_TO_DROP_KEYS + 1_234, noted: MIN_ROWS_TO_DROP_KEYS + 1_234 });
   expect(those).toEqual(await held(beside));
 });
 
@@ -147,7 +147,7 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
   const one = await alone();
   await load([...owners(), ...logs(randomFor('a log before the import'), 1, 20_000)], one);
   const [before, shape, rows] = [await numbersOf(one), await shapeOf(one.client), await held(one)];
-  const those = logs(randomFor('refused logs'), MANY);
+  const those = logs(randomFor('refused logs'), MIN_ROWS_TO_DROP_KEYS);
   spoil(those);
   await expect(load(those, one)).rejects.toThrow(message);
   expect(await setAsideOf(one, before)).toEqual([]);
@@ -156,7 +156,7 @@ test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
 });
 
 describe(seeded('nothing is set aside'), () => {
-  async function staysIn(one: Side, rows = logs(randomFor('logs of a small import'), MANY)): Promise<void> {
+  async function staysIn(one: Side, rows = logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS)): Promise<void> {
     const before = await numbersOf(one);
     expect((await load(rows, one)).get('manager.workoutlog')).toBe(rows.length);
     expect(await setAsideOf(one, before)).toEqual([]);
@@ -165,7 +165,7 @@ describe(seeded('nothing is set aside'), () => {
   test('for few rows', async () => {
     const one = await alone();
     await load(owners(), one);
-    await staysIn(one, logs(randomFor('logs of a small import'), MANY - 1));
+    await staysIn(one, logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS - 1));
   });
 
   test('where somebody reads a table that they refer to', async () => {
@@ -185,7 +185,7 @@ describe(seeded('nothing is set aside'), () => {
 
   test('where most rows are there already', async () => {
     const one = await alone();
-    await load([...owners(), ...logs(randomFor('logs before the import'), MANY + 1, 50_000)], one);
+    await load([...owners(), ...logs(randomFor('logs before the import'), MIN_ROWS_TO_DROP_KEYS + 1, 50_000)], one);
     await staysIn(one);
   });
 
@@ -208,7 +208,7 @@ test(seeded('who starts meanwhile waits for the rows'), async () => {
   const one = await alone();
   const said: string[] = [];
   let started: Promise<string> | undefined;
-  await load([...owners(), ...logs(randomFor('logs during the start'), MANY)], one, {
+  await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {
     before: async () => {
       started = migrateUp(one.database, (message) => said.push(message)).then(() => 'started');
       const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));

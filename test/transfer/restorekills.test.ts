@@ -6,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderStore } from '../../src/files/folderstore';
 import { Media } from '../../src/files/media';
-import { finishRestores } from '../../src/transfer/backup/files';
+import { finishInterruptedRestores } from '../../src/transfer/backup/files';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { createUser } from '../../src/auth/accounts';
 import type { Database } from '../../src/database/connection';
@@ -136,7 +136,7 @@ test('the old data are there, whichever moment it is killed at, and then those o
   expect(await ended(restore(into, '--replace'))).toBe(0);
   expect(await digest(into)).toEqual(await digest(source));
   // What waited in vain goes when a server starts.
-  await finishRestores(into.database, new Media(new FolderStore(into.media)));
+  await finishInterruptedRestores(into.database, new Media(new FolderStore(into.media)));
   expect(fs.readdirSync(into.media)).toEqual(['exercise-images']);
 });
 

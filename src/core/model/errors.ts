@@ -12,8 +12,8 @@ import {
   ReadLimitExceeded,
   CommitUncertain,
 } from '../../database/refusals';
-import { FilesUnavailable } from '../../platform/filesunavailable';
-import { Overloaded } from '../../platform/limiter';
+import { FileStorageError } from '../../platform/filesunavailable';
+import { OverloadedError } from '../../platform/limiter';
 import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './mistakes';
 
 /** Validation messages by argument name or field path, such as `days[1].setGroups[0].sets`. */
@@ -85,7 +85,7 @@ function describeDatabaseError(error: unknown): [code: string, message: string] 
   if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
   if (isResourceError(error))
     return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
-  if (error instanceof FilesUnavailable)
+  if (error instanceof FileStorageError)
     return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
   return undefined;
 }
@@ -93,12 +93,12 @@ function describeDatabaseError(error: unknown): [code: string, message: string] 
 /** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
   if (error instanceof ClientGone) return new ClientError('CLIENT_GONE', 'The client has gone.');
-  if (error instanceof Overloaded) return overloadedError();
+  if (error instanceof OverloadedError) return overloadedError();
   if (error instanceof ReadLimitExceeded) return resultTooLargeError(error.limit);
   const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, error instanceof FilesUnavailable ? 'files cannot be kept or read' : 'the database cannot be used');
+  log.error({ id, err: error }, error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used');
   return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 

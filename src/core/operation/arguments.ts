@@ -1,6 +1,6 @@
 /** Parses arguments that are row ids, with the error messages that REST clients expect. */
 import { NOT_AN_INTEGER, REQUIRED } from '../../contract/messages';
-import { integerOf } from '../../platform/reading';
+import { parseInteger } from '../../platform/reading';
 import { invalidArgumentError } from '../model/errors';
 import { parseRowId } from '../model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../model/node';
@@ -10,7 +10,7 @@ import type { Context } from '../context';
 export function parseIdArgument(argument: string, type: string, value: string, { api }: Pick<Context, 'api'>): number | undefined {
   if (value === '') throw invalidArgumentError(argument, REQUIRED);
   if (api === 'graphql') rejectOtherNodeType(type, value, argument);
-  const id = (api === 'graphql' ? resolveRowId(type, value) : undefined) ?? integerOf(value);
+  const id = (api === 'graphql' ? resolveRowId(type, value) : undefined) ?? parseInteger(value);
   if (id === undefined) throw invalidArgumentError(argument, NOT_AN_INTEGER);
   return parseRowId(id);
 }

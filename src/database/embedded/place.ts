@@ -10,7 +10,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
-import { makeFolder } from '../../platform/folders';
+import { createFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
 
 export interface Owner {
@@ -43,8 +43,8 @@ const hash = (text: string): string => createHash('sha256').update(text).digest(
 export function openDataDir(dataDir: string): string {
   checkDataDir(dataDir);
   try {
-    makeFolder(path.resolve(dataDir, '..'));
-    makeFolder(dataDir, 0o700);
+    createFolder(path.resolve(dataDir, '..'));
+    createFolder(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
     // The user that runs the server has to pass through a folder of root's, but not to list it.
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
@@ -56,7 +56,7 @@ export function openDataDir(dataDir: string): string {
 
 /** A directory that only `owner` may enter. One that another user has put there is refused. */
 function privateDir(dir: string, owner?: Owner): string {
-  makeFolder(dir, 0o700);
+  createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
   const found = fs.lstatSync(dir);
   if (!found.isDirectory() || (found.uid !== uid && found.uid !== process.getuid?.())) {

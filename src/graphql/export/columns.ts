@@ -1,6 +1,6 @@
 /** CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Values of a list share one cell. */
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
-import { line, quoted, textOf } from '../../platform/csv';
+import { formatLine, formatCell, cellText } from '../../platform/csv';
 import { isPaged } from './list';
 import { exportError } from './refusal';
 import type { FieldCollector } from './selection';
@@ -53,12 +53,12 @@ export function cellOf(row: unknown, path: readonly string[], startIndex = 0): u
 }
 
 const joinValues = (values: readonly unknown[], path: readonly string[], startIndex: number): string =>
-  values.map((value) => textOf(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
+  values.map((value) => cellText(cellOf(value, path, startIndex))).join(VALUE_SEPARATOR);
 
-export const csvHeader = (columns: readonly Column[]): string => line(columns.map(({ name }) => name));
+export const csvHeader = (columns: readonly Column[]): string => formatLine(columns.map(({ name }) => name));
 
 export function csvLines(rows: readonly unknown[], columns: readonly Column[]): string {
   let text = '';
-  for (const row of rows) text += line(columns.map(({ path }) => quoted(cellOf(row, path))));
+  for (const row of rows) text += formatLine(columns.map(({ path }) => formatCell(cellOf(row, path))));
   return text;
 }

@@ -4,7 +4,7 @@ import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/execute';
 import { coerceVariables } from '../../core/operation/variables';
-import type { HttpExchange } from '../../exchange/exchange';
+import type { RequestContext } from '../../exchange/exchange';
 import { readDocument } from '../handler';
 import type { TrustedDocuments } from '../trusted';
 import { findExportedList, type ExportedList } from './list';
@@ -54,7 +54,7 @@ function parseFlag(search: URLSearchParams, name: string): boolean {
 /** Throws `Refused` for an invalid request. */
 export function parseExportRequest(
   request: Request,
-  exchange: HttpExchange,
+  exchange: RequestContext,
   schema: GraphQLSchema,
   trusted: TrustedDocuments,
 ): ExportRequest {

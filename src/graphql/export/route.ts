@@ -10,7 +10,7 @@ import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
 import { overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/execute';
-import type { HttpExchange } from '../../exchange/exchange';
+import type { RequestContext } from '../../exchange/exchange';
 import { EXPORT_PATH } from '../../pages/exportpath';
 import type { Caller } from '../../database/options';
 import type { Config } from '../../platform/config';
@@ -26,7 +26,7 @@ interface Dependencies {
   executor: Executor;
   trusted: TrustedDocuments;
   config: Pick<Config, 'exportTimeout' | 'maxExports'>;
-  exchangeOf(request: IncomingMessage): HttpExchange;
+  exchangeOf(request: IncomingMessage): RequestContext;
   log: Logger;
 }
 
@@ -37,8 +37,8 @@ const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `Refused` if there is none. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
-  if (limiter.tryEnter(caller)) return;
-  const runningExports = limiter.runningOf(caller);
+  if (limiter.tryAcquire(caller)) return;
+  const runningExports = limiter.slotsOf(caller);
   if (runningExports < limiter.limits.slotsPerClient) throw new ExportError([overloadedError()]);
   const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
   throw new ExportError([
@@ -58,9 +58,9 @@ function writeText(response: Response, text: string): Promise<void> | undefined 
   });
 }
 
-async function identifyClient(exchange: HttpExchange): Promise<void> {
+async function identifyClient(exchange: RequestContext): Promise<void> {
   try {
-    await exchange.identified();
+    await exchange.authenticateOnce();
   } catch (error) {
     const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
@@ -74,7 +74,7 @@ class ExportResponse {
     private readonly dependencies: Dependencies,
     private readonly request: Request,
     private readonly response: Response,
-    private readonly exchange: HttpExchange,
+    private readonly exchange: RequestContext,
   ) {}
 
   async run(limiter: Limiter<Caller>, extension: string, format: Format): Promise<void> {
@@ -95,7 +95,7 @@ class ExportResponse {
       this.handleError(error);
     } finally {
       clearTimeout(timeout);
-      if (caller !== undefined) limiter.leave(caller);
+      if (caller !== undefined) limiter.release(caller);
     }
   }
 

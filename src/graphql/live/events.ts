@@ -4,7 +4,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/express';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
-import type { HttpExchange } from '../../exchange/exchange';
+import type { RequestContext } from '../../exchange/exchange';
 import { withHttpStatus, sendGraphQLError } from '../handler';
 import type { Subscriptions } from './subscriptions';
 
@@ -38,7 +38,7 @@ export class EventStreamTransport {
   private isShuttingDown = false;
 
   /** `exchangeOf` returns the request context of a request in progress. */
-  constructor(subscriptions: Subscriptions, exchangeOf: (request: IncomingMessage) => HttpExchange) {
+  constructor(subscriptions: Subscriptions, exchangeOf: (request: IncomingMessage) => RequestContext) {
     this.serve = createHandler({
       // Distinct connections mode needs no state between requests, which may reach different instances.
       authenticate: () => null,

@@ -6,8 +6,8 @@ import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionIn
 import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
-import type { HttpExchange } from '../../exchange/exchange';
-import { REQUEST_ID } from '../../exchange/origin';
+import type { RequestContext } from '../../exchange/exchange';
+import { REQUEST_ID_HEADER } from '../../exchange/origin';
 import { Limiter } from '../../platform/limiter';
 import { withHttpStatus } from '../handler';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
@@ -27,7 +27,7 @@ export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
   /** Creates a request context for a WebSocket connection. */
-  open(request: IncomingMessage): HttpExchange;
+  open(request: IncomingMessage): RequestContext;
   networkOf(request: IncomingMessage): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
   refuses(isStranger: boolean): boolean;
@@ -39,7 +39,7 @@ interface Connection {
   readonly request: IncomingMessage;
   /** Ids of subscriptions that are being set up. */
   readonly pendingIds: Set<string>;
-  exchange?: () => HttpExchange;
+  exchange?: () => RequestContext;
   /** Network of an anonymous client that holds a slot. */
   network?: string;
 }
@@ -70,12 +70,12 @@ export class WebSocketTransport {
       maxPayload: options.maxMessage,
       handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
     });
-    this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID])}`));
+    this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
     this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
       onConnect: ({ extra: connection, connectionParams }) => this.connect(connection, connectionParams),
       onClose: ({ extra: { network } }) => {
-        if (network !== undefined) this.anonymousConnections.leave(network);
+        if (network !== undefined) this.anonymousConnections.release(network);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
       onOperation: ({ extra: connection }, id) => void connection.pendingIds.delete(id),
@@ -88,7 +88,9 @@ export class WebSocketTransport {
     socket.on('error', () => socket.destroy());
     if (request.url?.split('?')[0] === GRAPHQL_PATH)
       return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
-    socket.end(`HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID])}\r\nConnection: close\r\n\r\n`);
+    socket.end(
+      `HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}\r\nConnection: close\r\n\r\n`,
+    );
   }
 
   get size(): number {
@@ -151,7 +153,7 @@ export class WebSocketTransport {
     if (now - this.lastLogTime < LOG_INTERVAL_MS) return;
     this.lastLogTime = now;
     const { code, message } = error as { code?: string; message?: string };
-    this.options.log.warn({ id: request.headers[REQUEST_ID], code, reason: message }, 'WebSocket error');
+    this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
   }
 
   private async connect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
@@ -169,7 +171,7 @@ export class WebSocketTransport {
       return close(CloseCode.Unauthorized, 'Unauthorized');
     }
     const network = networkOf(request);
-    if (!this.anonymousConnections.tryEnter(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    if (!this.anonymousConnections.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
     connection.network = network;
   }
 

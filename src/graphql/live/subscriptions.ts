@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/execute';
-import type { HttpExchange } from '../../exchange/exchange';
+import type { RequestContext } from '../../exchange/exchange';
 import { readDocument } from '../handler';
 import { limitResultErrors } from '../shownerrors';
 import type { TrustedDocuments } from '../trusted';
@@ -62,7 +62,7 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
-  read(params: SubscriptionParams, exchange: HttpExchange): SubscriptionArgs | GraphQLError[] {
+  read(params: SubscriptionParams, exchange: RequestContext): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = exchange.context;
     let resolvedParams: SubscriptionParams;

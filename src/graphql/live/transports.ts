@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
 import type { Executor } from '../../core/operation/execute';
-import type { HttpExchange } from '../../exchange/exchange';
+import type { RequestContext } from '../../exchange/exchange';
 import type { TrustedDocuments } from '../trusted';
 import { EventStreamTransport } from './events';
 import { WebSocketTransport, type SocketOptions } from './sockets';
@@ -13,7 +13,7 @@ export interface LiveOptions extends SocketOptions {
   executor: Executor;
   trusted: TrustedDocuments;
   /** Returns the request context of a request in progress. */
-  known(request: IncomingMessage): HttpExchange;
+  known(request: IncomingMessage): RequestContext;
   failed(error: unknown): void;
 }
 

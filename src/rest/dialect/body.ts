@@ -4,13 +4,13 @@ import iconv from 'iconv-lite';
 import {
   MultipartError,
   readMultipart,
-  TOO_MANY_PARTS,
+  TOO_MANY_PARTS_MESSAGE,
   type MultipartLimits,
-  type Parts,
+  type MultipartParts,
   type UploadedFile,
 } from '../../platform/multipart';
-import { largeBodiesInTurn } from '../../platform/bodylimit';
-import { MAX_MEMBERS } from '../../platform/jsonlimits';
+import { awaitLargeBodySlot } from '../../platform/bodylimit';
+import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
 import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaType } from '../errors';
 import { parseJson } from './json';
 import { parseQuery } from './query';
@@ -21,7 +21,7 @@ export type ParsedBody = { form: false; data: unknown } | { form: true; data: Re
 class OversizedForm extends RestError {
   constructor(
     { status, body }: RestError,
-    readonly receivedParts: Parts,
+    readonly receivedParts: MultipartParts,
   ) {
     super(status, body);
   }
@@ -51,14 +51,14 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   if (!BODY_MEDIA_TYPES.includes(mediaType)) throw unsupportedMediaType(header);
   const charset = parameters.map((parameter) => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(Boolean) ?? 'utf-8';
   if (!iconv.encodingExists(charset)) throw badRequest(`Unknown charset "${charset}" in the Content-Type.`);
-  await largeBodiesInTurn(request, response, limits.sender);
+  await awaitLargeBodySlot(request, response, limits.sender);
   if (mediaType === 'multipart/form-data') return { form: true, data: await readMultipartForm(request, response, limits) };
   const bytes = await readBytes(request, limits.maxBody);
   if (mediaType === 'application/json') return { form: false, data: bytes.length ? parseJson(() => decodeText(bytes, charset)) : {} };
   const values = new Map<string, string[]>();
   // Forms are decoded leniently: invalid bytes become replacement characters.
   const formText = iconv.decode(bytes, charset, { stripBOM: false });
-  if (countFields(formText) > MAX_MEMBERS) throw badRequest(`A form has at most ${MAX_MEMBERS} fields.`);
+  if (countFields(formText) > MAX_JSON_MEMBERS) throw badRequest(`A form has at most ${MAX_JSON_MEMBERS} fields.`);
   for (const [key, value] of parseQuery(formText)) {
     const earlierValues = values.get(key);
     if (earlierValues) earlierValues.push(value);
@@ -70,7 +70,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 /** Counts form fields by their separators. Stops above MAX_MEMBERS. */
 function countFields(form: string): number {
   let count = 1;
-  for (let at = form.indexOf('&'); at >= 0 && count <= MAX_MEMBERS; at = form.indexOf('&', at + 1)) count += 1;
+  for (let at = form.indexOf('&'); at >= 0 && count <= MAX_JSON_MEMBERS; at = form.indexOf('&', at + 1)) count += 1;
   return count;
 }
 
@@ -96,7 +96,7 @@ function decodeText(bytes: Buffer, charset: string): string {
   return text;
 }
 
-async function readMultipartForm(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<Parts> {
+async function readMultipartForm(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
   try {
     return await readMultipart(request, response, limits);
   } catch (error) {
@@ -106,7 +106,7 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     throw new OversizedForm(
-      reason === 'file too large' ? tooLargeFile() : bodyTooLarge(reason === 'too many parts' ? TOO_MANY_PARTS : undefined),
+      reason === 'file too large' ? tooLargeFile() : bodyTooLarge(reason === 'too many parts' ? TOO_MANY_PARTS_MESSAGE : undefined),
       receivedParts,
     );
   }

@@ -2,7 +2,7 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
-import { decimalOf, integerOf, trimmed, uuidOf } from '../../platform/reading';
+import { parseDecimal, parseInteger, pythonStrip, parseUuid } from '../../platform/reading';
 import { validationError } from '../errors';
 import { lastValueOf } from './query';
 import { padWithZeros, isValidTime, isValidDate } from './values';
@@ -31,7 +31,7 @@ const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 
 /** Parses ISO dates, `month/day/year` with two or four digits of the year, and `day.month.year` in some languages, as wger does. */
 function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
-  const trimmedText = trimmed(text);
+  const trimmedText = pythonStrip(text);
   const [, firstDay, nextMonth, lastYear] =
     (DAY_FIRST_LANGUAGES.includes(language) && /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmedText)) || [];
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmedText) ?? [];
@@ -45,7 +45,7 @@ function parseDate(text: string, [language = '']: readonly string[]): string | u
 
 /** Parses `HH:MM` with optional seconds and fraction. Returns undefined for an invalid time. */
 function parseTime(text: string): string | undefined {
-  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(trimmed(text));
+  const parts = /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.(\d{1,6}))?)?$/.exec(pythonStrip(text));
   if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return undefined;
   return `${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}.${parts[4] ?? '0'}`;
 }
@@ -59,7 +59,7 @@ const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 
 function numberFilter(field: FieldFact, text: string): FilterResult {
-  const decimalText = decimalOf(text);
+  const decimalText = parseDecimal(text);
   if (decimalText === undefined) return { error: 'Enter a number.' };
   const value = Number(decimalText);
   if (value > MAX_FILTER_NUMBER) return { error: atMost('1e+50') };
@@ -92,18 +92,18 @@ function filterByKind(field: FieldFact, text: string, languages: readonly string
     case 'choice':
       return field.choices!.some((choice) => choice.value === text) ? eq(text) : { error: invalidChoice(text) };
     case 'uuid': {
-      if (trimmed(text) === '') return undefined;
-      const digits = uuidOf(trimmed(text));
+      if (pythonStrip(text) === '') return undefined;
+      const digits = parseUuid(pythonStrip(text));
       return digits === undefined ? { error: 'Enter a valid UUID.' } : eq(digits);
     }
     case 'relation': {
-      const id = integerOf(text);
+      const id = parseInteger(text);
       if (id === undefined) return { error: NOT_A_CHOICE };
       const unknownIdError: ReferencedIds['unknownIdError'] = (known) => (known.includes(id) ? undefined : NOT_A_CHOICE);
       return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
     }
     default: {
-      const trimmedText = trimmed(text);
+      const trimmedText = pythonStrip(text);
       if (trimmedText.includes('\0')) return { error: NO_NULLS };
       return trimmedText === '' ? undefined : eq(trimmedText);
     }
@@ -114,22 +114,22 @@ function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], langua
   const text = texts.at(-1)!;
   switch (fact.parse) {
     case 'loose': {
-      const id = integerOf(text);
+      const id = parseInteger(text);
       return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
     }
     case 'unchecked': {
-      const id = integerOf(text);
-      if (trimmed(text) === '') return undefined;
+      const id = parseInteger(text);
+      if (pythonStrip(text) === '') return undefined;
       return id === undefined ? { error: NOT_A_CHOICE } : { where: { [field.name]: { eq: String(id) } } };
     }
     case 'commaIds': {
-      const ids = text.split(',').map(integerOf);
+      const ids = text.split(',').map(parseInteger);
       return ids.some((id) => id === undefined) ? undefined : { where: { [field.name]: { each: ids.map(String) } } };
     }
     case 'ids': {
-      const invalidText = texts.find((text) => integerOf(text) === undefined);
+      const invalidText = texts.find((text) => parseInteger(text) === undefined);
       if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
-      const ids = texts.map((text) => String(integerOf(text)));
+      const ids = texts.map((text) => String(parseInteger(text)));
       // Ids are compared as texts, so that `01` does not match row 1.
       const unknownIdError: ReferencedIds['unknownIdError'] = (known) =>
         texts.filter((text) => !known.some((id) => String(id) === text)).map(invalidChoice)[0];
@@ -178,7 +178,7 @@ export function parseOrdering(
   query: URLSearchParams,
   resource: (type: string) => ResourceFact | undefined,
 ): OrderBy[] | undefined {
-  const terms = (lastValueOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(trimmed);
+  const terms = (lastValueOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(pythonStrip);
   if (terms.length > MAX_ORDER_TERMS) throw validationError({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
   const orderedFields = new Set<FieldFact>();
   const order = terms.flatMap((term): OrderBy[] => {

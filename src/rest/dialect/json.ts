@@ -1,6 +1,6 @@
 /** JSON parser with Python semantics: numbers keep all digits and the difference between integers and floats (`1` and `1.0`). */
 import { formatPythonFloat } from '../../contract/floats';
-import { excessOf } from '../../platform/jsonlimits';
+import { findExceededLimit } from '../../platform/jsonlimits';
 import { badRequest } from '../errors';
 
 /** A JSON number whose source text differs from JavaScript's spelling of it: `1.0`, `1e2`, `100000000000000000000`. */
@@ -76,7 +76,7 @@ function hasRespelledNumber(text: string): boolean {
 export function parseJson(text: () => string): unknown {
   try {
     const json = text();
-    const excess = excessOf(json);
+    const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
     const value: unknown = JSON.parse(json);
     return hasRespelledNumber(json) ? new SpellingPreservingParser(json).parseValue() : value;

@@ -1,6 +1,6 @@
 /** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
 import { notAcceptable, notFound } from '../errors';
-import { integerOf } from '../../platform/reading';
+import { parseInteger } from '../../platform/reading';
 import { lastValueOf } from './query';
 
 export type Format = 'json' | 'api';
@@ -72,7 +72,7 @@ function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | und
 const QUOTED_STRING = /^"(.*)"$/s;
 
 function parseIndent(indentText: string | undefined): { indent?: number } {
-  const number = indentText && integerOf(indentText.replace(QUOTED_STRING, '$1'));
+  const number = indentText && parseInteger(indentText.replace(QUOTED_STRING, '$1'));
   return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
 }
 

@@ -1,6 +1,6 @@
 /** Limit-offset pagination with links to the next and the previous page. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { integerOf } from '../../platform/reading';
+import { parseInteger } from '../../platform/reading';
 import { lastValueOf } from './query';
 
 export const DEFAULT_LIMIT = 20;
@@ -15,8 +15,8 @@ export interface PageWindow {
 }
 
 export function parsePageWindow(query: URLSearchParams, maxLimit = MAX_LIMIT): PageWindow {
-  const limit = integerOf(lastValueOf(query, 'limit') ?? '') ?? 0;
-  const offset = integerOf(lastValueOf(query, 'offset') ?? '') ?? 0;
+  const limit = parseInteger(lastValueOf(query, 'limit') ?? '') ?? 0;
+  const offset = parseInteger(lastValueOf(query, 'offset') ?? '') ?? 0;
   return { limit: limit > 0 ? Math.min(limit, maxLimit) : DEFAULT_LIMIT, offset: Math.min(Math.max(offset, 0), MAX_OFFSET) };
 }
 

@@ -12,7 +12,7 @@ import {
 } from '../../contract/messages';
 import type { FieldFact, FieldKind } from '../../contract/facts';
 import { UploadedFile } from '../../platform/multipart';
-import { decimalOf, exact, integerOf, trimmed, trimmedAtEnd, uuidOf } from '../../platform/reading';
+import { parseDecimal, clampToSafeInteger, parseInteger, pythonStrip, pythonRstrip, parseUuid } from '../../platform/reading';
 import { isInteger, isNumber, pythonNumberText, numberValue } from './json';
 
 export type CoercibleField = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
@@ -59,7 +59,7 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
 /** Numbers are accepted as texts, in JavaScript's spelling. */
 function coerceString(value: unknown): CoercionResult {
   if (isNumber(value)) return accept(String(numberValue(value)));
-  return typeof value === 'string' ? accept(trimmed(value)) : reject(NOT_A_STRING);
+  return typeof value === 'string' ? accept(pythonStrip(value)) : reject(NOT_A_STRING);
 }
 
 const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
@@ -69,15 +69,15 @@ function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
   const pointIndex = sentText.lastIndexOf('.');
-  const integerText = pointIndex >= 0 && /^\.0*$/.test(trimmedAtEnd(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
-  const number = integerOf(integerText);
+  const integerText = pointIndex >= 0 && /^\.0*$/.test(pythonRstrip(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
+  const number = parseInteger(integerText);
   return number === undefined ? reject(NOT_AN_INTEGER) : accept(number);
 }
 
 function coerceDecimal(value: unknown): CoercionResult {
-  const sentText = typeof value === 'string' || isNumber(value) ? trimmed(pythonText(value)) : '';
+  const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
   if (isTooLong(sentText)) return reject('String value too large.');
-  const number = decimalOf(toAsciiDigits(sentText));
+  const number = parseDecimal(toAsciiDigits(sentText));
   return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
 }
 
@@ -151,14 +151,15 @@ function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string
 }
 
 function coerceUuid(value: unknown): CoercionResult {
-  const digits = typeof value === 'string' ? uuidOf(value) : undefined;
+  const digits = typeof value === 'string' ? parseUuid(value) : undefined;
   return digits === undefined ? reject(`“${pythonText(value)}” is not a valid UUID.`) : accept(digits);
 }
 
 /** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */
 export function parseRowId(value: unknown): number | undefined {
-  if (isNumber(value)) return isInteger(value) || Number.isFinite(numberValue(value)) ? exact(Math.trunc(numberValue(value))) : undefined;
-  return typeof value === 'string' ? integerOf(value) : undefined;
+  if (isNumber(value))
+    return isInteger(value) || Number.isFinite(numberValue(value)) ? clampToSafeInteger(Math.trunc(numberValue(value))) : undefined;
+  return typeof value === 'string' ? parseInteger(value) : undefined;
 }
 
 /** Returns the items of a list of row ids. An object counts as the list of its keys, as when Python iterates a dict. Undefined for other values. */

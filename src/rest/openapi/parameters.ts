@@ -1,7 +1,7 @@
 /** OpenAPI parameter objects of paths, queries and headers. */
 import type { GraphQLField } from 'graphql';
 import type { FieldFact, FilterFact } from '../../contract/facts';
-import { KEPT_HOURS, KEY } from '../../platform/idempotencykey';
+import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
 import { toQueryParameter, toSnakeCase } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
@@ -49,8 +49,8 @@ const OFFSET: Parameter = {
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: `Names this change: sent again with the same key within ${KEPT_HOURS} hours it is answered as before, and not made again.`,
-  schema: { type: 'string', pattern: KEY.source },
+  description: `Names this change: sent again with the same key within ${KEY_RETENTION_HOURS} hours it is answered as before, and not made again.`,
+  schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
 };
 
 const IF_MATCH: Parameter = {

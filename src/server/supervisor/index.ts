@@ -12,14 +12,14 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
 import { openEmbedded, type Embedded } from '../../database/embedded';
-import { ENDS, fail, onSignal } from '../ending';
+import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../ending';
 import { createLog } from '../../platform/logging';
-import { checkFiles } from '../files';
+import { validateConfiguredFiles } from '../files';
 import { serveMetrics } from '../../telemetry/scrape';
-import type { WorkersMetrics } from '../../telemetry/workers';
-import type { Order, Report } from '../worker';
-import { Keeper } from './keeper';
-import { freePort } from './port';
+import type { AggregatedMetrics } from '../../telemetry/workers';
+import type { SupervisorMessage, WorkerMessage } from '../worker';
+import { OrphanReaper } from './keeper';
+import { choosePort } from './port';
 
 /**
  * V8 flags of the workers; flags of this process come after them. The larger young generation speeds up lists of thousands of rows. The old
@@ -62,10 +62,10 @@ const logFields = ({ worker }: Member) => ({ pid: worker.process.pid });
 export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
-  private keeper?: Keeper;
+  private keeper?: OrphanReaper;
   /** Undefined where DATABASE_URL names another one. */
   private embedded?: Promise<Embedded>;
-  private metrics?: WorkersMetrics;
+  private metrics?: AggregatedMetrics;
   private port = 0;
   /** Whether a worker has ever served. A failure before that is one of the configuration, and the worker has printed it. */
   private hasEverServed = false;
@@ -82,11 +82,11 @@ export class Supervisor {
 
   /** Resolves once the first worker is started. */
   async run(): Promise<void> {
-    checkFiles(this.config);
-    this.keeper = new Keeper();
-    onSignal(ENDS, () => this.stop());
+    validateConfiguredFiles(this.config);
+    this.keeper = new OrphanReaper();
+    onFirstSignal(TERMINATION_SIGNALS, () => this.stop());
     const { host, port } = this.config;
-    this.port = await freePort(host, port);
+    this.port = await choosePort(host, port);
     await this.startMetrics();
     this.isRunning = true;
     if (this.isStopping) return this.exitGracefully();
@@ -94,7 +94,7 @@ export class Supervisor {
     // served nor closed.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
-    cluster.on('message', (worker, report: Report) => this.receive(worker, report));
+    cluster.on('message', (worker, report: WorkerMessage) => this.receive(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
     setInterval(() => this.check(), CHECK_INTERVAL_MS);
@@ -102,15 +102,16 @@ export class Supervisor {
     if (!firstWorker) return this.abort(1, 'no process can be started');
     const { databaseUrl, dataDir } = this.config;
     // In parallel with the worker, which loads its code meanwhile.
-    if (!databaseUrl) this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(fail);
+    if (!databaseUrl)
+      this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);
   }
 
   private async startMetrics(): Promise<void> {
     const { metrics } = this.config;
     if (!metrics) return;
-    const { WorkersMetrics } = await import('../../telemetry/workers.ts');
-    this.metrics = new WorkersMetrics(() => this.serving.map(({ worker }) => worker));
+    const { AggregatedMetrics } = await import('../../telemetry/workers.ts');
+    this.metrics = new AggregatedMetrics(() => this.serving.map(({ worker }) => worker));
     if (metrics.port === undefined) return;
     const server = await serveMetrics(metrics, this.metrics.scrape);
     this.log.info(server.address() as AddressInfo, 'metrics');
@@ -136,7 +137,7 @@ export class Supervisor {
     return member;
   }
 
-  private send(member: Member, order: Order): void {
+  private send(member: Member, order: SupervisorMessage): void {
     // An error means that the worker has exited, which its `exit` event handles.
     member.worker.send(order, () => undefined);
   }
@@ -162,7 +163,7 @@ export class Supervisor {
     return member;
   }
 
-  private receive(worker: Worker, report: Report): void {
+  private receive(worker: Worker, report: WorkerMessage): void {
     const member = this.members.get(worker);
     if (!member || member.isReplaced) return;
     member.lastReport = now();
@@ -251,7 +252,7 @@ export class Supervisor {
   }
 
   private updateKeeper(): void {
-    this.keeper!.know([...this.members.keys()].map(({ process: { pid } }) => pid!));
+    this.keeper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
   }
 
   private abort(status: number, message?: string): void {
@@ -277,6 +278,6 @@ export class Supervisor {
     return (this.exit ??= (async () => {
       await (await this.embedded)?.release();
       process.exit(this.exitStatus);
-    })().catch(fail));
+    })().catch(exitWithError));
   }
 }

@@ -11,7 +11,7 @@ while read -r line; do workers=$line; done
 [ -z "$workers" ] || kill -9 $workers
 `;
 
-export class Keeper {
+export class OrphanReaper {
   private readonly child: ChildProcess;
 
   constructor() {
@@ -30,7 +30,7 @@ export class Keeper {
   }
 
   /** Replaces the list of process ids to kill. */
-  know(workers: readonly number[]): void {
+  setWorkers(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }
 }

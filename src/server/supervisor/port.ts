@@ -2,7 +2,7 @@
 import { createServer, type AddressInfo } from 'node:net';
 
 /** Returns `port`, or a free one for 0, for which each worker would choose a different one. Rejects if it is in use. */
-export function freePort(host: string, port = 0): Promise<number> {
+export function choosePort(host: string, port = 0): Promise<number> {
   const server = createServer();
   return new Promise((resolve, reject) => {
     server.once('error', reject);

@@ -17,11 +17,20 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants } from 'node:zlib';
 import { extract, pack } from 'tar-stream';
 import { ClientError } from '../../core/model/errors';
-import { broken, HEADER, headerIn, printable, SUMMARY, summaryIn, type Header, type Summary } from './description';
+import {
+  invalidBackup,
+  HEADER_ENTRY,
+  parseHeader,
+  formatArchiveValue,
+  SUMMARY_ENTRY,
+  parseSummary,
+  type BackupHeader,
+  type BackupSummary,
+} from './description';
 
-export const KEY = 'secret-key';
-export const MEDIA = 'media/';
-export const TABLES = 'tables/';
+export const KEY_ENTRY = 'secret-key';
+export const MEDIA_PREFIX = 'media/';
+export const TABLES_PREFIX = 'tables/';
 /** Limit of entries that are read into memory as a whole. */
 const MAX_TEXT_BYTES = 10_000_000;
 
@@ -116,11 +125,11 @@ export class ArchiveWriter {
   }
 
   /** Writes the summary and flushes the draft to disk. */
-  async end(summary: Omit<Summary, 'digest' | 'bytes'>): Promise<{ draft: string; bytes: number }> {
+  async end(summary: Omit<BackupSummary, 'digest' | 'bytes'>): Promise<{ draft: string; bytes: number }> {
     const { bytes } = this.digest;
-    const fullSummary: Summary = { ...summary, bytes, digest: this.digest.end() };
+    const fullSummary: BackupSummary = { ...summary, bytes, digest: this.digest.end() };
     const content = Buffer.from(JSON.stringify(fullSummary));
-    await this.entry(SUMMARY, content.length, [content]);
+    await this.entry(SUMMARY_ENTRY, content.length, [content]);
     this.tar.finalize();
     await this.completion;
     const handle = await open(this.draft, 'r+');
@@ -143,39 +152,39 @@ export class ArchiveWriter {
 
 /** Callbacks for the entries of an archive, in their order. Unread content is skipped. */
 export interface ArchiveReader {
-  header?(header: Header): Promise<void> | void;
+  header?(header: BackupHeader): Promise<void> | void;
   media?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
   key?(key: string): Promise<void> | void;
   rows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
 /** Reads a whole archive; throws if it is incomplete or its digest does not match. */
-export async function readArchive(file: string, reader: ArchiveReader, onBytes?: (bytes: number) => void): Promise<Summary> {
+export async function readArchive(file: string, reader: ArchiveReader, onBytes?: (bytes: number) => void): Promise<BackupSummary> {
   const digest = new Digest();
   const untar = extract();
   const source = createReadStream(file);
   const extraction = pipeline(source, createGunzip(), untar as unknown as NodeJS.WritableStream);
   extraction.catch(() => undefined);
-  let header: Header | undefined;
-  let summary: Summary | undefined;
+  let header: BackupHeader | undefined;
+  let summary: BackupSummary | undefined;
   try {
     for await (const entry of untar) {
       const { name, size = 0 } = entry.header;
-      if (summary) throw broken(file, 'something follows its end');
-      if (name === SUMMARY) {
-        summary = summaryIn(file, await readAll(file, entry as AsyncIterable<Buffer>, size));
+      if (summary) throw invalidBackup(file, 'something follows its end');
+      if (name === SUMMARY_ENTRY) {
+        summary = parseSummary(file, await readAll(file, entry as AsyncIterable<Buffer>, size));
         continue;
       }
       digest.begin(name, size);
       const content = observe(entry as AsyncIterable<Buffer>, digest, (bytes) => onBytes?.(bytes));
-      if (name === HEADER) {
-        header = headerIn(file, await readAll(file, content, size));
+      if (name === HEADER_ENTRY) {
+        header = parseHeader(file, await readAll(file, content, size));
         await reader.header?.(header);
-      } else if (!header) throw broken(file, `it does not begin with ${HEADER}`);
-      else if (name === KEY) await reader.key?.((await readAll(file, content, size)).toString());
-      else if (name.startsWith(MEDIA)) await reader.media?.(name.slice(MEDIA.length), content);
-      else if (name.startsWith(TABLES)) await reader.rows?.(name.split('/')[1]!, content);
-      else throw broken(file, `it has an unknown part ${printable(name)}`);
+      } else if (!header) throw invalidBackup(file, `it does not begin with ${HEADER_ENTRY}`);
+      else if (name === KEY_ENTRY) await reader.key?.((await readAll(file, content, size)).toString());
+      else if (name.startsWith(MEDIA_PREFIX)) await reader.media?.(name.slice(MEDIA_PREFIX.length), content);
+      else if (name.startsWith(TABLES_PREFIX)) await reader.rows?.(name.split('/')[1]!, content);
+      else throw invalidBackup(file, `it has an unknown part ${formatArchiveValue(name)}`);
       // Reads the rest, which the digest includes.
       for await (const chunk of content) void chunk;
     }
@@ -185,17 +194,18 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
     untar.destroy();
     throw readingError(file, error);
   }
-  if (!summary) throw broken(file, 'its end is missing');
-  if (summary.digest !== digest.end()) throw broken(file, 'its content is not what was written');
+  if (!summary) throw invalidBackup(file, 'its end is missing');
+  if (summary.digest !== digest.end()) throw invalidBackup(file, 'its content is not what was written');
   return summary;
 }
 
 /** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof SyntaxError) return broken(file, 'it holds what is no JSON');
+  if (error instanceof SyntaxError) return invalidBackup(file, 'it holds what is no JSON');
   if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
-  if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message)) return broken(file, message);
+  if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message))
+    return invalidBackup(file, message);
   return error;
 }
 
@@ -208,14 +218,14 @@ async function* observe(content: AsyncIterable<Buffer>, digest: Digest, onBytes:
 }
 
 async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_TEXT_BYTES) throw broken(file, `one of its parts is too large (${size} bytes)`);
+  if (size > MAX_TEXT_BYTES) throw invalidBackup(file, `one of its parts is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
 /** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
-export function linesIn(content: Buffer): number {
+export function countLines(content: Buffer): number {
   let lines = 0;
   for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) lines += 1;
   return lines;
@@ -225,8 +235,8 @@ export function linesIn(content: Buffer): number {
 export async function verifyArchive(
   file: string,
   onBytes?: (bytes: number) => void,
-): Promise<{ header: Header; summary: Summary; key: string }> {
-  let header: Header | undefined;
+): Promise<{ header: BackupHeader; summary: BackupSummary; key: string }> {
+  let header: BackupHeader | undefined;
   let key = '';
   let files = 0;
   const rows = new Map<string, number>();
@@ -241,17 +251,17 @@ export async function verifyArchive(
       media: async () => void (files += 1),
       rows: async (table, content) => {
         let count = rows.get(table);
-        if (count === undefined) throw broken(file, `it has rows of an unknown table ${printable(table)}`);
-        for await (const chunk of content) count += linesIn(chunk);
+        if (count === undefined) throw invalidBackup(file, `it has rows of an unknown table ${formatArchiveValue(table)}`);
+        for await (const chunk of content) count += countLines(chunk);
         rows.set(table, count);
       },
     },
     onBytes,
   );
-  if (!header) throw broken(file, `${HEADER} is missing`);
+  if (!header) throw invalidBackup(file, `${HEADER_ENTRY} is missing`);
   const counts = new Map(Object.entries(summary.rows));
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
-  if (mismatches.length) throw broken(file, `rows of ${printable(mismatches)} are missing`);
-  if (files !== summary.files) throw broken(file, `it has ${files} files instead of ${printable(summary.files)}`);
+  if (mismatches.length) throw invalidBackup(file, `rows of ${formatArchiveValue(mismatches)} are missing`);
+  if (files !== summary.files) throw invalidBackup(file, `it has ${files} files instead of ${formatArchiveValue(summary.files)}`);
   return { header, summary, key };
 }

@@ -2,9 +2,9 @@
 import { ClientError } from '../../core/model/errors';
 
 /** Version of the archive format. */
-export const FORMAT = 1;
-export const HEADER = 'backup.json';
-export const SUMMARY = 'summary.json';
+export const FORMAT_VERSION = 1;
+export const HEADER_ENTRY = 'backup.json';
+export const SUMMARY_ENTRY = 'summary.json';
 /** Maximum characters of archive content in an error message. */
 const MAX_QUOTED_LENGTH = 200;
 const UTC_MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
@@ -14,7 +14,7 @@ export interface TableShape {
   columns: string[];
 }
 
-export interface Header {
+export interface BackupHeader {
   format: number;
   program: string;
   taken: string;
@@ -32,7 +32,7 @@ export interface SequenceState {
   called: boolean;
 }
 
-export interface Summary {
+export interface BackupSummary {
   /** Number of rows by table. */
   rows: Record<string, number>;
   sequences: SequenceState[];
@@ -41,7 +41,7 @@ export interface Summary {
   digest: string;
 }
 
-export const broken = (file: string, problem: string) =>
+export const invalidBackup = (file: string, problem: string) =>
   new ClientError('BAD_USER_INPUT', `${file} is no backup that can be used: ${problem}`);
 
 /** Escapes control and format characters and truncates: untrusted archive content must not span lines or control the terminal. */
@@ -51,7 +51,7 @@ export function toOneLine(text: string): string {
 }
 
 /** Formats a value of an archive as JSON for error messages. */
-export const printable = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
+export const formatArchiveValue = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 const areDistinct = (names: unknown): names is string[] =>
@@ -59,7 +59,7 @@ const areDistinct = (names: unknown): names is string[] =>
 
 /** Checks types only; names are checked later against the schema. A header of another format version passes and is rejected by `headerIn`. */
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
-  format !== FORMAT ||
+  format !== FORMAT_VERSION ||
   (typeof program === 'string' &&
     UTC_MOMENT.test(String(taken)) &&
     areDistinct(migrations) &&
@@ -72,14 +72,16 @@ const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
 
 function parseJson<T>(file: string, part: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value)) throw broken(file, `${part} has a value of the wrong type, or a name twice`);
+  if (!isObject(value) || !isValid(value)) throw invalidBackup(file, `${part} has a value of the wrong type, or a name twice`);
   return value as T;
 }
 
-export function headerIn(file: string, content: Buffer): Header {
-  const header = parseJson<Header>(file, HEADER, content, isHeader);
-  if (header.format !== FORMAT) throw broken(file, `its form is ${printable(header.format)}, and this version of Fitgraph knows ${FORMAT}`);
+export function parseHeader(file: string, content: Buffer): BackupHeader {
+  const header = parseJson<BackupHeader>(file, HEADER_ENTRY, content, isHeader);
+  if (header.format !== FORMAT_VERSION)
+    throw invalidBackup(file, `its form is ${formatArchiveValue(header.format)}, and this version of Fitgraph knows ${FORMAT_VERSION}`);
   return header;
 }
 
-export const summaryIn = (file: string, content: Buffer): Summary => parseJson<Summary>(file, SUMMARY, content, isSummary);
+export const parseSummary = (file: string, content: Buffer): BackupSummary =>
+  parseJson<BackupSummary>(file, SUMMARY_ENTRY, content, isSummary);

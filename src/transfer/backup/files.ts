@@ -8,12 +8,12 @@ import { ClientError } from '../../core/model/errors';
 import { PRIVATE_FILE_MODE } from '../../files/filestore';
 import type { Media } from '../../files/media';
 import { isMediaPath, looksLikeThumbnail } from '../../files/paths';
-import { printable } from './description';
+import { formatArchiveValue } from './description';
 
 const FOLDER_PREFIX = '.restore-';
 const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_SOURCE})$`);
 
-export class WaitingFiles {
+export class StagedRestoreFiles {
   /** Inside the media storage, so that publishing a file is a cheap move. */
   private readonly folder: string;
 
@@ -25,7 +25,7 @@ export class WaitingFiles {
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${printable(path)} is no path of the media folder`);
+    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is no path of the media folder`);
     await this.media.files.write(`${this.folder}/${path}`, (place) =>
       pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
     );
@@ -48,7 +48,7 @@ export class WaitingFiles {
 }
 
 /** Cleans up after a killed restore: publishes its files if its rows are committed, otherwise deletes them. Skips a running restore. */
-export async function finishRestores(database: Database, media: Media): Promise<void> {
+export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
   const ids = (await media.files.folders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;
   await database.unlimited(async (client) => {
@@ -57,7 +57,7 @@ export async function finishRestores(database: Database, media: Media): Promise<
     try {
       const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
       for (const id of ids) {
-        const files = new WaitingFiles(media, id);
+        const files = new StagedRestoreFiles(media, id);
         await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
       }
     } finally {

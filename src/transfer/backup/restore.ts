@@ -17,21 +17,21 @@ import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { missingBefore02, squash } from '../../database/squashed';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { linesIn, readArchive, verifyArchive, type Progress } from './archive';
-import { broken, printable, toOneLine, type Header, type Summary, type TableShape } from './description';
-import { putBack, setAside, type Aside } from '../keysaside';
-import { CopyIn } from '../copy';
-import { WaitingFiles } from './files';
-import { LOGS, ownConnection, sequencesOf, tablesOf } from './tables';
+import { countLines, readArchive, verifyArchive, type Progress } from './archive';
+import { invalidBackup, formatArchiveValue, toOneLine, type BackupHeader, type BackupSummary, type TableShape } from './description';
+import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../keysaside';
+import { CopyStream } from '../copy';
+import { StagedRestoreFiles } from './files';
+import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Attempts to lock all tables: a deadlock with concurrent writers is retried. */
 const MAX_LOCK_ATTEMPTS = 10;
 const DEADLOCK = '40P01';
 
-export interface Restore {
+export interface RestoreOptions {
   file: string;
   /** Result of `inspect`. */
-  found: Found;
+  found: InspectedBackup;
   database: Database;
   media: Media;
   /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
@@ -41,20 +41,20 @@ export interface Restore {
   progress?: Progress;
 }
 
-export interface Found {
-  header: Header;
-  summary: Summary;
+export interface InspectedBackup {
+  header: BackupHeader;
+  summary: BackupSummary;
   key: string;
 }
 
 /** Verifies the whole archive; throws if it is damaged, from a newer version, or from before Fitgraph 0.2. */
-export async function inspect(file: string, progress?: Restore['progress']): Promise<Found> {
+export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<InspectedBackup> {
   let readBytes = 0;
   const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (readBytes += passed)));
   const { header } = found;
   const program = toOneLine(header.program);
   if (missingBefore02(header.migrations) !== undefined)
-    throw broken(
+    throw invalidBackup(
       file,
       `it was taken by Fitgraph ${program} and has a schema of before Fitgraph 0.2: restore it with Fitgraph 0.2, and take another one`,
     );
@@ -62,21 +62,21 @@ export async function inspect(file: string, progress?: Restore['progress']): Pro
   const knownNames = migrationNames();
   const unknownNames = migrations.filter((name) => !knownNames.includes(name));
   if (unknownNames.length)
-    throw broken(
+    throw invalidBackup(
       file,
       `it was taken by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${knownNames.at(-1)}`,
     );
   // The order matters if the schema must be rebuilt from them.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
-    throw broken(file, 'its migrations are out of order');
+    throw invalidBackup(file, 'its migrations are out of order');
   return { ...found, header: { ...header, migrations } };
 }
 
-export async function restoreBackup(restore: Restore): Promise<void> {
+export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   const { file, found, database, media, dataDir, replace } = restore;
   const id = randomUUID();
-  const stagedFiles = new WaitingFiles(media, id);
-  const client = await ownConnection(database);
+  const stagedFiles = new StagedRestoreFiles(media, id);
+  const client = await openDedicatedConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
@@ -111,11 +111,11 @@ export async function restoreBackup(restore: Restore): Promise<void> {
 /** Converts rejections of values by PostgreSQL into a one-line error about the archive; returns other errors unchanged. */
 function explainError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
-  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? broken(file, toOneLine(`${message} (${where})`)) : error;
+  return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackup(file, toOneLine(`${message} (${where})`)) : error;
 }
 
 async function demandEmpty(client: Client): Promise<void> {
-  for (const { name } of await tablesOf(client))
+  for (const { name } of await listTables(client))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new ClientError(
         'CONFLICT',
@@ -126,15 +126,15 @@ async function demandEmpty(client: Client): Promise<void> {
 /** Loads the rows of the backup into the tables, in one transaction. */
 class RowLoader {
   private hasBegun = false;
-  private copy?: CopyIn;
+  private copy?: CopyStream;
   private table = '';
   private loadedRows = 0;
   private readonly totalRows: number;
-  private droppedKeys: Aside = [];
+  private droppedKeys: RecreateStatements = [];
 
   constructor(
     private readonly client: Client,
-    private readonly restore: Restore,
+    private readonly restore: RestoreOptions,
     private readonly id: string,
   ) {
     this.totalRows = Object.values(restore.found.summary.rows).reduce((sum, rows) => sum + rows, 0);
@@ -149,7 +149,7 @@ class RowLoader {
     if (table !== this.table) await this.startCopy(table);
     for await (const chunk of content) {
       await this.copy!.write(chunk);
-      this.restore.progress?.('Rows', (this.loadedRows += linesIn(chunk)), this.totalRows);
+      this.restore.progress?.('Rows', (this.loadedRows += countLines(chunk)), this.totalRows);
     }
   }
 
@@ -157,9 +157,9 @@ class RowLoader {
     await this.endCopy();
     const shape = this.restore.found.header.tables.find(({ name }) => name === table);
     // Happens only if the file was replaced after `inspect`.
-    if (!shape) throw broken(this.restore.file, `it has rows of an unknown table ${printable(table)}`);
+    if (!shape) throw invalidBackup(this.restore.file, `it has rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
-    this.copy = new CopyIn(this.client, table, shape.columns);
+    this.copy = new CopyStream(this.client, table, shape.columns);
   }
 
   private async endCopy(): Promise<void> {
@@ -177,7 +177,7 @@ class RowLoader {
     else await rebuildWithin(client, restore.found.header.migrations);
     await this.demandKnownNames();
     await this.switchTriggers('DISABLE');
-    this.droppedKeys = await setAside(client, this.tables);
+    this.droppedKeys = await dropKeysAndIndexes(client, this.tables);
   }
 
   /** Whether the current schema is that of the backup: not if the backup is older or a table was dropped. */
@@ -185,34 +185,34 @@ class RowLoader {
     const { migrations, tables } = this.restore.found.header;
     const applied = (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
     const shapes = (list: readonly TableShape[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
-    const currentShapes = new Set(shapes(await tablesOf(this.client)));
+    const currentShapes = new Set(shapes(await listTables(this.client)));
     return (
       applied.join() === migrations.join() &&
       shapes(tables).every((shape) => currentShapes.has(shape)) &&
-      (await this.existingLogs()).length === LOGS.length
+      (await this.existingLogs()).length === EXCLUDED_LOGS.length
     );
   }
 
   /** Throws if the archive names a table, column or sequence that does not exist in the schema of its migrations. */
   private async demandKnownNames(): Promise<void> {
     const { file, found } = this.restore;
-    const columns = new Map((await tablesOf(this.client)).map((table) => [table.name, table.columns]));
+    const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
     for (const table of found.header.tables) {
       const knownColumns = columns.get(table.name);
-      if (!knownColumns) throw broken(file, `it names the table ${printable(table.name)}, which its schema lacks`);
+      if (!knownColumns) throw invalidBackup(file, `it names the table ${formatArchiveValue(table.name)}, which its schema lacks`);
       const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
       if (unknownColumn !== undefined)
-        throw broken(file, `it names the column ${printable(unknownColumn)} of ${table.name}, which its schema lacks`);
+        throw invalidBackup(file, `it names the column ${formatArchiveValue(unknownColumn)} of ${table.name}, which its schema lacks`);
     }
-    const sequences = await sequencesOf(this.client, found.header.tables);
+    const sequences = await listSequences(this.client, found.header.tables);
     for (const { table, column } of found.summary.sequences)
       if (!sequences.some((one) => one.table === table && one.column === column))
-        throw broken(file, `it names a sequence of ${printable(`${table}.${column}`)}, which its schema lacks`);
+        throw invalidBackup(file, `it names a sequence of ${formatArchiveValue(`${table}.${column}`)}, which its schema lacks`);
   }
 
   private async existingLogs(): Promise<string[]> {
     const { rows } = await this.client.query('SELECT "name" FROM unnest($1::text[]) AS "name" WHERE to_regclass("name") IS NOT NULL', [
-      LOGS,
+      EXCLUDED_LOGS,
     ]);
     return rows.map(({ name }) => name as string);
   }
@@ -221,7 +221,7 @@ class RowLoader {
     for (let attempt = 1; ; attempt += 1) {
       await this.client.query('BEGIN');
       try {
-        const names = [...(await tablesOf(this.client)).map(({ name }) => name), ...(await this.existingLogs())];
+        const names = [...(await listTables(this.client)).map(({ name }) => name), ...(await this.existingLogs())];
         return void (await this.client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS EXCLUSIVE MODE`));
       } catch (error) {
         await this.client.query('ROLLBACK');
@@ -232,7 +232,7 @@ class RowLoader {
 
   /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
   private async recordFormerPaths(): Promise<void> {
-    const existingTables = new Set((await tablesOf(this.client)).map(({ name }) => name));
+    const existingTables = new Set((await listTables(this.client)).map(({ name }) => name));
     const imageColumns = allEntities().flatMap((entity) =>
       fieldsOf(entity)
         .filter(({ kind }) => kind === 'image')
@@ -247,12 +247,12 @@ class RowLoader {
 
   private async truncate(): Promise<void> {
     await this.switchTriggers('DISABLE');
-    await this.client.query(`TRUNCATE ${quoteIdentifiers((await tablesOf(this.client)).map(({ name }) => name))}`);
+    await this.client.query(`TRUNCATE ${quoteIdentifiers((await listTables(this.client)).map(({ name }) => name))}`);
     await this.switchTriggers('ENABLE');
   }
 
   private async switchTriggers(state: 'ENABLE' | 'DISABLE'): Promise<void> {
-    for (const { name } of await tablesOf(this.client))
+    for (const { name } of await listTables(this.client))
       await this.client.query(`ALTER TABLE ${quoteIdentifiers([name])} ${state} TRIGGER USER`);
   }
 
@@ -263,14 +263,14 @@ class RowLoader {
     await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
     await client.query('SET CONSTRAINTS ALL IMMEDIATE');
-    await putBack(client, this.droppedKeys);
+    await recreateKeysAndIndexes(client, this.droppedKeys);
     for (const { table, column, last, called } of summary.sequences)
       await client.query('SELECT setval(pg_get_serial_sequence(quote_ident($1), $2), $3, $4)', [table, column, last, called]);
     for (const name of this.tables) {
       const [{ count }] = (await client.query(`SELECT count(*)::float8 AS "count" FROM ${quoteIdentifiers([name])}`)).rows as [
         { count: number },
       ];
-      if (count !== summary.rows[name]) throw broken(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
+      if (count !== summary.rows[name]) throw invalidBackup(restore.file, `${name} has ${count} rows instead of ${summary.rows[name]}`);
     }
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
@@ -292,7 +292,7 @@ class RowLoader {
   }
 
   async rollBack(): Promise<void> {
-    await this.copy?.abandon();
+    await this.copy?.abort();
     await this.client.query('ROLLBACK').catch(() => undefined);
   }
 }

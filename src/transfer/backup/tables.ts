@@ -4,11 +4,11 @@ import type { Database } from '../../database/connection';
 import type { SequenceState, TableShape } from './description';
 
 /** Excluded logs: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
-export const LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
-const EXCLUDED_TABLES = ['migration', ...LOGS];
+export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
+const EXCLUDED_TABLES = ['migration', ...EXCLUDED_LOGS];
 
 /** Opens a dedicated connection without timeouts. */
-export async function ownConnection(database: Database): Promise<Client> {
+export async function openDedicatedConnection(database: Database): Promise<Client> {
   const client = new Client({
     ...database.direct,
     application_name: 'fitgraph backup',
@@ -21,7 +21,7 @@ export async function ownConnection(database: Database): Promise<Client> {
 }
 
 /** Returns the tables by name, without generated columns, which the database computes. */
-export async function tablesOf(client: Client): Promise<TableShape[]> {
+export async function listTables(client: Client): Promise<TableShape[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
@@ -35,7 +35,7 @@ export async function tablesOf(client: Client): Promise<TableShape[]> {
 }
 
 /** Returns the sequences of identity columns. Sequences are not transactional: read after the rows, they are never behind them. */
-export async function sequencesOf(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
+export async function listSequences(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"
      FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid

@@ -9,15 +9,15 @@ import { LOCKS } from '../../database/locks';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
-import { ArchiveWriter, KEY, linesIn, MEDIA, TABLES, verifyArchive, type Progress } from './archive';
-import { FORMAT, HEADER, type Header, type Summary } from './description';
-import { ownConnection, sequencesOf, tablesOf } from './tables';
+import { ArchiveWriter, KEY_ENTRY, countLines, MEDIA_PREFIX, TABLES_PREFIX, verifyArchive, type Progress } from './archive';
+import { FORMAT_VERSION, HEADER_ENTRY, type BackupHeader, type BackupSummary } from './description';
+import { openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Rows are buffered up to this size and written as one archive entry. */
 const ENTRY_BYTES = 1024 * 1024;
 const FETCH_ROWS = 1_000;
 
-export interface Backup {
+export interface BackupOptions {
   file: string;
   database: Database;
   /** Absent: the backup contains rows only. */
@@ -26,16 +26,16 @@ export interface Backup {
   progress?: Progress;
 }
 
-export interface Taken {
-  header: Header;
-  summary: Summary;
+export interface BackupResult {
+  header: BackupHeader;
+  summary: BackupSummary;
   /** Paths referenced by rows whose files do not exist. */
   missing: string[];
 }
 
 /** Writes and verifies the backup. The file appears only if both succeed. */
-export async function takeBackup({ file, database, media, secretKey, progress }: Backup): Promise<Taken> {
-  const client = await ownConnection(database);
+export async function takeBackup({ file, database, media, secretKey, progress }: BackupOptions): Promise<BackupResult> {
+  const client = await openDedicatedConnection(database);
   const archive = await ArchiveWriter.begin(file).catch(async (error) => {
     await client.end();
     throw error;
@@ -49,16 +49,16 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     await client.query(`LOCK TABLE ${quoteIdentifiers(names)} IN ACCESS SHARE MODE`);
     const counts = await countRows(client, names);
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-    await archive.add(HEADER, Buffer.from(JSON.stringify(header)));
+    await archive.add(HEADER_ENTRY, Buffer.from(JSON.stringify(header)));
     const { files, missing } = media ? await addFiles(client, archive, media, progress) : { files: 0, missing: [] };
-    await archive.add(KEY, Buffer.from(secretKey));
+    await archive.add(KEY_ENTRY, Buffer.from(secretKey));
     let doneRows = 0;
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
       rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), total));
       if (rows[name] !== counts[name]) throw new Error(`${rows[name]} rows of ${name} were read, and there are ${counts[name]}`);
     }
-    const sequences = await sequencesOf(client, header.tables);
+    const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
     const summary = await verify(await archive.end({ rows, sequences, files }), progress);
     await archive.publish();
@@ -73,21 +73,21 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
   }
 }
 
-async function verify({ draft, bytes }: { draft: string; bytes: number }, progress: Backup['progress']): Promise<Summary> {
+async function verify({ draft, bytes }: { draft: string; bytes: number }, progress: BackupOptions['progress']): Promise<BackupSummary> {
   let readBytes = 0;
   return (await verifyArchive(draft, (passed) => progress?.('Verifying, bytes', (readBytes += passed), bytes))).summary;
 }
 
-async function readHeader(client: Client): Promise<Header> {
+async function readHeader(client: Client): Promise<BackupHeader> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   const [server] = (await client.query(`SELECT current_setting('server_version') AS "version", now()::text AS "now"`)).rows;
   return {
-    format: FORMAT,
+    format: FORMAT_VERSION,
     program: VERSION,
     taken: new Date(server.now).toISOString(),
     postgres: server.version,
     migrations: rows.map(({ name }) => name),
-    tables: await tablesOf(client),
+    tables: await listTables(client),
   };
 }
 
@@ -112,8 +112,8 @@ async function addRows(
   const flush = async () => {
     const content = Buffer.concat(buffered);
     [buffered, size] = [[], 0];
-    await archive.add(`${TABLES}${table}/${String((entries += 1)).padStart(6, '0')}`, content);
-    const lines = linesIn(content);
+    await archive.add(`${TABLES_PREFIX}${table}/${String((entries += 1)).padStart(6, '0')}`, content);
+    const lines = countLines(content);
     count += lines;
     onRows(lines);
   };
@@ -126,7 +126,7 @@ async function addRows(
 }
 
 /** Adds the files of all rows and their existing thumbnails. The advisory lock keeps servers from deleting files during the backup. */
-async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: Backup['progress']) {
+async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: BackupOptions['progress']) {
   const missing: string[] = [];
   let [files, done] = [0, 0];
   for (const entity of allEntities())
@@ -159,7 +159,7 @@ async function addFile(archive: ArchiveWriter, media: Media, image: string): Pro
       if (path === image) return 0;
       continue;
     }
-    await archive.stream(MEDIA + path, file.size, file.content);
+    await archive.stream(MEDIA_PREFIX + path, file.size, file.content);
     addedFiles += 1;
   }
   return addedFiles;

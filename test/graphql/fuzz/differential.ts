@@ -11,9 +11,9 @@ import type { Executor } from '../../../src/core/operation/execute';
 import { DerivedValueCache } from '../../../src/core/cache/memory';
 import type { Row } from '../../../src/database/rows';
 import { Session } from '../../../src/database/session';
-import { HttpExchange } from '../../../src/exchange/exchange';
-import { Exposure } from '../../../src/exchange/exposure';
-import { Idempotency } from '../../../src/exchange/idempotency';
+import { RequestContext } from '../../../src/exchange/exchange';
+import { ClearTextWarning } from '../../../src/exchange/exposure';
+import { IdempotencyKeys } from '../../../src/exchange/idempotency';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Request } from './documents';
 
@@ -47,10 +47,10 @@ class TakenBack extends Session {
 }
 
 export class Contexts {
-  private readonly idempotency: Idempotency;
+  private readonly idempotency: IdempotencyKeys;
 
   constructor(private readonly fitgraph: Fitgraph) {
-    this.idempotency = new Idempotency(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
+    this.idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   }
 
   /** A request's context, of the owner of a token. */
@@ -61,12 +61,12 @@ export class Contexts {
       memory: new DerivedValueCache(),
       sessions: new Sessions(vault),
       accessTokens: new AccessTokens(50),
-      exposure: new Exposure(services.config, services.origin, services.log),
+      exposure: new ClearTextWarning(services.config, services.origin, services.log),
       idempotency: this.idempotency,
     };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
-    const exchange = new HttpExchange(request, means, ['token'], 'graphql');
+    const exchange = new RequestContext(request, means, ['token'], 'graphql');
     await exchange.authenticate();
     const context = exchange.context as Context;
     // Budgets are the executor's business, and graphql-js knows none.

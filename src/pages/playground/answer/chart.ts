@@ -1,5 +1,5 @@
 /** Suggests a chart for a table, and computes its axes and series independently of the charting library. */
-import { textOf } from '../../../platform/csv';
+import { cellText as csvCellText } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './titles';
@@ -26,7 +26,7 @@ export interface Drawing {
   omitted: number;
 }
 
-const cellText = (value: unknown) => (value === null ? '–' : textOf(value));
+const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
 const distinctTexts = (values: readonly unknown[]) => [...new Set(values.map(cellText))];
 
 export const fitsTable = ({ columns }: Table, { x, y, by }: ChartSettings): boolean =>
@@ -78,7 +78,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const categories = isNumeric ? [] : distinctTexts(rows.map((row) => row[xIndex]));
   const xPositions = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
-    isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : textOf(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
+    isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
   if (kind === 'heatmap') return heatmap(rows, settings, { columnIndexOf, title, xOf, categories, omitted });
 
   const series = new Map<string, Series['points']>();

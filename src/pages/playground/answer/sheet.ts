@@ -1,5 +1,5 @@
 /** Arrangement of a result table by the user: sort order, filter and hidden columns. */
-import { line, quoted, textOf } from '../../../platform/csv';
+import { formatLine, formatCell, cellText } from '../../../platform/csv';
 import type { Column, Table } from './table';
 import { columnHeadingOf } from './titles';
 
@@ -17,7 +17,7 @@ const COLLATOR = new Intl.Collator(undefined, { numeric: true, sensitivity: 'bas
 /** Compares two cells for sorting. Null values come last in either direction. */
 function compare(a: unknown, b: unknown, kind: Column['kind'], descending: boolean): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
-  const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(textOf(a), textOf(b));
+  const order = kind === 'number' ? Number(a) - Number(b) : COLLATOR.compare(cellText(a), cellText(b));
   return descending ? -order : order;
 }
 
@@ -27,7 +27,7 @@ export function arrangeTable({ columns, rows }: Table, { sort, filter, hidden }:
   const filteredRows =
     searchText === ''
       ? [...rows]
-      : rows.filter((row) => visibleIndexes.some((index) => textOf(row[index]).toLowerCase().includes(searchText)));
+      : rows.filter((row) => visibleIndexes.some((index) => cellText(row[index]).toLowerCase().includes(searchText)));
   const sortIndex = sort ? columns.findIndex(({ name }) => name === sort.column) : -1;
   if (sort && sortIndex >= 0) filteredRows.sort((a, b) => compare(a[sortIndex], b[sortIndex], columns[sortIndex]!.kind, sort.descending));
   return {
@@ -44,5 +44,5 @@ export function nextSortOrder({ sort }: Arrangement, column: string): Arrangemen
 
 /** Column names are those of the CSV export of the server, except for columns in a converted unit. */
 export const csvOf = ({ columns, rows }: Table): string =>
-  line(columns.map((column) => quoted(column.isConverted ? columnHeadingOf(column) : column.name))) +
-  rows.map((row) => line(row.map(quoted))).join('');
+  formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
+  rows.map((row) => formatLine(row.map(formatCell))).join('');

@@ -2,7 +2,7 @@
  * A query result as a table: rows of a list are rows, and the fields below are columns named by their path (`keys.exercise.name`), as in the CSV
  * export. Values of a nested list share a cell, unless that list is selected: then each of its rows is a row of the table.
  */
-import { isNumber, textOf } from '../../../platform/csv';
+import { isNumber, cellText } from '../../../platform/csv';
 
 export type ColumnKind = 'number' | 'time' | 'text';
 
@@ -86,7 +86,7 @@ function namesOf(rows: readonly unknown[]): string[] {
 /** A single value is kept as it is; several are joined to a text. */
 function joinValues(values: readonly unknown[]): unknown {
   if (values.length < 2) return values[0] ?? null;
-  return values.map(textOf).join(SEPARATOR);
+  return values.map(cellText).join(SEPARATOR);
 }
 
 /** Returns the table rows for one row of the result. Lists along the path `unrolledPath` make one table row per item. */

@@ -1,6 +1,6 @@
 /** Table view of a result, with sortable headings, a filter and hidden columns. */
 import { useMemo, useState } from 'react';
-import { textOf } from '../../../platform/csv';
+import { cellText } from '../../../platform/csv';
 import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/sheet';
 import type { Table } from '../answer/table';
 import { columnHeadingOf } from '../answer/titles';
@@ -75,7 +75,7 @@ export function TableView({ table, arrangement, change }: Props) {
               <tr key={index}>
                 {row.map((cell, columnIndex) => (
                   <td key={columnIndex} className={columns[columnIndex]?.kind}>
-                    {cell === null ? <span className="nothing">–</span> : textOf(cell)}
+                    {cell === null ? <span className="nothing">–</span> : cellText(cell)}
                   </td>
                 ))}
               </tr>
