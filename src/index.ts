@@ -1,6 +1,6 @@
 /** Reads the configuration and starts the server: under a supervisor, or alone in this process. */
 import { readConfig } from './platform/config';
-import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedOutput } from './server/ending';
+import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedOutput } from './server/termination';
 import { Supervisor } from './server/supervisor';
 import { choosePort } from './server/supervisor/port';
 

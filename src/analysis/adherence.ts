@@ -12,7 +12,7 @@ import { Workout } from '../resources/workout';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { withExercise } from './exerciseofrow';
-import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './plannedsets';
+import { SCHEDULE_DESCRIPTION, DAYS_PER_WEEK, MAX_WEEKS, plannedCtes } from './scheduledsets';
 import {
   ANALYSIS_EXTENSIONS,
   queryRanking,

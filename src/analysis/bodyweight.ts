@@ -1,6 +1,6 @@
 /** Body-weight trend: an exponential moving average without daily fluctuations, and the weekly rate of change. */
 import { Args, ArgsType, Ctx, Extensions, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { ownerConditions } from '../core/access/access';
 import { whereClause } from '../core/access/conditions';

@@ -1,6 +1,6 @@
 /** Day buckets (days, weeks, months and so on) by which analyses aggregate. */
 import type { Row } from '../database/rows';
-import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/units';
+import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/grouping/timebuckets';
 
 export const BUCKET_UNIT_DESCRIPTION = 'By what days are put together.';
 export const FIRST_DAY_OPTIONS = { defaultValue: MONDAY, description: 'With which day weeks begin.' };

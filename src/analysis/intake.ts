@@ -1,12 +1,12 @@
 /** Nutrition intake by day bucket, compared with the goals of the plan and the body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, isTimeZone, WEEKDAY } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, isTimeZone, WEEKDAY } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';

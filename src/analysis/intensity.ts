@@ -5,7 +5,7 @@ import { createParameters, whereClause, type SqlCondition } from '../core/access
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { WorkoutLog } from '../resources/workoutlog';
 import { selectLogs, selectLogsWithBase } from './logs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';

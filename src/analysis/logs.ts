@@ -7,7 +7,7 @@ import { fromClause } from '../core/sql/expressions';
 import { whereInput } from '../core/sql/filters';
 import { compileWhere } from '../core/sql/where';
 import { WorkoutLog } from '../resources/workoutlog';
-import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from '../training/texts';
+import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from '../training/summary';
 import { liftedMassSql } from './masses';
 import type { DateRangeCondition } from './question';
 

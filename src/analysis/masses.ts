@@ -1,5 +1,5 @@
 /** SQL for masses: the mass of a log whatever its unit, the body weight on a day, and conversion to the output unit. */
-import { KILOGRAMS_PER_POUND } from '../contract/masses';
+import { KILOGRAMS_PER_POUND } from '../contract/massunits';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';

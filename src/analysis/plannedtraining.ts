@@ -11,7 +11,7 @@ import { loadRowsById, loadParent } from '../core/read/loaders';
 import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
-import { DAYS_PER_WEEK, selectOwnRows, scheduleCtes, isStepOfWeekSql } from './plannedsets';
+import { DAYS_PER_WEEK, selectOwnRows, scheduleCtes, isStepOfWeekSql } from './scheduledsets';
 import { checkDateOrder, daysBetween } from './question';
 
 const MAX_DAYS = 366;

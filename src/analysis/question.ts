@@ -5,7 +5,7 @@ import { MAX_INTEGER } from '../contract/bounds';
 import type { Row } from '../database/rows';
 import { createParameters, type BindParameter, type SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/units';
+import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../core/grouping/timebuckets';
 import { currentDate } from '../core/model/clock';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';

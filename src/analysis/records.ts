@@ -16,14 +16,14 @@ import {
   Root,
 } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
 import type { RowFields } from '../core/model/fields';
 import { DateScalar, DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { WorkoutLog } from '../resources/workoutlog';

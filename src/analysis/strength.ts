@@ -1,6 +1,6 @@
 /** Relative strength: the sum of the best lifts, and its DOTS points by body weight. */
 import { Args, ArgsType, Ctx, Extensions, Field, ObjectType, Query, Resolver } from 'type-graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { createParameters, whereClause, type BindParameter } from '../core/access/conditions';

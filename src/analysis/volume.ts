@@ -1,15 +1,15 @@
 /** Training volume (sets, hard sets, repetitions, tonnage) by day bucket: per muscle, per exercise or in total. */
 import { Args, ArgsType, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Query, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { UNIT_BY_ARGUMENT_NOTE } from '../contract/masses';
+import { UNIT_BY_ARGUMENT_NOTE } from '../contract/massunits';
 import type { Row } from '../database/rows';
 import type { BindParameter, SqlCondition } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import type { RowFields } from '../core/model/fields';
 import { DecimalScalar } from '../core/model/scalars';
 import { loadParent } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Exercise } from '../resources/exercise';
 import { MASS_UNIT } from '../resources/massunit';
 import { Muscle } from '../resources/muscle';

@@ -4,7 +4,7 @@ import type { Row } from '../database/rows';
 import { visibleRowConditions } from '../core/access/access';
 import { whereClause, type BindParameter } from '../core/access/conditions';
 import type { Context } from '../core/context';
-import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/units';
+import { bucketSql, DayBucket, DayUnit, WEEKDAY } from '../core/grouping/timebuckets';
 import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';

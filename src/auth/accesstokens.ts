@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
 import type { Viewer } from '../core/context';
 import { forbiddenError, throwIfInvalid } from '../core/model/errors';
-import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/mistakes';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';

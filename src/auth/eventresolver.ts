@@ -5,7 +5,7 @@ import { requireAccountOwner } from '../core/access/access';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageInfo } from '../core/read/connection';
 import type { Context } from '../core/context';
 import { invalidArgumentError } from '../core/model/errors';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { User } from '../resources/user';
 import { EVENT_KINDS, type EventKind } from './eventkinds';

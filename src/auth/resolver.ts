@@ -2,11 +2,11 @@
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
 import { InvalidInput, ClientError, throwIfInvalid } from '../core/model/errors';
-import { limitIssues, limitMessages } from '../core/model/limits';
-import { validationIssue, IssueCode, type InputIssue } from '../core/model/mistakes';
+import { limitIssues, limitMessages } from '../core/model/fieldvalidation';
+import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { runWrite, InputError } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/facts';
-import { pythonStrip } from '../platform/reading';
+import { pythonStrip } from '../platform/pythonscalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
 const TOKEN_NOTE = 'For the header `Authorization: Token <token>`';

@@ -1,6 +1,6 @@
 /** `fitgraph doctor`: prints the findings of the diagnostics; exit status 1 if a check fails. */
 import { ConfigError, readConfig, showsStackTraces } from '../platform/config';
-import { runDiagnostics, type Finding } from './examination';
+import { runDiagnostics, type Finding } from './diagnostics';
 import { formatCount, printLine } from './operator';
 
 const STATE_LABELS = { ok: 'ok  ', warning: 'WARN', failure: 'FAIL' };

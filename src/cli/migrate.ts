@@ -2,7 +2,7 @@
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
-import { promptConfirmation } from './asking';
+import { promptConfirmation } from './prompts';
 import { recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
 /** Counts running servers: each has a listener connection with this name. */

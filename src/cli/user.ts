@@ -9,7 +9,7 @@ import type { Database } from '../database/connection';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { createLog } from '../platform/logging';
-import { promptConfirmation, promptNewPassword } from './asking';
+import { promptConfirmation, promptNewPassword } from './prompts';
 import { formatCount, recordOperatorEvent, withDatabase, printLine } from './operator';
 
 /** Prompts for a password without the option, so that it need not appear in the shell history. */

@@ -3,14 +3,14 @@ import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
 import type { Session } from '../database/session';
-import type { ResponseSize } from './operation/answersize';
+import type { ResponseSize } from './operation/responsesize';
 import type { AtomicState } from './operation/atomic';
 import type { OperationCost } from './operation/cost';
 import type { Loaders } from './read/loaders';
-import type { ChangeLog } from './changes/changes';
-import type { DerivedValueCache } from './cache/memory';
-import type { NameIndexes } from './cache/namesinmemory';
-import type { CatalogueCache } from './cache/reference';
+import type { ChangeLog } from './changes/changelog';
+import type { DerivedValueCache } from './cache/derivedvalues';
+import type { NameIndexes } from './cache/nameindex';
+import type { CatalogueCache } from './cache/catalogue';
 import type { Scope } from './access/scopes';
 
 export interface Viewer {

@@ -8,15 +8,15 @@ import { NamedQuery, type PrecedingStatement } from './namedquery';
 import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './prepared';
-import { CircuitBreaker } from './pulse';
-import { Unavailable } from './refusals';
+import { CircuitBreaker } from './circuitbreaker';
+import { Unavailable } from './errors';
 import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
 import { Session } from './session';
 import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settings';
 import type { Reads } from './statement';
-import { SessionUsers } from './viewers';
+import { SessionUsers } from './sessionuser';
 
 /** Concurrent statements of the server itself. */
 const OWN = 2;

@@ -2,7 +2,7 @@
  * Circuit breaker per table for lock timeouts. While a table is locked, one write at a time probes it; other writes to it fail immediately, so that they do
  * not occupy the connections of writes to other tables.
  */
-import { isLocked, Locked } from './refusals';
+import { isLocked, Locked } from './errors';
 
 const TRY_EVERY_MS = 500;
 

@@ -8,7 +8,7 @@ import { openEmbedded, type EmbeddedConnection } from './embedded';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
 import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
-import { KEEP_ALIVE } from './pulse';
+import { KEEP_ALIVE } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
 import { secretKeyOf } from './secretkey';

@@ -1,11 +1,11 @@
 /** Connection pools by kind of client. */
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
-import { KEEP_ALIVE, type CircuitBreaker } from './pulse';
+import { KEEP_ALIVE, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { poolerSafeSettings, setStatements, startupOptions, type ConnectionLimits } from './settings';
 import { getTypeParser } from './types';
-import type { SessionUsers } from './viewers';
+import type { SessionUsers } from './sessionuser';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
 

@@ -7,9 +7,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Pool, PoolConfig } from 'pg';
 import { MIN_REPLICA_LAG_MS } from '../platform/settings';
-import { CircuitBreaker } from './pulse';
+import { CircuitBreaker } from './circuitbreaker';
 import type { Row } from './rows';
-import { SessionUsers } from './viewers';
+import { SessionUsers } from './sessionuser';
 import { wireClient } from './pginternals';
 
 export interface ReplicaOptions {

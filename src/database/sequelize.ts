@@ -2,9 +2,9 @@
 import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import type { ConnectionOptions } from './options';
-import { Unavailable } from './refusals';
+import { Unavailable } from './errors';
 import { BEGIN, beginWithTimeouts } from './settings';
-import type { SessionUsers } from './viewers';
+import type { SessionUsers } from './sessionuser';
 
 export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, viewers: SessionUsers): Sequelize {
   const sequelize = new Sequelize({

@@ -5,10 +5,10 @@ import { OverloadedError, type Limiter } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isConnectionLost, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './refusals';
+import { ClientGone, isConnectionLost, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './errors';
 import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
-import { ANONYMOUS } from './viewers';
+import { ANONYMOUS } from './sessionuser';
 
 /** A transaction that spans several writes (`@atomic`). */
 interface Open {

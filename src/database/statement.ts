@@ -6,10 +6,10 @@ import { NamedQuery, type PrecedingStatement } from './namedquery';
 import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';
-import type { CircuitBreaker } from './pulse';
-import { isTimeout, isUnavailable, Unavailable } from './refusals';
+import type { CircuitBreaker } from './circuitbreaker';
+import { isTimeout, isUnavailable, Unavailable } from './errors';
 import type { Replica } from './replica';
-import type { SessionUsers } from './viewers';
+import type { SessionUsers } from './sessionuser';
 
 /** The pool, limiter and prepared statements of one kind of client. */
 export interface Reads {

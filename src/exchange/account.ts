@@ -3,16 +3,16 @@ import type { IncomingMessage } from 'node:http';
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import { checkCredentials, verifiedPasswordHash, passwordError, renewToken, replacePassword, signIn } from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
-import { findApiKey, ensureApiKey, replaceApiKey, type ApiKey } from '../auth/keys';
+import { findApiKey, ensureApiKey, replaceApiKey, type ApiKey } from '../auth/apikeys';
 import { EVENT_KINDS } from '../auth/eventkinds';
 import { eventsOfUser, logSecurityEvent, type EventSource } from '../auth/securityevents';
 import { sha256 } from '../auth/tokens';
 import { requireAccountOwner } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from '../core/model/errors';
-import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/mistakes';
-import type { RequestServices } from './exchange';
-import { truncateAddress } from './observation';
+import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
+import type { RequestServices } from './requestcontext';
+import { truncateAddress } from './accesslog';
 
 const MAX_LISTED_EVENTS = 10;
 

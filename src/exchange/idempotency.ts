@@ -14,7 +14,7 @@ import type { Transaction } from 'sequelize';
 import type { TokenVault } from '../auth/tokens';
 import { ClientError } from '../core/model/errors';
 import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
-import { isUnavailable } from '../database/refusals';
+import { isUnavailable } from '../database/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../platform/idempotencykey';

@@ -1,26 +1,26 @@
 /** Long-lived services of a server process, started and stopped together. */
 import type { Logger } from 'pino';
-import { LoginRateLimiter } from '../auth/limit';
+import { LoginRateLimiter } from '../auth/loginratelimiter';
 import { EventRetention } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
-import { CostLimiter } from './budget';
+import { CostLimiter } from './costlimit';
 import type { Config } from '../platform/config';
-import { ChangeLog } from '../core/changes/changes';
+import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
-import { DerivedValueCache } from '../core/cache/memory';
-import { AverageWidths } from '../core/read/widths';
-import { NameIndexes } from '../core/cache/namesinmemory';
-import { CatalogueCache } from '../core/cache/reference';
+import { DerivedValueCache } from '../core/cache/derivedvalues';
+import { AverageWidths } from '../core/read/averagewidths';
+import { NameIndexes } from '../core/cache/nameindex';
+import { CatalogueCache } from '../core/cache/catalogue';
 import { allEntities } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { useViewerRole } from '../database/viewerrole';
-import { imageWorkerPool } from '../files/imageprocesses';
+import { imageWorkerPool } from '../files/imageworkerpool';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishInterruptedRestores } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
-import type { ClientOrigin } from './origin';
+import type { ClientOrigin } from './clientorigin';
 
 export interface Services {
   config: Config;

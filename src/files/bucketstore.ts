@@ -13,7 +13,7 @@ import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3Client, S3Clien
 import type { RequestHandler, Response } from 'express';
 import type { Bucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
-import { FileStorageError } from '../platform/filesunavailable';
+import { FileStorageError } from '../platform/filestorageerror';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
 
 type S3Module = typeof import('@aws-sdk/client-s3');

@@ -1,7 +1,7 @@
 /** Worker process that decodes and encodes images, so that a hang or crash does not affect the server. */
 import sharp from 'sharp';
-import type { LimitedImageTask, WorkerReply, ImageTask } from './imageprocesses';
-import { reencodeImage, writeThumbnail } from './picture';
+import type { LimitedImageTask, WorkerReply, ImageTask } from './imageworkerpool';
+import { reencodeImage, writeThumbnail } from './imageprocessing';
 
 /** One thread per image leaves the other cores to requests. */
 sharp.concurrency(1);

@@ -10,8 +10,8 @@ import { FolderStore } from './folderstore';
 import { formatOfContent, formatOfExtension } from './formats';
 import { extensionOf, imageAndThumbnailPaths, fitPath, isMediaPath, looksLikeThumbnail, thumbnailPath, THUMBNAILS } from './paths';
 import { OverloadedError } from '../platform/limiter';
-import { imageWorkerPool } from './imageprocesses';
-import { hasTransparency } from './picture';
+import { imageWorkerPool } from './imageworkerpool';
+import { hasTransparency } from './imageprocessing';
 import { validateImage, storedName } from './upload';
 
 const SUFFIX_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';

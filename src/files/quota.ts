@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { QueryOptions, Sequelize } from 'sequelize';
 import { InvalidInput } from '../core/model/errors';
-import { invalidValueIssue, type InputPath } from '../core/model/mistakes';
+import { invalidValueIssue, type InputPath } from '../core/model/validationissues';
 import { LOCK_CLASSES } from '../database/locks';
 import type { UploadedFile } from '../platform/multipart';
 

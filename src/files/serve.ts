@@ -2,7 +2,7 @@
 import { Router, type ErrorRequestHandler, type Response } from 'express';
 import { IMAGE_FORMATS, formatOfExtension } from './formats';
 import type { Media } from './media';
-import { decodeUrlSegment } from '../platform/reading';
+import { decodeUrlSegment } from '../platform/pythonscalars';
 import { extensionOf, isMediaPath, parseThumbnailPath } from './paths';
 
 const ALLOWED_METHODS = ['GET', 'HEAD'];

@@ -1,11 +1,11 @@
 /** Validation of uploaded images, with the messages of Django REST framework, and metadata stripping by re-encoding. */
 import { existsSync } from 'node:fs';
-import { ClientGone } from '../database/refusals';
+import { ClientGone } from '../database/errors';
 import { UploadedFile } from '../platform/multipart';
 import { IMAGE_EXTENSIONS, formatOfExtension, storedFormatFor } from './formats';
-import { ImageFailure, imageWorkerPool } from './imageprocesses';
+import { ImageFailure, imageWorkerPool } from './imageworkerpool';
 import { sanitizeFileName, extensionOf, clientFileName } from './paths';
-import { MAX_MEGAPIXELS, type ReencodeResult } from './picture';
+import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
 /** Memoizes the validation, which both the check of a write and the storing of its file need. */
 const validations = new WeakMap<UploadedFile, Promise<string[]>>();

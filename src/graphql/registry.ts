@@ -2,7 +2,7 @@
 import { isInputObjectType, type GraphQLInterfaceType, type GraphQLSchema } from 'graphql';
 import { Model, type ModelCtor } from 'sequelize-typescript';
 import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
-import { registerRowTypes } from '../core/changes/live';
+import { registerRowTypes } from '../core/changes/changeresolver';
 import { groupingResolvers } from '../core/grouping/types';
 import { declareAssociations } from '../core/model/associations';
 import { declareIndexes } from '../core/model/indexes';

@@ -7,8 +7,8 @@ import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
 import { awaitLargeBodySlot } from '../platform/bodylimit';
 import { findExceededLimit } from '../platform/jsonlimits';
-import { sendGraphQLError } from './handler';
-import type { RequestContext } from '../exchange/exchange';
+import { sendGraphQLError } from './apollo';
+import type { RequestContext } from '../exchange/requestcontext';
 import {
   anonymousLimits,
   MultipartError,

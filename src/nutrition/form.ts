@@ -1,7 +1,7 @@
 /** Validates amounts of ingredients in form texts, with the error messages of the reference service. */
 import { REQUIRED } from '../contract/messages';
-import { limitMessages } from '../core/model/limits';
-import { parseDecimal, parseInteger } from '../platform/reading';
+import { limitMessages } from '../core/model/fieldvalidation';
+import { parseDecimal, parseInteger } from '../platform/pythonscalars';
 
 /** The error message for an amount; undefined if it is valid. Negative amounts are valid. */
 export function amountError(text: string | null | undefined): string | undefined {

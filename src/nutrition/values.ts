@@ -3,7 +3,7 @@
  * converted and rounded before they are summed, so that a total equals the sum of the values shown. All rounding is half to even.
  */
 import DecimalJs from 'decimal.js';
-import { pythonStrip } from '../platform/reading';
+import { pythonStrip } from '../platform/pythonscalars';
 
 const Decimal = DecimalJs.clone({ precision: 60, rounding: DecimalJs.ROUND_HALF_EVEN });
 export type Decimal = DecimalJs;

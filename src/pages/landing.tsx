@@ -1,5 +1,5 @@
 /** Landing page: what Fitgraph is, where to sign in, and example requests for REST and GraphQL. */
-import { CopyButton, CopyScript } from './copy';
+import { CopyButton, CopyScript } from './copybutton';
 import type { RequestExample, RequestExamples } from './examples';
 import { renderPage, type Visitor } from './layout';
 

@@ -5,19 +5,19 @@ import { GraphQLError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
 import { isTransientError } from '../core/model/errors';
 import { limitBody } from '../platform/bodylimit';
-import { sendPage, fieldText } from './answer';
+import { sendPage, fieldText } from './htmlresponse';
 import type { PrepareOperation } from '../rest/endpoints';
-import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copy';
+import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
 import { exampleLoader } from './examples';
-import { KEY_PATH } from './keypath';
-import { addKeyRoutes, type KeyExchange } from './keyroutes';
+import { KEY_PATH } from './apikeypath';
+import { addKeyRoutes, type KeyExchange } from './apikeyroutes';
 import { renderLandingPage } from './landing';
 import type { Visitor } from './layout';
 import { renderLoginPage } from './login';
-import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logintoken';
-import { localRedirectPath } from './next';
-import { renderErrorPage } from './problem';
-import { PAGE_HEADERS } from './protection';
+import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logincsrf';
+import { localRedirectPath } from './loginredirect';
+import { renderErrorPage } from './errorpage';
+import { PAGE_HEADERS } from './securityheaders';
 import { renderRegisterPage } from './register';
 
 export interface PageExchange extends KeyExchange {

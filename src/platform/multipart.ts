@@ -8,7 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { FileStorageError } from './filesunavailable';
+import { FileStorageError } from './filestorageerror';
 import { createFolder } from './folders';
 
 /** Uploaded file, not validated. Its content is deleted when the response is closed. */

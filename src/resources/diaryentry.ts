@@ -7,7 +7,7 @@ import { crud } from '../core/schema/crud';
 import { Decimal, defaultValues, Id, Moment, Text } from '../core/model/fields';
 import type { FieldRule } from '../core/model/registry';
 import { Owner, Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';

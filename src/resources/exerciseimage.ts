@@ -7,7 +7,7 @@ import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { Choose, Flag, Id, Image, Text, Uuid, type RowFields } from '../core/model/fields';
 import { Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import type { FieldValues } from '../core/model/hooks';
 import type { UploadedFile } from '../platform/multipart';

@@ -10,12 +10,12 @@ import { crud } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
 import { Choose, Day, Decimal, defaultValues, Id, Moment, Text, Url, Whole, type RowFields } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
-import { limitMessages } from '../core/model/limits';
+import { limitMessages } from '../core/model/fieldvalidation';
 import { parseRowId } from '../core/model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
 import { loadParent, loadRowFields, loadRowForCalculation } from '../core/read/loaders';
 import { toSnakeCase } from '../contract/casing';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { DecimalScalar } from '../core/model/scalars';
 import { amountError, parseFormInteger } from '../nutrition/form';
@@ -29,7 +29,7 @@ import {
   type MassUnit,
   type ExactValues,
 } from '../nutrition/values';
-import { parseInteger } from '../platform/reading';
+import { parseInteger } from '../platform/pythonscalars';
 import { DiaryEntry } from './diaryentry';
 import { IngredientUnit } from './ingredientunit';
 import { Language } from './language';

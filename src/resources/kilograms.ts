@@ -1,5 +1,5 @@
 /** Computed kilogram fields beside the logged weights. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
-import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/masses';
+import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/massunits';
 
 /** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */
 export const MASS_UNIT_IDS = { kg: 1, lb: 2 } as const;

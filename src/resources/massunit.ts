@@ -1,5 +1,5 @@
 /** Enum of mass units: the unit of a logged body weight, and the output unit of the analyses. */
-import { KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../contract/masses';
+import { KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../contract/massunits';
 import { registerChoices } from '../core/model/choices';
 
 export const MASS_UNIT = registerChoices(MASS_UNIT_TYPE, 'A unit of mass.', [

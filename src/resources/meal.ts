@@ -5,7 +5,7 @@ import { crud } from '../core/schema/crud';
 import { Clock, Id, Whole, type RowFields } from '../core/model/fields';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadChildFields } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';

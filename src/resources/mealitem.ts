@@ -4,7 +4,7 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { Decimal, Id, Whole } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { NutritionalValues } from '../nutrition/types';
 import { formatValues } from '../nutrition/values';

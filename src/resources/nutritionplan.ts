@@ -8,9 +8,9 @@ import { Computed, Day, defaultValues, Flag, Id, Text, type RowFields } from '..
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { hasReadScope } from '../core/access/access';
 import { loadNearestRow, loadChildFields, type NamedCondition } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
-import { parseDateParts } from '../nutrition/day';
+import { parseDateParts } from '../nutrition/dateparts';
 import { DAY_VALUES_SELECTION, DiaryDay, PLAN_VALUES_SELECTION, PlanValues, VALUES_SELECTION } from '../nutrition/types';
 import { formatValues, energyShares, NUTRIENTS, perBodyWeight, sumValues, type MassUnit, type ExactValues } from '../nutrition/values';
 import { DiaryEntry } from './diaryentry';

@@ -1,5 +1,5 @@
 import { Model } from 'sequelize-typescript';
-import { WEEKDAY } from '../core/grouping/units';
+import { WEEKDAY } from '../core/grouping/timebuckets';
 import { crud } from '../core/schema/crud';
 import { Id, Text } from '../core/model/fields';
 import { Children, Links, Owner, Ref } from '../core/model/relationfields';

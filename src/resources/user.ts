@@ -5,9 +5,9 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { defaultValues, Flag, Id, Moment, Text, type RowFields } from '../core/model/fields';
 import { loadChildren } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
-import { readRowById } from '../core/read/row';
+import { readRowById } from '../core/read/rows';
 import { UserProfile } from './userprofile';
 
 /** Requires one `@` between a name and a domain with a dot. Only the mail server can tell which names are valid. */

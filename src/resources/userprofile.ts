@@ -8,7 +8,7 @@ import { crud } from '../core/schema/crud';
 import { Choose, Day, Flag, Id, Whole, type RowFields } from '../core/model/fields';
 import { Owner, Ref } from '../core/model/relationfields';
 import { loadRowFields } from '../core/read/loaders';
-import { Needs } from '../core/read/plan';
+import { Needs } from '../core/read/queryplan';
 import { Resource } from '../core/model/resource';
 import { Language } from './language';
 import { UNIT_SYSTEM } from './unitsystem';

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { ScopeGroup } from '../contract/facts';
 import type { ParsedBody } from './dialect/body';
-import type { PostedForm } from './dialect/forms';
-import type { Representation } from './dialect/negotiate';
+import type { PostedForm } from './dialect/methodoverride';
+import type { Representation } from './dialect/negotiation';
 import type { RestOperation } from './endpoints';
 import type { Route } from './routes';
 

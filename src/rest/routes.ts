@@ -1,6 +1,6 @@
 /** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
 import type { ActionFact, EndpointFact } from '../contract/facts';
-import { decodeUrlSegment, parseInteger } from '../platform/reading';
+import { decodeUrlSegment, parseInteger } from '../platform/pythonscalars';
 import { LOGIN_PATH as LOGIN_PATH } from './dialect/login';
 import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
 

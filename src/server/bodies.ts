@@ -3,8 +3,8 @@ import express, { type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
-import type { RequestContext } from '../exchange/exchange';
-import { sendGraphQLError } from '../graphql/handler';
+import type { RequestContext } from '../exchange/requestcontext';
+import { sendGraphQLError } from '../graphql/apollo';
 import { awaitLargeBodySlot, limitBody } from '../platform/bodylimit';
 import { findExceededLimit } from '../platform/jsonlimits';
 

@@ -1,8 +1,8 @@
 /** Creates the dependencies of request handling that need the services: tokens, sessions, idempotency, metrics and tracing. */
 import { AccessTokens } from '../auth/accesstokens';
 import { Sessions } from '../auth/sessions';
-import type { RequestServices } from '../exchange/exchange';
-import { ClearTextWarning } from '../exchange/exposure';
+import type { RequestServices } from '../exchange/requestcontext';
+import { ClearTextWarning } from '../exchange/cleartext';
 import { IdempotencyKeys } from '../exchange/idempotency';
 import type { Services } from '../exchange/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';

@@ -9,7 +9,7 @@ import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { quoteIdentifiers } from '../database/identifiers';
 import { migrated } from '../database/migrate';
-import { errorCodeOf, isUnavailable } from '../database/refusals';
+import { errorCodeOf, isUnavailable } from '../database/errors';
 
 const CHECK_TIMEOUT_MS = 1_000;
 /** Below CHECK_TIMEOUT_MS, so that a locked table is reported as the reason. */

@@ -8,13 +8,13 @@ import type { Config } from '../platform/config';
 import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
-import { loadCharts } from '../pages/browse/chart';
+import { loadCharts } from '../pages/browse/chartsvg';
 import { serveMetrics } from '../telemetry/scrape';
-import { validateConfiguredFiles } from './files';
-import { ErrorContainment } from './guard';
-import { bootstrap, type RunningApp } from './site';
+import { validateConfiguredFiles } from './configuredfiles';
+import { ErrorContainment } from './errorcontainment';
+import { bootstrap, type RunningApp } from './bootstrap';
 import { watchTls } from './tls';
-import { respondToParserErrors } from './unreadable';
+import { respondToParserErrors } from './parsererrors';
 
 /** Delay of background loading after start, when the first requests have been served. */
 const BACKGROUND_LOAD_DELAY_MS = 2_000;

@@ -2,8 +2,8 @@
 import cluster from 'node:cluster';
 import type { EmbeddedConnection } from '../database/embedded';
 import { readConfig } from '../platform/config';
-import type { MetricsMessage as MetricsMessage } from '../telemetry/worker';
-import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './ending';
+import type { MetricsMessage as MetricsMessage } from '../telemetry/workermetrics';
+import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './termination';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
 

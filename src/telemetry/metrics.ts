@@ -8,8 +8,8 @@ import { Counter, Histogram } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../exchange/services';
-import { CollectedMetrics } from './collected';
-import { routeTemplate } from './routes';
+import { CollectedMetrics } from './collectedmetrics';
+import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
   /** Requests rejected by admission control, by reason. */

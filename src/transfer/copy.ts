@@ -1,6 +1,6 @@
 /**
  * Bulk insert by COPY (https://www.postgresql.org/docs/current/sql-copy.html) for imports of millions of rows. COPY is faster than INSERT with
- * array parameters (`core/write/store.ts`), which took a fourteenth of the time of Sequelize's bulk insert with escaped literals.
+ * array parameters (`core/write/statements.ts`), which took a fourteenth of the time of Sequelize's bulk insert with escaped literals.
  */
 import type { ClientBase } from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';

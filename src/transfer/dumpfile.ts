@@ -2,7 +2,7 @@
 import { createReadStream } from 'node:fs';
 import { ClientError } from '../core/model/errors';
 import { RowValidator, type DumpRow, type DumpRows } from './dump';
-import { JsonArraySplitter, type JsonElement } from './elements';
+import { JsonArraySplitter, type JsonElement } from './jsonarray';
 
 /** Ranges with a smaller gap are merged: reading over it is cheaper than a seek. */
 const MAX_MERGED_GAP_BYTES = 64 * 1024;

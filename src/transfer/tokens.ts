@@ -2,7 +2,7 @@
 import type { ClientBase } from 'pg';
 import { sha256, type TokenVault } from '../auth/tokens';
 import { failImport, TOKEN_MODEL, type DumpRow } from './dump';
-import { withRowErrors } from './refusals';
+import { withRowErrors } from './rowerrors';
 
 const maskToken = (row: DumpRow): DumpRow => ({ ...row, pk: `${String(row.pk).slice(0, 4)}…` });
 

@@ -7,7 +7,7 @@ import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { FieldKind } from '../contract/facts';
-import { recreateKeysAndIndexes, dropKeysIfUnused } from './keysaside';
+import { recreateKeysAndIndexes, dropKeysIfUnused } from './bulkload';
 import { CopyStream, formatCopyRows } from './copy';
 import {
   describeRow,
@@ -21,8 +21,8 @@ import {
   type DumpRows,
 } from './dump';
 import { ReferenceResolver } from './references';
-import { withRowErrors, type RowIdentity } from './refusals';
-import { keepFlagOnNewestRow, advanceSequence } from './settled';
+import { withRowErrors, type RowIdentity } from './rowerrors';
+import { keepFlagOnNewestRow, advanceSequence } from './fixups';
 import { insertTokens } from './tokens';
 
 export interface WriteOptions {

@@ -1,7 +1,7 @@
 /** Rules between rows hold whoever writes at the same time: over both interfaces, and on two instances with one database. */
 import sharp from 'sharp';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
-import { WEEKDAY } from '../../src/core/grouping/units';
+import { WEEKDAY } from '../../src/core/grouping/timebuckets';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 

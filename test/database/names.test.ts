@@ -15,7 +15,7 @@ import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore'
 import { openDedicatedConnection } from '../../src/transfer/backup/tables';
 import { takeBackup } from '../../src/transfer/backup/take';
 import { CopyStream, formatCopyRows } from '../../src/transfer/copy';
-import { recreateKeysAndIndexes, dropKeysAndIndexes } from '../../src/transfer/keysaside';
+import { recreateKeysAndIndexes, dropKeysAndIndexes } from '../../src/transfer/bulkload';
 import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
 import { TokenVault } from '../../src/auth/tokens';

@@ -2,7 +2,7 @@
 import { createClient } from 'graphql-sse';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
-import { isLocked, isTimeout } from '../../src/database/refusals';
+import { isLocked, isTimeout } from '../../src/database/errors';
 import { build, Installation, type Server } from '../server/running';
 import { open, SECRET_KEY } from '../setup/databases';
 import type { Person } from '../setup/person';

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Client } from 'pg';
-import { ChangeLog } from '../../src/core/changes/changes';
+import { ChangeLog } from '../../src/core/changes/changelog';
 import { NotificationListener } from '../../src/core/changes/listener';
 import { openEmbedded } from '../../src/database/embedded';
 import { migrateUp } from '../../src/database/migrate';

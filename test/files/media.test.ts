@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { imageWorkerPool } from '../../src/files/imageprocesses';
+import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import type { Media } from '../../src/files/media';
 import { isMediaPath, thumbnailPath } from '../../src/files/paths';
 import { Staging } from '../../src/files/staging';

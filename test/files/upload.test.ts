@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import sharp from 'sharp';
-import { imageWorkerPool } from '../../src/files/imageprocesses';
+import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import { validateImage, imageFieldOptions } from '../../src/files/upload';
 import { uploaded } from './uploaded';
 import { animation, bomb, chunk, difference, html, located, photo, plain, svg, transparent } from './pictures';

@@ -1,6 +1,6 @@
 /** Executes random documents as graphql-js does. FUZZ_DOCUMENTS is their number (`npm run fuzz`: 50,000). */
-import { limitResponseSize } from '../../src/core/operation/answersize';
-import { Executor } from '../../src/core/operation/execute';
+import { limitResponseSize } from '../../src/core/operation/responsesize';
+import { Executor } from '../../src/core/operation/executor';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -10,7 +10,7 @@ import {
   type GraphQLInputType,
 } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
-import { CostCache } from '../../src/core/operation/knowncosts';
+import { CostCache } from '../../src/core/operation/costcache';
 import { deriveEndpoints } from '../../src/rest/endpoints';
 import { buildRestSchema } from '../../src/graphql/schema';
 import { randomFor, seeded, type Random } from '../setup/random';

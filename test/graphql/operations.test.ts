@@ -7,7 +7,7 @@ import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/platform/config';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
-import { TrustedDocuments } from '../../src/graphql/trusted';
+import { TrustedDocuments } from '../../src/graphql/trusteddocuments';
 import { Fitgraph } from '../setup/fitgraph';
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -1,7 +1,7 @@
 /** Several schemas in one process: what is declared once is built as often as one likes, and none knows of the others. */
 import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
-import { Executor } from '../../src/core/operation/execute';
-import { publicSchema } from '../../src/graphql/interfaces';
+import { Executor } from '../../src/core/operation/executor';
+import { publicSchema } from '../../src/graphql/schematransforms';
 import { buildGraphQLSchema, models, registry } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Contexts } from './fuzz/differential';

@@ -8,7 +8,7 @@ import { declareIndexes } from '../../src/core/model/indexes';
 import type { ResourceOptions } from '../../src/core/model/registry';
 import { Owner } from '../../src/core/model/relationfields';
 import { Resource } from '../../src/core/model/resource';
-import { uniqueMessage } from '../../src/core/write/unique';
+import { uniqueMessage } from '../../src/core/write/uniqueness';
 import { User } from '../../src/resources/user';
 
 /** A class of this name with a day, a pulse and these options. */

@@ -21,7 +21,7 @@ import {
   type GraphQLObjectType,
   type GraphQLSchema,
 } from 'graphql';
-import { Executor } from '../../src/core/operation/execute';
+import { Executor } from '../../src/core/operation/executor';
 import { deriveEndpoints } from '../../src/rest/endpoints';
 import { buildGraphQLSchema, buildRestSchema, printSchemaSorted } from '../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../setup/edges';

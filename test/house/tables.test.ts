@@ -2,7 +2,7 @@
 import { contributorTable } from '../../src/core/access/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
-import { VERSION_FIELD } from '../../src/core/model/stamps';
+import { VERSION_FIELD } from '../../src/core/model/auditfields';
 import '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 

@@ -1,5 +1,5 @@
 /** JSON that is written in pieces is what JSON.stringify writes, and ends at its limit. */
-import { stringifyIncrementally, JsonTooLongError } from '../../src/platform/jsonpieces';
+import { stringifyIncrementally, JsonTooLongError } from '../../src/platform/incrementaljson';
 import { randomFor, seeded, type Random } from '../setup/random';
 
 const LEAVES = [null, true, 0, -1.5, 1e21, '', 'a"\\\n', '\u2028', '😀', undefined];

@@ -1,5 +1,5 @@
 /** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
-import { parseDateParts } from '../../src/nutrition/day';
+import { parseDateParts } from '../../src/nutrition/dateparts';
 import { amountError, parseFormInteger } from '../../src/nutrition/form';
 
 test.each([

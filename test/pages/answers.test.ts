@@ -12,14 +12,14 @@ import {
   printSchema,
 } from 'graphql';
 import { drawingOf, fitsTable, suggestChart } from '../../src/pages/playground/answer/chart';
-import { sortIntrospection } from '../../src/pages/playground/introspection';
-import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/link';
-import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/relations';
-import { arrangeTable, csvOf, UNARRANGED, nextSortOrder } from '../../src/pages/playground/answer/sheet';
+import { sortIntrospection } from '../../src/pages/playground/sortintrospection';
+import { shareUrlOf, parseShareUrl } from '../../src/pages/playground/answer/sharelink';
+import { neighbourhoodOf, schemaMapOf } from '../../src/pages/playground/answer/schemamap';
+import { arrangeTable, csvOf, UNARRANGED, nextSortOrder } from '../../src/pages/playground/answer/arrangement';
 import type { ChartSettings } from '../../src/pages/playground/answer/settings';
 import { listsOf, mainList, tableOf, type Table } from '../../src/pages/playground/answer/table';
-import { columnTitlesOf } from '../../src/pages/playground/answer/titles';
-import { massUnitsOf, convertMasses, type Unit } from '../../src/pages/playground/answer/units';
+import { columnTitlesOf } from '../../src/pages/playground/answer/columntitles';
+import { massUnitsOf, convertMasses, type Unit } from '../../src/pages/playground/answer/massunits';
 
 const LOGS = {
   workouts: {

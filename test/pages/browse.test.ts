@@ -1,7 +1,7 @@
-import { highlightJson } from '../../src/pages/browse/json';
+import { highlightJson } from '../../src/pages/browse/highlightjson';
 import { renderBrowsePage } from '../../src/pages/browse';
-import { parsePostedForm } from '../../src/rest/dialect/forms';
-import type { HtmlView } from '../../src/pages/browse/view/view';
+import { parsePostedForm } from '../../src/rest/dialect/methodoverride';
+import type { HtmlView } from '../../src/pages/browse/view/viewmodel';
 
 const EVIL = '<script>alert(1)</script>"><img src=x onerror=alert(1)></textarea></style>';
 

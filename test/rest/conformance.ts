@@ -2,7 +2,7 @@
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
-import { normalizeTarget } from '../../src/server/target';
+import { normalizeTarget } from '../../src/server/requesttarget';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 

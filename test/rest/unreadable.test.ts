@@ -2,7 +2,7 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/logging';
-import { respondToParserErrors } from '../../src/server/unreadable';
+import { respondToParserErrors } from '../../src/server/parsererrors';
 
 let server: Server;
 let release: () => void;

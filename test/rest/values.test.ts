@@ -1,8 +1,8 @@
 /** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
-import { limitMessages } from '../../src/core/model/limits';
+import { limitMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldFact, FieldKind } from '../../src/contract/facts';
 import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
-import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/values';
+import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/coercion';
 import { growth, LINEAR } from '../setup/waits';
 
 function field(kind: FieldKind, more: Partial<FieldFact> = {}): FieldFact {

@@ -2,7 +2,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { API_BASE_PATH } from '../../src/rest/routes';
-import { normalizeTarget } from '../../src/server/target';
+import { normalizeTarget } from '../../src/server/requesttarget';
 import { Conformance } from '../rest/conformance';
 
 interface Heard {

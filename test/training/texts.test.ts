@@ -1,5 +1,5 @@
 /** Rules: API contract, section 9 (canonical_representation, smart_text); D-CANON for the unit of each weight. */
-import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/texts';
+import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/summary';
 
 const effort = (given: Partial<SummarizedSet> = {}): SummarizedSet => ({
   reps: 10,

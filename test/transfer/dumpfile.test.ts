@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { DumpFile } from '../../src/transfer/dumpfile';
-import { JsonArraySplitter } from '../../src/transfer/elements';
+import { JsonArraySplitter } from '../../src/transfer/jsonarray';
 import { writeRows } from '../../src/transfer/writer';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 

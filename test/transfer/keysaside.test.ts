@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Database } from '../../src/database/connection';
 import { migrateUp } from '../../src/database/migrate';
-import { MIN_ROWS_TO_DROP_KEYS } from '../../src/transfer/keysaside';
+import { MIN_ROWS_TO_DROP_KEYS } from '../../src/transfer/bulkload';
 import { validateDump, type DumpRow } from '../../src/transfer/dump';
 import { writeRows, type WriteOptions } from '../../src/transfer/writer';
 import { asSuperuser, createDatabase, open, SECRET_KEY } from '../setup/databases';

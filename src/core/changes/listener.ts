@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
-import { KEEP_ALIVE } from '../../database/pulse';
+import { KEEP_ALIVE } from '../../database/circuitbreaker';
 import { startupOptions } from '../../database/settings';
 import { destroyConnection } from '../../database/pginternals';
 

@@ -6,7 +6,7 @@ import type { Entity, FieldMeta } from '../model/fields';
 import { operatorCondition, type FilterValue } from '../sql/where';
 import { havingMemberName } from './inputs';
 import { statisticKind, type StatisticReference } from './statistics';
-import type { AggregateColumns } from './values';
+import type { AggregateColumns } from './aggregates';
 
 const MAX_HAVING = 20;
 

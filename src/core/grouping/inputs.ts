@@ -5,7 +5,7 @@ import type { Entity, FieldMeta } from '../model/fields';
 import { filterInput } from '../sql/filters';
 import { OrderDirection } from '../sql/ordering';
 import { nounFor } from '../model/inflection';
-import { memoizePerEntity } from '../model/perentity';
+import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
@@ -17,9 +17,9 @@ import {
   valueKeysOf,
   type LinkKey,
   type ValueKey,
-} from './facts';
+} from './groupkeys';
 import { Statistic } from './statistics';
-import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './units';
+import { DayUnit, MONDAY, TimeUnit, WEEKDAY } from './timebuckets';
 
 export interface FieldDefinition {
   type: () => object;

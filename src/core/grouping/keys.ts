@@ -11,11 +11,11 @@ import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../mod
 import { fieldSqlExpression } from '../sql/expressions';
 import type { FilterValue } from '../sql/where';
 import { resourceOf } from '../model/registry';
-import { isReferenceField, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './facts';
+import { isReferenceField, linkKeysOf, valueKeysOf, type LinkKey, type ValueKey } from './groupkeys';
 import type { DayGroupBy, NumberGroupBy, TimeGroupBy } from './inputs';
-import { ReferenceJoins, groupableValueSql } from './joinedrows';
+import { ReferenceJoins, groupableValueSql } from './joins';
 import { binMemberName, bucketsProperty, idMemberName } from './types';
-import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './units';
+import { bucketSql, dayBucket, isCyclicUnit, isTimeZone, BUCKET_STEPS, timeBucket, type BucketUnit } from './timebuckets';
 
 const MAX_KEYS = 6;
 

@@ -5,12 +5,12 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { groupedFieldName, type ChildMeta, type Entity } from '../model/fields';
 import { whereInput } from '../sql/filters';
-import { addResolverMethod, type ParameterDecorator } from '../model/method';
+import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
 import { nounFor } from '../model/inflection';
 import { resourceOf } from '../model/registry';
-import { DEFAULT_GROUP_COUNT, GroupQuery, type GroupArguments } from './grouped';
+import { DEFAULT_GROUP_COUNT, GroupQuery, type GroupArguments } from './groupquery';
 import { groupByInput, groupOrderInput, havingInput } from './inputs';
-import { requestedStatisticsOf } from './plan';
+import { requestedStatisticsOf } from './requestedstatistics';
 import { groupType } from './types';
 
 /** High cost, because the query reads all rows of the list, however few groups result. */

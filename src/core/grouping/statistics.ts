@@ -2,7 +2,7 @@
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
-import { extremeFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './facts';
+import { extremeFieldsOf, groupFieldName, numberFieldsOf, valueKeysOf } from './groupkeys';
 
 export const NUMBER_STATISTICS = {
   sum: 'Exact sum, each value times the weight of its row; null without values.',

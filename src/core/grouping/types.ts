@@ -1,13 +1,13 @@
 /** Output types of grouped queries, per resource: groups, their keys and their statistics. */
 import { Arg, Ctx, Extensions, Field, FieldResolver, ID, Info, Int, ObjectType, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
-import { KILOGRAMS_NOTE } from '../../contract/masses';
+import { KILOGRAMS_NOTE } from '../../contract/massunits';
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import type { Entity, FieldMeta } from '../model/fields';
 import { loadParent } from '../read/loaders';
-import { addResolverMethod } from '../model/method';
-import { memoizePerEntity } from '../model/perentity';
+import { addResolverMethod } from '../model/resolvermethods';
+import { memoizePerEntity } from '../model/memoize';
 import { DecimalScalar } from '../model/scalars';
 import {
   dateFieldsOf,
@@ -18,7 +18,7 @@ import {
   datetimeFieldsOf,
   numberFieldsOf,
   valueKeysOf,
-} from './facts';
+} from './groupkeys';
 import { createClassWithFields, groupFieldEnum, type FieldDefinitions } from './inputs';
 import {
   COUNT_DESCRIPTION,
@@ -27,7 +27,7 @@ import {
   NUMBER_STATISTICS,
   WEIGHTED_COUNT_DESCRIPTION,
 } from './statistics';
-import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './units';
+import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './timebuckets';
 
 /** Cost of a median or percentile of one field, which sorts all values of a group. */
 const SORT_COST = { cost: { weight: 5 } };

@@ -3,18 +3,10 @@ import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES } from '../../contract/statuses';
-import {
-  ClientGone,
-  isLocked,
-  isTimeout,
-  isResourceError,
-  isUnavailable,
-  ReadLimitExceeded,
-  CommitUncertain,
-} from '../../database/refusals';
-import { FileStorageError } from '../../platform/filesunavailable';
+import { ClientGone, isLocked, isTimeout, isResourceError, isUnavailable, ReadLimitExceeded, CommitUncertain } from '../../database/errors';
+import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
-import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './mistakes';
+import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
 
 /** Validation messages by argument name or field path, such as `days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;

@@ -2,7 +2,7 @@
 import type { Transaction } from 'sequelize';
 import type { Context } from '../context';
 import type { Entity } from './fields';
-import type { InputPath } from './mistakes';
+import type { InputPath } from './validationissues';
 
 /** Values of a row to be written, by field name. */
 export type FieldValues = Record<string, unknown>;

@@ -7,7 +7,7 @@ import { toSnakeCase } from '../../contract/casing';
 import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
 import { Node } from './node';
 import { registerResource, type ResourceOptions, type ViewOptions, type WriteOperation } from './registry';
-import { addAuditFields, VERSION_FIELD } from './stamps';
+import { addAuditFields, VERSION_FIELD } from './auditfields';
 
 const toFilterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
 

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { NOT_A_DATE, NOT_A_DATETIME, NOT_A_NUMBER, NOT_A_TIME } from '../../contract/messages';
 import { UploadedFile } from '../../platform/multipart';
 import { toUtcTimestamp } from './clock';
-import { TIMESTAMP_OUT_OF_RANGE } from './limits';
+import { TIMESTAMP_OUT_OF_RANGE } from './fieldvalidation';
 
 const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT' } });
 

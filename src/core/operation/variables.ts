@@ -23,7 +23,7 @@ import {
 } from 'graphql';
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../model/errors';
-import { coerceSimpleVariables } from './plainvariables';
+import { coerceSimpleVariables } from './simplevariables';
 
 type Variables = Record<string, unknown>;
 

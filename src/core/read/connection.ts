@@ -21,7 +21,7 @@ import {
   type OrderTerm,
   type OrderContext,
 } from '../sql/ordering';
-import type { ConnectionPlan } from './plan';
+import type { ConnectionPlan } from './queryplan';
 import { fromClause, joinClauses, containsId } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';

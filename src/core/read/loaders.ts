@@ -6,7 +6,7 @@ import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visib
 import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
-import { planCachesPerApi, requiredRowFields } from './plan';
+import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectStatement, type ColumnSet } from '../sql/select';

@@ -7,15 +7,15 @@ import type { Context } from '../context';
 import { childrenOf, fieldsOf, type Entity } from '../model/fields';
 import { addGroupedQuery } from '../grouping/resolver';
 import { registerHooks, type WriteHooks } from '../model/hooks';
-import { addResolverMethod } from '../model/method';
+import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
 import { nounFor, upperFirst, withArticle } from '../model/inflection';
 import { NODE_ID_DESCRIPTION, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
-import { connectionPlan } from '../read/plan';
+import { connectionPlan } from '../read/queryplan';
 import { addChildField, listTypesOf, listParameters, addRelationField } from './relations';
 import { resourceOf } from '../model/registry';
-import { readAllRows, readRowById } from '../read/row';
+import { readAllRows, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;

@@ -7,7 +7,7 @@ import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { Node, nodeIdOf } from '../model/node';
 import { loadRowsById } from '../read/loaders';
-import type { InputIssue } from '../model/mistakes';
+import type { InputIssue } from '../model/validationissues';
 import { InputError } from './payload';
 
 @ObjectType({

@@ -5,7 +5,7 @@ import { defaultValues, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta 
 import { toSnakeCase } from '../../contract/casing';
 import { nounFor, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
-import { memoizePerEntity } from '../model/perentity';
+import { memoizePerEntity } from '../model/memoize';
 
 const writableFields = (entity: Entity) => fieldsOf(entity).filter((field) => !field.readOnly);
 

@@ -4,19 +4,19 @@ import type { Context } from '../context';
 import { runDeletion, DeletePayload } from './deletion';
 import { childrenOf, partsOf, type Entity } from '../model/fields';
 import { bulkChangeInput, creationInput, IF_VERSION_DESCRIPTION, patchInput, RowVersion } from './inputs';
-import { MAX_ROWS_PER_MUTATION } from '../model/limits';
+import { MAX_ROWS_PER_MUTATION } from '../model/fieldvalidation';
 import { loadRowsById } from '../read/loaders';
-import { addResolverMethod, type ParameterDecorator } from '../model/method';
-import type { InputPath } from '../model/mistakes';
+import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
+import type { InputPath } from '../model/validationissues';
 import { nounFor, upperFirst, withArticle } from '../model/inflection';
 import { ROW_ID_DESCRIPTION } from '../model/node';
 import { runWrite, createPayloadType, type PayloadConstructor } from './payload';
 import { resourceOf } from '../model/registry';
-import { hasRequiredFields } from '../read/plan';
-import { viewerRowId, readRowById } from '../read/row';
+import { hasRequiredFields } from '../read/queryplan';
+import { viewerRowId, readRowById } from '../read/rows';
 import type { FieldValues } from '../model/hooks';
-import type { StoredRow } from '../write/store';
-import { setsParts, saveTree } from '../write/tree';
+import type { StoredRow } from '../write/statements';
+import { setsParts, saveTree } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */

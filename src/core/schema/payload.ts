@@ -6,8 +6,8 @@ import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { loadRowsById } from '../read/loaders';
-import { addResolverMethod } from '../model/method';
-import { IssueCode, type InputIssue } from '../model/mistakes';
+import { addResolverMethod } from '../model/resolvermethods';
+import { IssueCode, type InputIssue } from '../model/validationissues';
 import { resourceOf } from '../model/registry';
 
 @ObjectType({ description: 'A mistake in the input of a mutation.', simpleResolvers: true })

@@ -9,10 +9,10 @@ import type { ChildMeta, FieldMeta } from '../model/fields';
 import { whereInput } from '../sql/filters';
 import { addGroupedChildField } from '../grouping/resolver';
 import { loadChildren, loadRowsById, loadParent } from '../read/loaders';
-import { addResolverMethod, type ParameterDecorator } from '../model/method';
-import { memoizePerEntity } from '../model/perentity';
+import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
+import { memoizePerEntity } from '../model/memoize';
 import { orderInput, type OrderElement } from '../sql/ordering';
-import { connectionPlan } from '../read/plan';
+import { connectionPlan } from '../read/queryplan';
 import { resourceOf } from '../model/registry';
 import type { FieldValues } from '../model/hooks';
 

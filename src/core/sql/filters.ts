@@ -3,8 +3,8 @@ import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType
 import type { EnumDefinition } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { nounFor } from '../model/inflection';
-import { memoizePerEntity } from '../model/perentity';
-import { relationsOf } from './relatives';
+import { memoizePerEntity } from '../model/memoize';
+import { relationsOf } from './relationpaths';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/scalars';
 
 export enum TextMode {

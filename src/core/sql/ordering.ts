@@ -6,13 +6,13 @@ import { mayHideRows } from '../access/access';
 import { whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { memoizePerEntity } from '../model/perentity';
+import { memoizePerEntity } from '../model/memoize';
 import { isSearchableText } from './filters';
 import { collateClause, type Api } from './collation';
 import type { FieldKind } from '../../contract/facts';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
-import { searchRelevance, type Search } from './texts';
+import { searchRelevance, type Search } from './textsearch';
 
 export enum OrderDirection {
   ASC = 'ASC',

@@ -10,7 +10,7 @@
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Sequelize } from 'sequelize';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
-import { memoizePerEntity } from '../model/perentity';
+import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
 import type { Api } from './collation';
 import { fieldSqlExpression } from './expressions';

@@ -7,8 +7,8 @@ import { isSearchableText, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
-import { relationsOf, type Relation } from './relatives';
-import { matchesSearch, matchesText, equalsAnyFolded, type MatchPosition, type Search } from './texts';
+import { relationsOf, type Relation } from './relationpaths';
+import { matchesSearch, matchesText, equalsAnyFolded, type MatchPosition, type Search } from './textsearch';
 
 /** Limits of one `where` argument, which bound the planning and execution time of its statement. */
 export const MAX_CONDITIONS = 200;

@@ -9,12 +9,12 @@ import { InvalidInput, rowNotFoundIssue } from '../model/errors';
 import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatch } from '../model/node';
-import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/mistakes';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
 import { columnSet, selectStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
-import { findDuplicates, uniqueFields, uniqueMessage } from './unique';
+import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
 /** Returns those of the ids that the viewer may reference: own rows of an owned resource, visible rows of a public one. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {

@@ -2,12 +2,12 @@
 import { ownerValues, writableRowConditions } from '../access/access';
 import { columnIn, createParameters, joinByAnd } from '../access/conditions';
 import type { Context } from '../context';
-import { withRetries } from './attempts';
+import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
-import { invalidValueIssue, type InputPath } from '../model/mistakes';
+import { invalidValueIssue, type InputPath } from '../model/validationissues';
 import { columnSet, selectStatement } from '../sql/select';
 import {
   deleteRows,
@@ -19,11 +19,19 @@ import {
   writesLinks,
   type StoredRow,
   type WriteContext,
-} from './store';
+} from './statements';
 import { resourceOf } from '../model/registry';
 import { refreshChangedDrafts, fieldsOfAffectedRules } from './rules';
-import { requireRows, lockReferencedRows, idsOf, hasExpectedVersions, parseRowIds, requireWritable, type RowReference } from './named';
-import { uniqueFields } from './unique';
+import {
+  requireRows,
+  lockReferencedRows,
+  idsOf,
+  hasExpectedVersions,
+  parseRowIds,
+  requireWritable,
+  type RowReference,
+} from './rowreferences';
+import { uniqueFields } from './uniqueness';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 

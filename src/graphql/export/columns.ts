@@ -2,8 +2,8 @@
 import type { FieldNode, GraphQLCompositeType } from 'graphql';
 import { formatLine, formatCell, cellText } from '../../platform/csv';
 import { isPaged } from './list';
-import { exportError } from './refusal';
-import type { FieldCollector } from './selection';
+import { exportError } from './errors';
+import type { FieldCollector } from './fieldcollection';
 
 const VALUE_SEPARATOR = '; ';
 /** Nested fragments can expand a short document to millions of fields. */

@@ -16,8 +16,8 @@ import {
   type TypeNode,
   type VariableDefinitionNode,
 } from 'graphql';
-import { exportError } from './refusal';
-import { FieldCollector, type SelectedField } from './selection';
+import { exportError } from './errors';
+import { FieldCollector, type SelectedField } from './fieldcollection';
 
 type Variables = Record<string, unknown>;
 

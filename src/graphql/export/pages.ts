@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../../core/context';
 import { MAX_PAGE_SIZE } from '../../core/read/connection';
-import type { Executor, Variables } from '../../core/operation/execute';
+import type { Executor, Variables } from '../../core/operation/executor';
 import type { ExportedList, PageArguments } from './list';
-import { ExportError, exportError } from './refusal';
+import { ExportError, exportError } from './errors';
 
 /** Small pages leave the event loop free for other requests and are garbage-collected young; objects of larger pages would be promoted. */
 const PAGE_SIZE = 250;

@@ -9,18 +9,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
 import { overloadedError } from '../../core/model/errors';
-import type { Executor } from '../../core/operation/execute';
-import type { RequestContext } from '../../exchange/exchange';
+import type { Executor } from '../../core/operation/executor';
+import type { RequestContext } from '../../exchange/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
 import type { Caller } from '../../database/options';
 import type { Config } from '../../platform/config';
 import { Limiter } from '../../platform/limiter';
-import { withHttpStatus } from '../handler';
-import type { TrustedDocuments } from '../trusted';
+import { withHttpStatus } from '../apollo';
+import type { TrustedDocuments } from '../trusteddocuments';
 import { FORMATS, type Format } from './formats';
 import { PageReader } from './pages';
-import { parseExportRequest } from './parameters';
-import { sendExportError, ExportError, exportError } from './refusal';
+import { parseExportRequest } from './request';
+import { sendExportError, ExportError, exportError } from './errors';
 
 interface Dependencies {
   executor: Executor;

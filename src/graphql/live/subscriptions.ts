@@ -10,11 +10,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import type { Context } from '../../core/context';
-import type { Executor, Variables } from '../../core/operation/execute';
-import type { RequestContext } from '../../exchange/exchange';
-import { readDocument } from '../handler';
-import { limitResultErrors } from '../shownerrors';
-import type { TrustedDocuments } from '../trusted';
+import type { Executor, Variables } from '../../core/operation/executor';
+import type { RequestContext } from '../../exchange/requestcontext';
+import { readDocument } from '../apollo';
+import { limitResultErrors } from '../errorlimits';
+import type { TrustedDocuments } from '../trusteddocuments';
 
 export const GRAPHQL_PATH = '/graphql';
 

@@ -2,11 +2,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
-import type { Executor } from '../../core/operation/execute';
-import type { RequestContext } from '../../exchange/exchange';
-import type { TrustedDocuments } from '../trusted';
-import { EventStreamTransport } from './events';
-import { WebSocketTransport, type SocketOptions } from './sockets';
+import type { Executor } from '../../core/operation/executor';
+import type { RequestContext } from '../../exchange/requestcontext';
+import type { TrustedDocuments } from '../trusteddocuments';
+import { EventStreamTransport } from './eventstreams';
+import { WebSocketTransport, type SocketOptions } from './websockets';
 import { Subscriptions } from './subscriptions';
 
 export interface LiveOptions extends SocketOptions {

@@ -1,8 +1,8 @@
 /** Charts of a list page, with a table of their values and a period selector. */
-import type { RenderedChart } from './chart';
-import { urlWith } from './lists';
-import { PERIOD_KEY, PERIODS } from './view/series';
-import type { HtmlView } from './view/view';
+import type { RenderedChart } from './chartsvg';
+import { urlWith } from './listcontrols';
+import { PERIOD_KEY, PERIODS } from './view/timeseries';
+import type { HtmlView } from './view/viewmodel';
 
 const MAX_LISTED_DAYS = 60;
 

@@ -1,7 +1,7 @@
 /** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
-import type { HtmlView, WriteForm } from './view/view';
-import { FormField, inputId } from './controls';
-import { CHOOSE_FILE_AGAIN, validationMessage } from './messages';
+import type { HtmlView, WriteForm } from './view/viewmodel';
+import { FormField, inputId } from './formfield';
+import { CHOOSE_FILE_AGAIN, validationMessage } from './validationmessages';
 
 const BUTTON_LABELS: Record<string, string> = { POST: 'Save', PUT: 'Save', PATCH: 'Save' };
 

@@ -1,6 +1,6 @@
 /** Images that a response refers to, as thumbnails. */
 import { mediaUrl, thumbnailPath } from '../../files/paths';
-import type { HtmlView } from './view/view';
+import type { HtmlView } from './view/viewmodel';
 
 interface Picture {
   src: string;

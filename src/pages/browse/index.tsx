@@ -4,29 +4,29 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import { renderPage } from '../layout';
-import { securityHeaders } from '../protection';
-import { AUTOCOMPLETE_SCRIPT_PATH } from '../suggest';
-import type { HtmlPage, HtmlRenderer } from '../../rest/page';
-import { ViewBuilder, type ViewSources } from './view/browse';
-import { nameResolver } from './view/understood';
-import type { HtmlView } from './view/view';
-import { renderCharts, type RenderedChart } from './chart';
+import { securityHeaders } from '../securityheaders';
+import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
+import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
+import { ViewBuilder, type ViewSources } from './view/viewbuilder';
+import { nameResolver } from './view/nameresolver';
+import type { HtmlView } from './view/viewmodel';
+import { renderCharts, type RenderedChart } from './chartsvg';
 import { Charts } from './charts';
-import { headlineOf, ErrorExplanation } from './errors';
+import { headlineOf, ErrorExplanation } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
-import { highlightJson } from './json';
-import { urlWith, pageEnvelope, FilterForm, Pagination } from './lists';
+import { highlightJson } from './highlightjson';
+import { urlWith, pageEnvelope, FilterForm, Pagination } from './listcontrols';
 import { hasNutritionValues, NutritionSection } from './nutrition';
-import { crumbsOf, ActionLinks, ResourceList } from './places';
-import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './request';
-import { cardLabelStyle, RowTable } from './sheets';
+import { crumbsOf, ActionLinks, ResourceList } from './navigation';
+import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './developerpanels';
+import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
-import { SearchResults, searchResultsOf } from './suggestions';
+import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
-import { TrainingPlanSection } from './training';
-import { ChildLists, childListsOf, FieldList, tableClassOf } from './things';
-import { UnbrokenDates, CodeText } from './words';
+import { TrainingPlanSection } from './trainingplan';
+import { ChildLists, childListsOf, FieldList, tableClassOf } from './detail';
+import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
 

@@ -1,6 +1,6 @@
 /** Nutrition values of a response as tables with bars. */
-import type { HtmlView } from './view/view';
-import { pageEnvelope } from './lists';
+import type { HtmlView } from './view/viewmodel';
+import { pageEnvelope } from './listcontrols';
 
 type Amounts = Record<string, unknown>;
 

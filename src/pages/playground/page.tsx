@@ -1,7 +1,7 @@
 /** HTML page of the playground: header, title and links to the worked questions, which are visible before the script has loaded. */
 import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
-import { PLAYGROUND_PATH } from './answer/link';
+import { PLAYGROUND_PATH } from './answer/sharelink';
 import { QUESTIONS } from './questions/all';
 import { GROUPS } from './questions/question';
 

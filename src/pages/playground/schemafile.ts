@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
 import { introspectionFromSchema, type GraphQLSchema } from 'graphql';
 import { encodingFor } from './assets';
-import { sortIntrospection } from './introspection';
+import { sortIntrospection } from './sortintrospection';
 
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 

@@ -10,7 +10,7 @@ import { respondToPreflight } from '../../platform/cors';
 import { openApiSerializers } from '../../rest/openapi/document';
 import { API_BASE_PATH } from '../../rest/routes';
 import type { Visitor } from '../layout';
-import { inlineStyleSource, securityHeaders } from '../protection';
+import { inlineStyleSource, securityHeaders } from '../securityheaders';
 import { LAYOUT_STYLE } from '../style';
 import { swaggerStartScript, apiDocsStyle } from './assets';
 import { renderApiDocsPage } from './page';

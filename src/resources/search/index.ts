@@ -4,7 +4,7 @@ import { NO_NULLS } from '../../contract/messages';
 import { MAX_PAGE_SIZE } from '../../core/read/connection';
 import type { Context } from '../../core/context';
 import { invalidArgumentError } from '../../core/model/errors';
-import { filterByUpperCase } from './capitals';
+import { filterByUpperCase } from './uppercase';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 

@@ -7,7 +7,7 @@ import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { bindTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
-import { matchesText } from '../../core/sql/texts';
+import { matchesText } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';

@@ -7,8 +7,8 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
 import { loadParent, loadChildFields } from '../../core/read/loaders';
-import { LazyParts } from '../../core/cache/memory';
-import { selectionKey } from '../../core/read/plan';
+import { LazyParts } from '../../core/cache/derivedvalues';
+import { selectionKey } from '../../core/read/queryplan';
 import { UNREVIEWED_REFERENCE_NOTE } from '../../core/schema/relations';
 import { mediaUrl } from '../../files/paths';
 import { DayOfWeek } from '../dayofweek';
@@ -21,9 +21,9 @@ import { TrainingDay } from '../trainingday';
 import { Workout } from '.';
 import { SetGroup } from '../setgroup';
 import { groupMuscles, type MuscleGroups, type ExerciseMuscles } from '../../training/muscles';
-import * as rows from './rows';
+import * as rows from './loaders';
 import { arrangeInRounds } from '../../training/sequence';
-import { isWeighted } from '../../training/texts';
+import { isWeighted } from '../../training/summary';
 
 @ObjectType({
   description:

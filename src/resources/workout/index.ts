@@ -1,13 +1,13 @@
 import { Arg, Ctx, Extensions, FieldResolver, ID, Resolver, Root } from 'type-graphql';
 import { Model } from 'sequelize-typescript';
-import { parseIdArgument } from '../../core/operation/arguments';
+import { parseIdArgument } from '../../core/operation/idargument';
 import type { Context } from '../../core/context';
 import { crud } from '../../core/schema/crud';
 import { notFoundError } from '../../core/model/errors';
 import { Day, defaultValues, Id, Text, type RowFields, type RowOf } from '../../core/model/fields';
 import { Children, Owner } from '../../core/model/relationfields';
 import { loadRowForCalculation } from '../../core/read/loaders';
-import { Needs } from '../../core/read/plan';
+import { Needs } from '../../core/read/queryplan';
 import { Resource } from '../../core/model/resource';
 import { CANONICAL_SELECTION, CanonicalWorkout } from './canonical';
 import { ExerciseLogData, LOG_DATA_SELECTION, loadLogData, MISSING_EXERCISE_MESSAGE } from './logdata';

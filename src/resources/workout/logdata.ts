@@ -7,8 +7,8 @@ import { DateScalar, DecimalScalar } from '../../core/model/scalars';
 import { MASS_UNIT_IDS } from '../kilograms';
 import { WorkoutLog } from '../workoutlog';
 import { groupByDay, chartLines } from '../../training/progress';
-import { allFieldNames } from './rows';
-import { REPETITIONS_UNIT_ID } from '../../training/texts';
+import { allFieldNames } from './loaders';
+import { REPETITIONS_UNIT_ID } from '../../training/summary';
 
 @ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
 export class ChartPoint {

@@ -13,7 +13,7 @@ import { awaitLargeBodySlot } from '../../platform/bodylimit';
 import { MAX_JSON_MEMBERS } from '../../platform/jsonlimits';
 import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaType } from '../errors';
 import { parseJson } from './json';
-import { parseQuery } from './query';
+import { parseQuery } from './querystring';
 
 /** A parsed request body. Each form key has a list of texts and files, because keys may repeat. */
 export type ParsedBody = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };

@@ -2,10 +2,10 @@
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
 import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
-import { parseDecimal, parseInteger, pythonStrip, parseUuid } from '../../platform/reading';
+import { parseDecimal, parseInteger, pythonStrip, parseUuid } from '../../platform/pythonscalars';
 import { validationError } from '../errors';
-import { lastValueOf } from './query';
-import { padWithZeros, isValidTime, isValidDate } from './values';
+import { lastValueOf } from './querystring';
+import { padWithZeros, isValidTime, isValidDate } from './coercion';
 
 /** Row ids in a filter parameter, which must exist. */
 interface ReferencedIds {

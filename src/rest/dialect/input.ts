@@ -4,7 +4,7 @@ import { isRequired, type FieldFact } from '../../contract/facts';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
 import { JsonNumber } from './json';
-import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './values';
+import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './coercion';
 
 export type InputField = CoercibleField &
   Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;

@@ -1,6 +1,6 @@
 /** List endpoint: query parameters become the variables of one GraphQL operation, and its rows a page of the response. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
-import { lookupKnownIds, runOperation } from '../asking';
+import { lookupKnownIds, runOperation } from '../operations';
 import type { Endpoint } from '../endpoints';
 import { throwIfInvalid } from '../errors';
 import type { RestResponse, RestRequest } from '../request';

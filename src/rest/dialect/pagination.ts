@@ -1,7 +1,7 @@
 /** Limit-offset pagination with links to the next and the previous page. */
 import { MAX_INTEGER } from '../../contract/bounds';
-import { parseInteger } from '../../platform/reading';
-import { lastValueOf } from './query';
+import { parseInteger } from '../../platform/pythonscalars';
+import { lastValueOf } from './querystring';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;

@@ -1,6 +1,6 @@
 /** Validates a write request in the error order of wger: foreign parent rows (403), then the row itself (404), then all fields at once (400). */
 import { toSnakeCase } from '../../contract/casing';
-import { lookupKnownIds } from '../asking';
+import { lookupKnownIds } from '../operations';
 import type { Endpoint } from '../endpoints';
 import { notFound, foreignParent, validationErrorFromMessages, throwIfInvalid } from '../errors';
 import type { RestRequest } from '../request';

@@ -2,9 +2,9 @@
 import type { GraphQLSchema } from 'graphql';
 import { stringify } from 'yaml';
 import { deriveEndpoints, type Endpoint, type Endpoints, type PrepareOperation } from '../endpoints';
-import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './answered';
-import { ResponseSchemas } from './answers';
-import { bodySchema } from './bodies';
+import { SHARED_RESPONSES, METADATA_AND_ERROR_SCHEMAS } from './responses';
+import { ResponseSchemas } from './responseschemas';
+import { bodySchema } from './requestbodies';
 import { SHARED_PARAMETERS } from './parameters';
 import { componentNamesOf, GENERAL_TAG, PathItemsBuilder, type PathItems } from './paths';
 import { schemaReference, type JsonSchema } from './schemas';

@@ -5,7 +5,7 @@ import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/ide
 import type { Endpoint } from '../endpoints';
 import { toQueryParameter, toSnakeCase } from '../../contract/casing';
 import { DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET } from '../dialect/pagination';
-import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiate';
+import { MAX_INDENT, MEDIA_TYPE_BY_FORMAT } from '../dialect/negotiation';
 import { argumentSchema, requestValueSchema, type JsonSchema } from './schemas';
 
 type Parameter = Readonly<Record<string, unknown>>;

@@ -3,12 +3,12 @@ import type { GraphQLSchema } from 'graphql';
 import { parse, type OperationDefinitionNode } from 'graphql';
 import type { ActionFact, EndpointFact } from '../../contract/facts';
 import type { ComputedEndpoint, Endpoint, Endpoints } from '../endpoints';
-import { actionTitle } from '../dialect/options';
+import { actionTitle } from '../dialect/metadata';
 import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
 import { API_BASE_PATH, findRoute } from '../routes';
-import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './answered';
-import type { ResponseSchemas } from './answers';
-import { requestBody } from './bodies';
+import { jsonResponse, errorResponses, METADATA_RESPONSE, NOT_MODIFIED_RESPONSE, withETag } from './responses';
+import type { ResponseSchemas } from './responseschemas';
+import { requestBody } from './requestbodies';
 import { fieldParameters, listParameters, REPRESENTATION_PARAMETERS, sharedParameter } from './parameters';
 import { argumentSchema, schemaReference, withDescription, type JsonSchema } from './schemas';
 

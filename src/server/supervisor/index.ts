@@ -12,13 +12,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
 import { openEmbedded, type Embedded } from '../../database/embedded';
-import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../ending';
+import { TERMINATION_SIGNALS, exitWithError, onFirstSignal } from '../termination';
 import { createLog } from '../../platform/logging';
-import { validateConfiguredFiles } from '../files';
+import { validateConfiguredFiles } from '../configuredfiles';
 import { serveMetrics } from '../../telemetry/scrape';
-import type { AggregatedMetrics } from '../../telemetry/workers';
+import type { AggregatedMetrics } from '../../telemetry/aggregatedmetrics';
 import type { SupervisorMessage, WorkerMessage } from '../worker';
-import { OrphanReaper } from './keeper';
+import { OrphanReaper } from './orphanreaper';
 import { choosePort } from './port';
 
 /**
@@ -110,7 +110,7 @@ export class Supervisor {
   private async startMetrics(): Promise<void> {
     const { metrics } = this.config;
     if (!metrics) return;
-    const { AggregatedMetrics } = await import('../../telemetry/workers.ts');
+    const { AggregatedMetrics } = await import('../../telemetry/aggregatedmetrics.ts');
     this.metrics = new AggregatedMetrics(() => this.serving.map(({ worker }) => worker));
     if (metrics.port === undefined) return;
     const server = await serveMetrics(metrics, this.metrics.scrape);

@@ -19,7 +19,7 @@ import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { countLines, readArchive, verifyArchive, type Progress } from './archive';
 import { invalidBackup, formatArchiveValue, toOneLine, type BackupHeader, type BackupSummary, type TableShape } from './description';
-import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../keysaside';
+import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { StagedRestoreFiles } from './files';
 import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';

@@ -4,9 +4,9 @@ import type { FieldFact } from '../../../contract/facts';
 import { nounFor, upperFirst } from '../../../core/model/inflection';
 import { fieldFactsOf } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
-import { distinctNamesOf, nameRuleOf, type NameRule } from './naming';
-import type { Cell, RowLink } from './view';
-import { fieldWords } from './wording';
+import { distinctNamesOf, nameRuleOf, type NameRule } from './rownames';
+import type { Cell, RowLink } from './viewmodel';
+import { fieldWords } from './labels';
 
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointOf = (type: string) => string | undefined;

@@ -2,8 +2,8 @@
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
 import { isRequired, type Choice, type FieldFact, type FilterFact, type FieldKind } from '../../../contract/facts';
 import { toSnakeCase } from '../../../contract/casing';
-import { labelOf } from './wording';
-import type { FormControl } from './view';
+import { labelOf } from './labels';
+import type { FormControl } from './viewmodel';
 
 /** What inputs need to know about a relation: the endpoint of its rows, and all rows as choices if there are few. */
 export interface RelationChoices {

@@ -1,14 +1,14 @@
 /** Builds the write forms of a page, with the rows to choose from for each relation. */
-import { permitsMethod } from '../../../rest/admission';
+import { permitsMethod } from '../../../rest/authorization';
 import type { Endpoint } from '../../../rest/endpoints';
-import type { FormTexts } from '../../../rest/dialect/forms';
-import type { RenderInput } from '../../../rest/page';
+import type { FormTexts } from '../../../rest/dialect/methodoverride';
+import type { RenderInput } from '../../../rest/htmlrenderer';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import { writeControls, type RelationChoices, type RelationChoicesOf } from './controls';
-import type { rowSearches } from './naming';
-import { detailPath, type PageRoutes } from './places';
-import type { FormControl, HtmlView, WriteForm } from './view';
+import type { rowSearches } from './rownames';
+import { detailPath, type PageRoutes } from './pageroutes';
+import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** A relation to more rows has a search field instead of a list of choices. */
 const MAX_CHOICES = 60;

@@ -2,7 +2,7 @@
 import { cellText as csvCellText } from '../../../platform/csv';
 import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
-import { columnTitlesOf } from './titles';
+import { columnTitlesOf } from './columntitles';
 
 /** More colours are hard to tell apart: further series are merged into one. */
 const MAX_SERIES = 12;

@@ -4,7 +4,7 @@ import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
 import { VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
-import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/units';
+import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
 import type { UrlRequest } from './asked';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';

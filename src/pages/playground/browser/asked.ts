@@ -1,6 +1,6 @@
 /** Request in the URL of the page: a share link, or a worked question by its name. */
 import { getOperationAST, parse } from 'graphql';
-import { parseShareUrl, type SharedRequest } from '../answer/link';
+import { parseShareUrl, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
 import { variablesTextOf } from './editing';
 

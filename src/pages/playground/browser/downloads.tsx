@@ -1,6 +1,6 @@
 /** Download buttons: the table as CSV, sorted and filtered like on the page, and the data of the response as JSON. */
 import type { ExecutionResult } from 'graphql';
-import { arrangeTable, csvOf } from '../answer/sheet';
+import { arrangeTable, csvOf } from '../answer/arrangement';
 import type { Table } from '../answer/table';
 import { downloadFileName, downloadFile } from './save';
 import type { ViewState } from './state';

@@ -2,7 +2,7 @@
 import { getOperationAST, parse, type ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
-import { SCHEMA_PATH } from '../answer/link';
+import { SCHEMA_PATH } from '../answer/sharelink';
 
 export interface RunReport {
   request: { query: string; variables?: Readonly<Record<string, unknown>>; operationName?: string | null };

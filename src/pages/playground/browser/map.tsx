@@ -3,7 +3,7 @@ import { useGraphiQL } from '@graphiql/react';
 import { GraphChart } from 'echarts/charts';
 import { use } from 'echarts/core';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { neighbourhoodOf, schemaMapOf, type Relation, type SchemaMap } from '../answer/relations';
+import { neighbourhoodOf, schemaMapOf, type Relation, type SchemaMap } from '../answer/schemamap';
 import { themeColoursOf, onThemeChange } from './colours';
 import { init } from './echarts';
 

@@ -1,7 +1,7 @@
 /** Copies the request as a share link or as a code snippet. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
-import { shareUrlOf } from '../answer/link';
+import { shareUrlOf } from '../answer/sharelink';
 import { SNIPPETS } from '../answer/snippets';
 import type { ViewState } from './state';
 

@@ -1,8 +1,8 @@
 /** State of each tab in addition to that of GraphiQL: the view of its result and the statistics of its last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
-import { UNARRANGED, type Arrangement } from '../answer/sheet';
-import type { Unit } from '../answer/units';
+import { UNARRANGED, type Arrangement } from '../answer/arrangement';
+import type { Unit } from '../answer/massunits';
 import type { RunReport } from './fetcher';
 
 export interface ViewState {

@@ -1,9 +1,9 @@
 /** Table view of a result, with sortable headings, a filter and hidden columns. */
 import { useMemo, useState } from 'react';
 import { cellText } from '../../../platform/csv';
-import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/sheet';
+import { arrangeTable, nextSortOrder, type Arrangement } from '../answer/arrangement';
 import type { Table } from '../answer/table';
-import { columnHeadingOf } from '../answer/titles';
+import { columnHeadingOf } from '../answer/columntitles';
 
 const INITIAL_ROWS = 200;
 const SORT_MARKS = { ascending: ' ▲', descending: ' ▼', none: '' } as const;

@@ -1,0 +1,73 @@
+/**
+ * Rate limiter of sign-in attempts: per user name and address, per address, and in total. The counters are in PostgreSQL and shared by all instances.
+ * IPv6 addresses are grouped by /64 network, which belongs to one customer.
+ */
+import { DatabaseError } from 'pg';
+import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
+import { createHash } from 'node:crypto';
+import type { Rate } from '../platform/environment';
+import { ClientError } from '../core/model/errors';
+import type { Database } from '../database/connection';
+import { Unavailable } from '../database/errors';
+
+export interface LoginRates {
+  /** Failed and running attempts per user name and address. */
+  loginRate: Rate;
+  /** Failed and running attempts per address, whatever the user name. */
+  loginRateAddress: Rate;
+  /** Failed and running attempts in total. */
+  loginRateTotal: Rate;
+}
+
+const TOTAL_KEY = 'all';
+
+export class LoginRateLimiter {
+  private readonly name: RateLimiterPostgres;
+  private readonly address: RateLimiterPostgres;
+  private readonly total: RateLimiterPostgres;
+  /** Attempts rejected without checking the password. */
+  refused = 0;
+
+  constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
+    const limiter = (keyPrefix: string, { points, seconds }: Rate) =>
+      new RateLimiterPostgres({
+        storeClient: database.pool,
+        storeType: 'pool',
+        tableName: 'login_attempt',
+        tableCreated: true,
+        keyPrefix,
+        points,
+        duration: seconds,
+      });
+    this.name = limiter('login', loginRate);
+    this.address = limiter('login-address', loginRateAddress);
+    this.total = limiter('login-total', loginRateTotal);
+  }
+
+  /** Runs an attempt within the limits; beyond them TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
+  async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
+    // Hashed, because user names can have any length and characters.
+    const name = createHash('sha256')
+      .update(JSON.stringify([address, username]))
+      .digest('base64url');
+    const refunds: (() => Promise<unknown>)[] = [];
+    // Successful and rejected attempts are no guesses and do not count, because many people may share an address.
+    const refundAll = () => Promise.all(refunds.map((refund) => refund()));
+    try {
+      refunds.push(() => this.address.reward(address));
+      await this.address.consume(address);
+      await this.name.consume(name);
+      refunds.push(() => this.total.reward(TOTAL_KEY));
+      await this.total.consume(TOTAL_KEY);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
+      await refundAll();
+      this.refused += 1;
+      const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
+      throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
+    }
+    const result = await signIn();
+    await Promise.all([refundAll(), this.name.reward(name)]);
+    return result;
+  }
+}

@@ -1,0 +1,81 @@
+/** Catalogue cache: small public tables in memory, reloaded on every instance when a trigger notifies it of a change (NOTIFY). */
+import type { Logger } from 'pino';
+import type { Database } from '../../database/connection';
+import { isCorruption } from '../../database/errors';
+import type { Row } from '../../database/rows';
+import { fieldsOf, type Entity, type RowOf } from '../model/fields';
+import type { NotificationListener } from '../changes/listener';
+import { BY_ID } from '../sql/ordering';
+import { columnSet, selectStatement } from '../sql/select';
+import { resourceOf } from '../model/registry';
+
+const CHANNEL = 'fitgraph_reference';
+
+export class CatalogueCache {
+  private readonly rows = new Map<Entity, Map<number, Row>>();
+  private readonly byTable = new Map<string, Entity>();
+  private lastRead: Promise<void> = Promise.resolve();
+  /** The scheduled next read of all tables; undefined once it has started. */
+  private scheduledRead?: Promise<void>;
+  /** Number of reads so far; a version of the cached rows. */
+  generation = 0;
+  /** The cached rows contain all changes of the transactions visible in this snapshot. */
+  snapshot?: string;
+
+  constructor(
+    private readonly database: Database,
+    entities: readonly Entity[],
+    listener: NotificationListener,
+    log: Logger,
+  ) {
+    for (const entity of entities) if (resourceOf(entity)!.inMemory) this.byTable.set(resourceOf(entity)!.table, entity);
+    listener.on(CHANNEL, {
+      onNotification: () => void this.reload().catch((error) => log.error({ err: error }, 'the reference tables could not be read')),
+      onMissedNotifications: () => this.reload(),
+    });
+  }
+
+  get<M>(entity: Entity<M>, id: number): RowOf<M> | null {
+    return (this.rows.get(entity)?.get(id) as RowOf<M> | undefined) ?? null;
+  }
+
+  all<M>(entity: Entity<M>): RowOf<M>[] {
+    return [...(this.rows.get(entity)?.values() ?? [])] as RowOf<M>[];
+  }
+
+  get size(): number {
+    return [...this.rows.values()].reduce((sum, { size }) => sum + size, 0);
+  }
+
+  get tables(): string[] {
+    return [...this.byTable.keys()];
+  }
+
+  /** Reads all tables again. Reads run one after the other, so that the newest one wins; calls before the start of a read share it. */
+  reload(): Promise<void> {
+    this.scheduledRead ??= this.lastRead = this.lastRead
+      .catch(() => undefined)
+      .then(() => {
+        this.scheduledRead = undefined;
+        return this.read();
+      });
+    return this.scheduledRead;
+  }
+
+  private async read(): Promise<void> {
+    const [snapshotRow] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
+    for (const entity of this.byTable.values()) {
+      const names = fieldsOf(entity).map((field) => field.name);
+      const columns = columnSet(entity, names, 'rest');
+      // The message of PostgreSQL about a damaged row does not name the table.
+      const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
+        throw isCorruption(error)
+          ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })
+          : error;
+      });
+      this.rows.set(entity, new Map(rows.map((row) => [row.id, row])));
+    }
+    this.snapshot = snapshotRow!.snapshot;
+    this.generation += 1;
+  }
+}

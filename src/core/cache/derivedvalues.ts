@@ -1,0 +1,96 @@
+/**
+ * Derived-value cache: values computed from a user's rows, valid until a row of the user, a public table or an in-memory table changes. Each request
+ * validates its entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
+ */
+import { LRUCache } from 'lru-cache';
+import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
+import type { Context } from '../context';
+
+const MAX_OWNERS = 10_000;
+const MAX_VALUES = 2_000;
+
+/** A version of a user's data, together with all public data. */
+interface State {
+  /** Time by `performance.now()`, just after `snapshot` was taken. */
+  takenAt: number;
+  snapshot: string;
+  generation: number;
+  number: number;
+}
+
+interface Values<K, T> {
+  get(key: K): Promise<T> | undefined;
+  set(key: K, value: Promise<T>): unknown;
+  delete(key: K): unknown;
+}
+
+/** Request coalescing: concurrent requests share one computation. If it fails (its client may have disconnected), each computes the value itself. */
+function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
+  const pendingValue = values.get(key);
+  if (pendingValue) return pendingValue.catch(compute);
+  const value = Promise.resolve(compute());
+  values.set(key, value);
+  value.catch(() => values.delete(key));
+  return value;
+}
+
+export class DerivedValueCache {
+  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_SNAPSHOT_AGE_MS });
+  /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
+  private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
+  private lastStateNumber = 0;
+
+  get size(): { states: number; values: number } {
+    return { states: this.states.size, values: this.values.size };
+  }
+
+  /**
+   * Returns an owner's value by name, from the cache or computed. It is cached only if the state is older than the request: only then all data that
+   * the request has read before belongs to the same state.
+   */
+  async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
+    // Cached values derive from all rows of the owner; a scoped token may not read all of them.
+    if (context.viewer?.scopes) return compute();
+    // Uncommitted rows must not affect values that other requests read.
+    if (context.atomic) return compute();
+    const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
+    if (state.takenAt >= context.startedAt) return compute();
+    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
+  }
+
+  private async statesOf(ownerIds: readonly number[], { session, catalogue: reference }: Context): Promise<State[]> {
+    const cachedStates = ownerIds.map((id) => this.states.get(id));
+    const { generation, snapshot: referenceSnapshot, tables } = reference;
+    const rows = await session.query(
+      `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
+         SELECT FROM "change" c WHERE c."user_id" = k."id"
+           AND c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
+       ) AND NOT EXISTS (
+         SELECT FROM "table_change" c
+           WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
+       ) AS "same", ${tableChangedSql('$4', '$3')} AS "unread"
+       FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
+      [ownerIds, cachedStates.map((state) => state?.snapshot ?? null), referenceSnapshot, tables],
+    );
+    // An in-memory table has changed, but its notification has not arrived yet.
+    if (rows[0]!.unread) await reference.reload();
+    return ownerIds.map((id, index) => {
+      const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
+      if (same && cachedStates[index]!.generation === generation) return cachedStates[index]!;
+      const state = { takenAt: performance.now(), snapshot, generation, number: (this.lastStateNumber += 1) };
+      this.states.set(id, state);
+      return state;
+    });
+  }
+}
+
+/** A cached value whose parts are computed lazily, and live as long as the value itself. */
+export abstract class LazyParts {
+  private readonly partsByName = new Map<string, Promise<unknown>>();
+  private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
+
+  /** Computes a part once. The key is a name, or the array of field nodes of a selection. */
+  protected computeOnce<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
+    return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
+  }
+}

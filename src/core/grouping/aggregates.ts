@@ -1,0 +1,104 @@
+/** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations and percentiles. */
+import type { BindParameter } from '../access/conditions';
+import type { Entity, FieldMeta } from '../model/fields';
+import { fieldsOf } from '../model/fields';
+import { fieldSqlExpression } from '../sql/expressions';
+import { groupFieldName, valueKeysOf } from './groupkeys';
+import { groupableValueSql, type ReferenceJoins } from './joins';
+import type { Statistic } from './statistics';
+
+/** Decimal places of means, standard deviations and percentiles. */
+const DECIMAL_PLACES = 10;
+/** A factor of 1 with many decimal places. PostgreSQL derives the scale of a quotient from its dividend, which must exceed DECIMAL_PLACES. */
+const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
+
+const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
+
+type Aggregate = 'sum' | 'avg' | 'min' | 'max' | 'stddev';
+
+interface Column {
+  sql(bind: BindParameter): string;
+  /** SQL of the value for a group without rows. */
+  emptyValue: string;
+}
+
+/** The columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
+export class AggregateColumns {
+  /** Aggregates of rows, by column name. */
+  readonly columns = new Map<string, Column>();
+  /** Expressions on aggregate columns, by column name; evaluated after the aggregation. */
+  readonly derived = new Map<string, (bind: BindParameter) => string>();
+
+  constructor(
+    private readonly entity: Entity,
+    private readonly weight: string | undefined,
+    private readonly rows: ReferenceJoins,
+  ) {}
+
+  private add(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
+    if (!this.columns.has(name)) this.columns.set(name, { sql, emptyValue });
+    return name;
+  }
+
+  private field(fieldName: string): FieldMeta {
+    return fieldsOf(this.entity).find((field) => groupFieldName(field) === fieldName)!;
+  }
+
+  /** Adds the column of a statistic and returns its name. `fieldName` is absent for row counts. */
+  addStatistic(statistic: Statistic, fieldName: string | null | undefined): string {
+    if (statistic === 'count') return this.count();
+    if (statistic === 'weightedCount') return this.weightedCount();
+    if (statistic === 'countDistinct') return this.countDistinct(fieldName!);
+    return statistic === 'median' ? this.addPercentile('0.5', fieldName!) : this.aggregate(statistic, fieldName!);
+  }
+
+  private count(): string {
+    return this.add('count', () => 'count(*)', '0');
+  }
+
+  private weightedCount(): string {
+    const { weight } = this;
+    return this.add('weightedCount', () => (weight ? `trim_scale(coalesce(sum(${weight}), 0))` : 'count(*)::numeric'), '0');
+  }
+
+  private countDistinct(name: string): string {
+    const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
+    const value = groupableValueSql(field, this.rows.aliasOf(path));
+    return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
+  }
+
+  private aggregate(name: Aggregate, fieldName: string): string {
+    const field = this.field(fieldName);
+    const value = fieldSqlExpression(field, 't');
+    const number = `(${value})::numeric`;
+    const { weight } = this;
+    const aggregateSql = {
+      min: () => `min(${value})`,
+      max: () => `max(${value})`,
+      sum: () => (weight ? `trim_scale(sum(${number} * ${weight}))` : `sum(${number})`),
+      avg: () =>
+        weight
+          ? roundSql(`sum(${number} * ${weight}) * ${PRECISE_ONE} / nullif(sum(${weight}) FILTER (WHERE ${value} IS NOT NULL), 0)`)
+          : roundSql(`sum(${number}) * ${PRECISE_ONE} / nullif(count(${value}), 0)`),
+      stddev: () =>
+        roundSql(
+          `sqrt((count(${value}) * sum(${number} * ${number}) - sum(${number}) * sum(${number})) * ${PRECISE_ONE} / nullif(count(${value}) * (count(${value}) - 1), 0))`,
+        ),
+    };
+    return this.add(`${name} ${fieldName}`, aggregateSql[name]);
+  }
+
+  /** Adds the column of an interpolated percentile and returns its name. `p` is from 0 to 1. */
+  addPercentile(p: string, fieldName: string): string {
+    const number = `(${fieldSqlExpression(this.field(fieldName), 't')})::numeric`;
+    const sortedValues = `"${this.add(`all ${fieldName}`, () => `array_agg(${number} ORDER BY ${number}) FILTER (WHERE ${number} IS NOT NULL)`)}"`;
+    const name = `percentile ${Number(p)} ${fieldName}`;
+    this.derived.set(name, (bind) => {
+      const position = `(${bind(p)}::numeric * (cardinality(${sortedValues}) - 1))`;
+      const low = `${sortedValues}[floor(${position})::int + 1]`;
+      const high = `${sortedValues}[ceil(${position})::int + 1]`;
+      return roundSql(`${low} + (${position} - floor(${position})) * (${high} - ${low})`);
+    });
+    return name;
+  }
+}

@@ -1,0 +1,87 @@
+/** Groupable fields: derives the keys and the aggregatable fields of a resource from its field metadata. */
+import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { lowerFirst } from '../model/inflection';
+import { memoizePerEntity } from '../model/memoize';
+import { OWNER_FIELD, resourceOf } from '../model/registry';
+
+/** Name of a field among keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
+export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
+
+const NUMBER_KINDS = ['integer', 'decimal'];
+const TIME_KINDS = ['date', 'datetime', 'time'];
+/** Field kinds whose values can be keys. Images are not among them: their stored value differs from the shown one. */
+const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
+
+/** Leaves out the owner too: all rows that a viewer can group have the same owner. */
+const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
+
+export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
+
+const groupableOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
+
+export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
+
+/** Fields with a meaningful minimum and maximum. */
+export const extremeFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
+
+export const dateFieldsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'date');
+export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
+  fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
+
+/** A relation path from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
+interface FieldPath {
+  path: readonly FieldMeta[];
+  entity: Entity;
+}
+
+/** A key by the values of a field. */
+export interface ValueKey extends FieldPath {
+  name: string;
+  field: FieldMeta;
+}
+
+/** A key by linked rows (many-to-many). All lists of the same target type form one key, such as primary and secondary muscles. */
+export interface LinkKey extends FieldPath {
+  name: string;
+  target: Entity;
+  fields: FieldMeta[];
+}
+
+function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
+  const links = new Map<Entity, LinkKey>();
+  for (const field of fieldsOf(entity)) {
+    if (!isVisible(field) || !field.link) continue;
+    const target = field.target!();
+    const key = links.get(target) ?? { name: lowerFirst(target.name), path: [], entity, target, fields: [] };
+    key.fields.push(field);
+    links.set(target, key);
+  }
+  return [...groupableOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
+}
+
+/** A key on a related row that a resource declares in `grouped`, by its dotted path, such as `exercise.category`. */
+function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
+  const path: FieldMeta[] = [];
+  let keys = directKeys(entity);
+  for (const step of dottedPath.split('.')) {
+    const key = keys.find((one) => one.name === step);
+    if (!key) throw new Error(`${entity.name} is grouped by ${dottedPath}, and there is no ${step}`);
+    if (!('field' in key) || !isReferenceField(key.field)) return { ...key, name, path };
+    keys = directKeys(key.field.target!());
+    path.push(key.field);
+  }
+  const field = path.pop()!;
+  return { name, path, entity: path.at(-1)?.target!() ?? entity, field };
+}
+
+const groupKeysOf = memoizePerEntity((entity) => {
+  const declaredKeys = Object.entries(resourceOf(entity)!.grouped!).map(([name, dottedPath]) => declaredKey(entity, name, dottedPath));
+  return [...directKeys(entity), ...declaredKeys];
+});
+
+/** The keys of a resource: by field values, and by linked rows. Call only after all resources are loaded. */
+export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
+export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

@@ -1,0 +1,197 @@
+/** GROUP BY queries: computes the groups of a list, with keys and statistics, in one SQL statement, also for many parent rows at once. */
+import { MAX_INTEGER } from '../../contract/bounds';
+import { atMostElements } from '../../contract/messages';
+import type { Row } from '../../database/rows';
+import { visibleRowConditions } from '../access/access';
+import { createParameters, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
+import { validatePageSize, MAX_PAGE_SIZE } from '../read/connection';
+import type { Context } from '../context';
+import { invalidArgumentError } from '../model/errors';
+import { fieldOf, type Entity } from '../model/fields';
+import type { OrderDirection } from '../sql/ordering';
+import { fromClause, containsId } from '../sql/expressions';
+import { compileWhere, type FilterValue } from '../sql/where';
+import { havingConditionOf, type HavingElement } from './having';
+import { ReferenceJoins } from './joins';
+import { translateGroupBy, type GroupByElement, type GroupKey, type GroupKeys } from './keys';
+import type { RequestedStatistics } from './requestedstatistics';
+import { statisticKind, type Statistic, type StatisticReference } from './statistics';
+import { countDistinctProperty, percentileProperty } from './types';
+import { AggregateColumns } from './aggregates';
+
+type Inputs = Record<string, FilterValue>;
+
+interface GroupOrder extends Partial<StatisticReference> {
+  key?: number | null;
+  direction: OrderDirection;
+}
+
+export interface GroupArguments {
+  where?: Inputs | null;
+  groupBy?: readonly GroupByElement[] | null;
+  having?: readonly HavingElement[] | null;
+  orderBy?: readonly GroupOrder[] | null;
+  first?: number | null;
+  offset?: number | null;
+}
+
+export const DEFAULT_GROUP_COUNT = 100;
+const MAX_ORDER_TERMS = 20;
+/** Maximum number of groups between the first and the last value of a key, if empty groups are requested. */
+const MAX_SERIES_STEPS = 10_000;
+
+const keyColumn = (index: number) => `"key${index}"`;
+
+export class GroupQuery {
+  private readonly rows: ReferenceJoins;
+  private readonly keys: GroupKeys;
+  private readonly values: AggregateColumns;
+  private readonly conditions: SqlCondition[];
+  private readonly joins: SqlCondition[];
+  private readonly havingCondition?: SqlCondition;
+  private readonly orderTerms: string[];
+  private readonly first: number;
+  private readonly offset: number;
+
+  constructor(
+    private readonly entity: Entity,
+    args: GroupArguments,
+    private readonly shown: RequestedStatistics,
+    private readonly context: Context,
+  ) {
+    const visibility = visibleRowConditions(entity, context);
+    const { conditions, joins } = compileWhere(entity, args.where, context);
+    this.conditions = [...visibility, ...conditions];
+    this.joins = joins;
+    this.rows = new ReferenceJoins(context);
+    this.keys = translateGroupBy(entity, args.groupBy, context, this.rows);
+    this.values = new AggregateColumns(entity, this.keys.weightSql, this.rows);
+    this.havingCondition = havingConditionOf(entity, args.having, this.values);
+    this.orderTerms = this.parseOrder(args.orderBy ?? []);
+    for (const [name, fieldNames] of shown.statistics) {
+      if (name === 'count' || name === 'weightedCount') this.values.addStatistic(name, undefined);
+      else for (const fieldName of fieldNames) this.values.addStatistic(name as Statistic, fieldName);
+    }
+    for (const { p, fieldNames } of shown.percentiles) for (const fieldName of fieldNames) this.values.addPercentile(p, fieldName);
+    for (const of of shown.distinctFields) {
+      statisticKind(entity, { statistic: 'countDistinct', of }, 'countDistinct');
+      this.values.addStatistic('countDistinct', of);
+    }
+    this.first = validatePageSize('first', args.first, MAX_PAGE_SIZE) ?? DEFAULT_GROUP_COUNT;
+    this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
+  }
+
+  /** SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  private parseOrder(orderBy: readonly GroupOrder[]): string[] {
+    if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
+    const { keys } = this.keys;
+    const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
+    const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
+      const inputPath = `orderBy[${index}]`;
+      if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Name either a `key` or a `statistic`.');
+      if (statistic != null) {
+        statisticKind(this.entity, { statistic, of }, inputPath);
+        return orderTerm(`"${this.values.addStatistic(statistic, of)}"`, direction);
+      }
+      if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key is not of a field.');
+      if (!(key! >= 1 && key! <= keys.length))
+        throw invalidArgumentError(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
+      return byKey(key! - 1, direction);
+    });
+    return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
+  }
+
+  private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
+    const { keys } = this.keys;
+    const { columns, derived } = this.values;
+    const keyColumns = keys.map((_, index) => keyColumn(index));
+    const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
+    const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
+    const source = `${fromClause(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
+    const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
+    const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
+    let groups = 'g';
+    const seriesKeyIndex = keys.findIndex(({ seriesSql }) => seriesSql);
+    if (seriesKeyIndex >= 0) {
+      parts.push(...this.emptyGroupCtes(keys, seriesKeyIndex, bind));
+      groups = 'e';
+    }
+    const keptColumns = [...keyColumns, ...[...columns.keys()].filter((name) => !name.startsWith('all ')).map((name) => `"${name}"`)];
+    const derivedSelects = [...derived].map(([name, sql]) => `${sql(bind)} AS "${name}"`);
+    parts.push(`w AS (SELECT ${[...keptColumns, ...derivedSelects].join(', ') || 'TRUE AS "any"'} FROM ${groups})`);
+    parts.push(`h AS (SELECT * FROM w${this.havingCondition ? ` WHERE ${this.havingCondition('w', bind)}` : ''})`);
+    const overflowSelect = seriesKeyIndex >= 0 ? '(SELECT "over" FROM s) AS "_over"' : 'FALSE AS "_over"';
+    const order = this.orderTerms.length ? ` ORDER BY ${this.orderTerms.join(', ')}` : '';
+    const pageSql = `SELECT TRUE AS "_row", h.* FROM h${order} LIMIT ${bind(this.first)} OFFSET ${bind(this.offset)}`;
+    return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
+  }
+
+  /** CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they only set "over". */
+  private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
+    const { seriesSql, stepCountSql } = keys[index]!;
+    const column = keyColumn(index);
+    const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
+    const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
+    const empty = [...this.values.columns.values()].map((one) => one.emptyValue);
+    const distinct = others.length ? `(SELECT DISTINCT ${others.join(', ')} FROM g) o CROSS JOIN ` : '';
+    return [
+      `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
+      `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
+      `v AS (SELECT ${seriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
+      `n AS (SELECT ${values.join(', ')} FROM ${distinct}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...empty].join(', ')} FROM n)`,
+    ];
+  }
+
+  async readGroups(): Promise<Row[]> {
+    const { bind, values } = createParameters();
+    const rows = await this.context.session.read(this.sql([], bind), values);
+    return this.assemble(rows);
+  }
+
+  /** The groups of the child rows of each parent, in one statement. `by` is the child's reference to its parent. */
+  async readGroupsOfParents(by: string, parents: readonly number[]): Promise<Row[][]> {
+    const parent = fieldOf(this.entity, by);
+    const { bind, values } = createParameters();
+    const ids = bind(parents);
+    const inner = this.sql([() => containsId(parent, 't', 'q.id')], bind);
+    const rows = await this.context.session.read(
+      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
+      values,
+    );
+    const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+    for (const row of rows) rowsByParent.get(row._parent)!.push(row);
+    return parents.map((id) => this.assemble(rowsByParent.get(id)!));
+  }
+
+  private assemble(rows: readonly Row[]): Row[] {
+    if (rows[0]?._over)
+      throw invalidArgumentError(
+        'groupBy',
+        `Between the first and the last group there are more than ${MAX_SERIES_STEPS} steps: ask for fewer, or for none that are empty.`,
+      );
+    return rows.filter((row) => row._row).map((row) => this.group(row));
+  }
+
+  private group(row: Row): Row {
+    const keys: Row = {};
+    this.keys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
+    const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
+    const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
+    for (const [name, fieldNames] of this.shown.statistics)
+      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.addStatistic(name as Statistic, fieldName)]);
+    for (const { p, fieldNames } of this.shown.percentiles)
+      for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.values.addPercentile(p, fieldName)]);
+    for (const fieldName of this.shown.distinctFields)
+      group[countDistinctProperty(fieldName)] = row[this.values.addStatistic('countDistinct', fieldName)];
+    // A statistic whose selection is only `__typename` must still resolve to an object.
+    for (const name of this.shown.statistics.keys()) group[name] ??= {};
+    for (const { p } of this.shown.percentiles) group[percentileProperty(p)] ??= {};
+    return group;
+  }
+}
+
+function orderTerm(sql: string, direction: OrderDirection): string {
+  const [way, nulls] = direction.split('_NULLS_');
+  return `${sql} ${way}${nulls ? ` NULLS ${nulls}` : ''}`;
+}

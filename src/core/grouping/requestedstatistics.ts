@@ -1,0 +1,38 @@
+/** Reads the requested statistics from the selection set of a grouped query, so that SQL computes no others. */
+import { getArgumentValues, getNamedType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
+import { invalidArgumentError } from '../model/errors';
+import { selectedFields } from '../read/queryplan';
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
+
+export interface RequestedStatistics {
+  /** Names of the selected fields, by statistic; empty for `count` and `weightedCount`. */
+  statistics: Map<string, string[]>;
+  percentiles: { p: string; fieldNames: string[] }[];
+  distinctFields: string[];
+}
+
+/** Fields of a group that are not statistics with a selection of fields. */
+const OTHER_FIELDS = ['keys', 'percentile', 'countDistinct'];
+
+const MAX_PERCENTILES = 20;
+
+export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: Info): RequestedStatistics {
+  const fields = selectedFields(fieldNodes, fragments);
+  const statistics = new Map<string, string[]>();
+  for (const [name, of] of fields) if (!OTHER_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(of, fragments));
+  const group = getNamedType(returnType) as GraphQLObjectType;
+  const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
+  const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);
+  const percentiles = (fields.get('percentile') ?? []).map((node) => {
+    const { p } = argumentsOf(node) as { p: string };
+    if (!(Number(p) >= 0 && Number(p) <= 1)) throw invalidArgumentError('percentile.p', 'Ensure this value is from 0 to 1.');
+    return { p, fieldNames: fieldNamesOf([node], fragments) };
+  });
+  if (percentiles.length > MAX_PERCENTILES)
+    throw invalidArgumentError('percentile.p', `Ensure that there are no more than ${MAX_PERCENTILES} percentiles.`);
+  return { statistics, percentiles, distinctFields };
+}
+
+const fieldNamesOf = (nodes: readonly FieldNode[], fragments: Info['fragments']): string[] =>
+  [...selectedFields(nodes, fragments).keys()].filter((name) => !name.startsWith('__'));

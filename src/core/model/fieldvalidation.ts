@@ -1,0 +1,94 @@
+/** Field validation: checks a value against the limits of its field. Clients match the messages, which are those of Django REST framework. */
+import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
+import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
+import type { FieldFact } from '../../contract/facts';
+import { toUtcTimestamp } from './clock';
+import { validationIssue, IssueCode, type ValidationIssue } from './validationissues';
+
+type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
+
+/** Maximum number of rows that one mutation writes; nested rows count individually. */
+export const MAX_ROWS_PER_MUTATION = 500;
+
+export const TIMESTAMP_OUT_OF_RANGE = 'Datetime value out of range.';
+
+/** Maximum length of a text whose field declares no limit. Existing rows may hold longer texts. */
+export const MAX_TEXT_CHARACTERS = 10_000;
+
+/** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+export const limitMessages = (value: unknown, facts: Limits): string[] => limitIssues(value, facts).map(({ message }) => message);
+
+/** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
+export function limitIssues(value: unknown, facts: Limits): ValidationIssue[] {
+  if (value === null || value === undefined) return [];
+  switch (facts.kind) {
+    case 'string':
+    case 'url':
+      return textIssues(String(value), facts);
+    case 'choice':
+      return facts.choices?.some((choice) => choice.value === value) || (value === '' && facts.blank)
+        ? []
+        : [validationIssue(IssueCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
+    case 'decimal': {
+      const issue = precisionIssue(String(value), facts);
+      return issue ? [issue] : rangeIssues(Number(value), facts);
+    }
+    case 'integer':
+      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(facts) });
+    case 'datetime':
+      return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE)] : [];
+    default:
+      return [];
+  }
+}
+
+function definedLimits({ min, max }: Limits): { min?: number; max?: number } {
+  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+}
+
+function textIssues(value: string, { minLength, maxLength = MAX_TEXT_CHARACTERS, blank, kind }: Limits): ValidationIssue[] {
+  if (value === '') return blank ? [] : [validationIssue(IssueCode.BLANK, NOT_BLANK)];
+  const issues: ValidationIssue[] = [];
+  const length = [...value].length;
+  if (length > maxLength) issues.push(validationIssue(IssueCode.TOO_LONG, atMostCharacters(maxLength)));
+  if (minLength !== undefined && length < minLength)
+    issues.push(validationIssue(IssueCode.TOO_SHORT, `Ensure this field has at least ${minLength} characters.`));
+  if (value.includes('\0')) issues.push(validationIssue(IssueCode.INVALID, NO_NULLS));
+  const surrogate = LONE_SURROGATE.exec(value);
+  if (surrogate)
+    issues.push(
+      validationIssue(
+        IssueCode.INVALID,
+        `Surrogate characters are not allowed: U+${surrogate[0].charCodeAt(0).toString(16).toUpperCase()}.`,
+      ),
+    );
+  if (kind === 'url' && !URL.canParse(value)) issues.push(validationIssue(IssueCode.INVALID, 'Enter a valid URL.'));
+  return issues;
+}
+
+function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): ValidationIssue[] {
+  if (max !== undefined && value > max) return [validationIssue(IssueCode.TOO_LARGE, atMost(max))];
+  if (min !== undefined && value < min) return [validationIssue(IssueCode.TOO_SMALL, atLeast(min))];
+  return [];
+}
+
+/** Checks the number of digits of a decimal. Trailing zeros count as decimal places; an exponent counts as the zeros that it stands for. */
+function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
+  const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
+  if (!parts) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
+  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = parts;
+  const exponent = Number(exponentText) - fractionDigits.length;
+  const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
+  const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);
+  const decimalPlaces = Math.max(0, -exponent);
+  const integerPlaces = exponent >= 0 ? totalDigits : Math.max(0, significantDigits + exponent);
+  if (digits !== undefined && totalDigits > digits)
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${digits} digits in total.`);
+  if (places !== undefined && decimalPlaces > places)
+    return validationIssue(IssueCode.TOO_PRECISE, `Ensure that there are no more than ${places} decimal places.`);
+  if (digits !== undefined && places !== undefined && integerPlaces > digits - places)
+    return validationIssue(IssueCode.TOO_LARGE, `Ensure that there are no more than ${digits - places} digits before the decimal point.`);
+  return undefined;
+}

@@ -1,0 +1,314 @@
+/** The GraphQL executor of both interfaces: coerces variables, charges the cost, runs operations and subscriptions, and presents their errors. */
+import {
+  createSourceEventStream,
+  execute,
+  getOperationAST,
+  GraphQLError,
+  Kind,
+  locatedError,
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+} from 'graphql';
+import type { Caller } from '../../database/options';
+import { ResponseSize } from './responsesize';
+import { runAtomically, isAtomic } from './atomic';
+import type { CompiledOperation } from './compiled';
+import type { Context } from '../context';
+import { estimateOperationCost, costLimitError, type OperationCost, type AverageBytesOf } from './cost';
+import { ClientError, unauthenticatedError, toClientError, resultTooLargeError } from '../model/errors';
+import { containsIntrospection } from './introspection';
+import { IntrospectionCache } from './introspectioncache';
+import { selectedFields } from '../read/queryplan';
+import { PreparedOperation } from './preparedoperation';
+import { coerceVariables, findDeepLiteral } from './variables';
+
+export type Variables = Record<string, unknown>;
+export interface RunOperation {
+  (context: Context, variables?: Variables): Promise<ExecutionResult>;
+}
+
+export interface ExecutorOptions {
+  /** Whether the server's own operations are compiled by graphql-jit instead of interpreted by graphql-js. */
+  compiles?: boolean;
+  maxCost?: number;
+  /** Maximum response size in bytes. */
+  maxResponse?: number;
+  /** Field values that an operation completes in one turn of the event loop. */
+  valuesPerTurn?: number;
+  widthOf?: AverageBytesOf;
+  introspection?: 'anyone' | 'users';
+}
+
+/** The database may return this multiple of the maximum response size, because values computed from rows are shorter than the rows. */
+const MAX_READ_PER_RESPONSE_BYTE = 2;
+
+export class Executor {
+  /** Open subscriptions. */
+  openSubscriptions = 0;
+  /** Events delivered to all subscriptions since the start. */
+  deliveredEvents = 0;
+  readonly introspectionCache: IntrospectionCache;
+  private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
+  private readonly compiles: boolean;
+  private readonly maxCost: number;
+  private readonly maxResponse: number;
+  private readonly valuesPerTurn?: number;
+  private readonly widthOf?: AverageBytesOf;
+  private readonly introspectionRequiresUser: boolean;
+
+  constructor(
+    readonly schema: GraphQLSchema,
+    { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
+  ) {
+    this.introspectionRequiresUser = introspection === 'users';
+    this.introspectionCache = new IntrospectionCache(schema);
+    this.compiles = compiles;
+    this.maxCost = maxCost;
+    this.maxResponse = maxResponse;
+    this.valuesPerTurn = valuesPerTurn;
+    this.widthOf = widthOf;
+  }
+
+  /** Prepares one of the server's own operations. It is validated now, so that mistakes show at startup, and compiled on first use. */
+  prepare(text: string): RunOperation {
+    const prepared = PreparedOperation.of(this.schema, text);
+    const { document, operation, costs } = prepared;
+    const run: CompiledOperation = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
+    const name = operationNameOf(operation);
+    return async (context, variables = {}) => {
+      const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
+      if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
+      // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
+      const cost = this.capCost(costs.costOfVariables(coercion.values));
+      const costError = this.reserveCost(cost, context);
+      if (costError) return presentResult(costError, context);
+      context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+      const result = await (context.trace
+        ? context.trace.operation(operation.operation, name, () => run(context, coercion.values))
+        : run(context, coercion.values));
+      context.budget?.settle(cost);
+      return presentResult(result, context);
+    };
+  }
+
+  private capCost(cost: OperationCost): OperationCost {
+    return cost.total > this.maxCost ? { ...cost, total: this.maxCost } : cost;
+  }
+
+  /** Reserves the cost of an operation; returns the error if the operation is too expensive or the budget is exhausted. */
+  private reserveCost(cost: OperationCost, context: Context): ExecutionResult | undefined {
+    if (cost.total > this.maxCost) return { errors: [costLimitError(cost, this.maxCost, this.schema)] };
+    try {
+      context.budget?.reserve(cost);
+      return undefined;
+    } catch (error) {
+      if (error instanceof ClientError) return { errors: [error] };
+      throw error;
+    }
+  }
+
+  /** Executes a query or mutation of a validated document. */
+  async execute(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    context: Context,
+    variables: Variables,
+  ): Promise<ExecutionResult> {
+    const operation = getOperationAST(document, operationName);
+    if (operation?.operation === 'subscription') return { errors: [subscriptionTransportError()] };
+    return this.run(document, operation, operationName, context, variables);
+  }
+
+  /** Starts a subscription of a validated document: returns its events, or a result with errors. */
+  async subscribe(
+    document: DocumentNode,
+    operationName: string | null | undefined,
+    context: Context,
+    variables: Variables,
+  ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    const operation = getOperationAST(document, operationName);
+    const admission = operation && this.admit(document, operation, variables, context);
+    if (admission?.errors) return presentResult(admission, context);
+    if (admission) context.budget?.settle(admission.cost);
+    const eventStream = await createSourceEventStream({
+      schema: this.schema,
+      document,
+      operationName,
+      contextValue: context,
+      variableValues: variables,
+    });
+    if (!isEventStream(eventStream)) return presentResult(eventStream, context);
+    const source = eventStream[Symbol.asyncIterator]();
+    this.openSubscriptions += 1;
+    let hasEnded = false;
+    const markEnded = () => {
+      if (!hasEnded) this.openSubscriptions -= 1;
+      hasEnded = true;
+    };
+    return {
+      next: async () => {
+        context.session.beginEvent();
+        try {
+          const { done, value } = await source.next();
+          if (done) {
+            markEnded();
+            return { done, value: undefined };
+          }
+          this.deliveredEvents += 1;
+          const runEvent = () => this.run(document, operation, operationName, context, variables, value);
+          return { done: false, value: await this.runInTurn(context.session.caller, runEvent) };
+        } catch (error) {
+          markEnded();
+          // The error has ended the source, so the next call of `next()` reports the end.
+          const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
+          return { done: false, value: presentResult({ data: null, errors: [located] }, context) };
+        }
+      },
+      return: async () => {
+        markEnded();
+        // Cancels the pending database query first, because `return()` of the source waits for it.
+        context.session.cancelReads();
+        await source.return?.();
+        return { done: true, value: undefined };
+      },
+      throw: (error) => Promise.reject(error),
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+    } as AsyncGenerator<ExecutionResult, void, void>;
+  }
+
+  /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
+  private async runInTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+    const result = (this.lastEventByCaller.get(caller) ?? Promise.resolve()).then(work);
+    const settled = result.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.lastEventByCaller.set(caller, settled);
+    try {
+      return await result;
+    } finally {
+      if (this.lastEventByCaller.get(caller) === settled) this.lastEventByCaller.delete(caller);
+    }
+  }
+
+  private async run(
+    document: DocumentNode,
+    operation: OperationDefinitionNode | null | undefined,
+    operationName: string | null | undefined,
+    context: Context,
+    variables: Variables,
+    root?: unknown,
+  ): Promise<ExecutionResult> {
+    // Events of a subscription are not charged: the subscription was, and a rejected event would be lost.
+    const isEvent = operation?.operation === 'subscription';
+    const admission = operation && !isEvent ? this.admit(document, operation, variables, context) : undefined;
+    if (admission?.errors) return presentResult(admission, context);
+    const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
+    context.loaders.made = size.whenCompleted;
+    context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
+    const runUncompiled = async () =>
+      (operation && this.introspectionCache.resultOf(document, operation)) ??
+      this.interpret(document, operationName, root)(context, variables);
+    const run = () =>
+      operation && isAtomic(operation) ? runAtomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
+    const result = await (context.trace && operation
+      ? context.trace.operation(operation.operation, operationNameOf(operation), run)
+      : run());
+    if (admission) context.budget?.settle(admission.cost);
+    // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
+    return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
+  }
+
+  /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
+  private admit(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    context: Context,
+  ): { values: Variables; cost: OperationCost; errors?: undefined } | { errors: readonly GraphQLError[] } {
+    if (this.introspectionRequiresUser && !context.viewer && containsIntrospection(document))
+      return { errors: [unauthenticatedError('Introspection is for those who are signed in.')] };
+    const deep = findDeepLiteral(document);
+    if (deep) return { errors: [deep] };
+    const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
+    if (coercion.errors) return coercion;
+    const cost = estimateOperationCost(this.schema, document, operation, coercion.values, this.widthOf);
+    const costError = this.reserveCost(cost, context);
+    return costError?.errors ? { errors: costError.errors } : { values: coercion.values, cost };
+  }
+
+  private interpret(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {
+    return (contextValue: Context, variableValues: Variables) =>
+      execute({ schema: this.schema, document, operationName, rootValue, contextValue, variableValues });
+  }
+}
+
+const MAX_NAME_CHARACTERS = 200;
+/** The operation's name for traces; of an anonymous operation that of its first field. */
+function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
+  const [first] = selectionSet.selections;
+  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
+}
+
+const subscriptionTransportError = () =>
+  new GraphQLError('Subscriptions run over server-sent events or a WebSocket, not as single answers.', {
+    extensions: { code: 'BAD_REQUEST' },
+  });
+
+const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
+  Symbol.asyncIterator in source;
+
+function rootFields(document: DocumentNode, operation: OperationDefinitionNode): FieldNode[] {
+  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const fragmentsByName = Object.fromEntries(fragments.map((fragment) => [fragment.name.value, fragment]));
+  return [...selectedFields([operation], fragmentsByName).values()].flat();
+}
+
+function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
+  const [field] = rootFields(document, operation);
+  return (field!.alias ?? field!.name).value;
+}
+
+/** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
+function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
+  if (!result.errors?.length) return result;
+  // One cause can fail several fields of a response; it is translated and logged once.
+  const databaseErrors = new Map<unknown, ClientError | undefined>();
+  const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
+  if (context.countErrorCode) for (const { extensions } of errors) context.countErrorCode(String(extensions.code));
+  return { ...result, errors };
+}
+
+/** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
+function presentError(
+  error: GraphQLError,
+  { log, requestId: id }: Context,
+  databaseErrors: Map<unknown, ClientError | undefined>,
+): GraphQLError {
+  const { originalError, path, locations } = error;
+  const createError = (message: string, extensions: Record<string, unknown>) =>
+    new GraphQLError(message, {
+      path,
+      nodes: error.nodes,
+      extensions,
+      ...(locations && { positions: error.positions, source: error.source }),
+    });
+  const cause = originalError ?? error;
+  if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
+  // An error without a path occurred before execution: a variable is invalid. If the original error is a GraphQLError with AST nodes, an argument is.
+  if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
+    return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));
+  const databaseError = databaseErrors.get(cause);
+  if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
+  // `extensions` is undefined if the error is not a GraphQLError, despite its type.
+  const ownExtensions = error.extensions as GraphQLError['extensions'] | undefined;
+  if (ownExtensions?.code) return createError(error.message, { ...ownExtensions });
+  log.error({ id, err: cause, path }, 'unexpected error');
+  return createError(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
+}

@@ -1,0 +1,36 @@
+/** Prepared operations of the server itself: parsed, validated and compiled once per schema, and shared by all apps on that schema. */
+import { getOperationAST, parse, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
+import { compileOperation, type CompiledOperation } from './compiled';
+import { CostCache } from './costcache';
+
+export class PreparedOperation {
+  readonly document: DocumentNode;
+  readonly operation: OperationDefinitionNode;
+  readonly costs: CostCache;
+  private compiledOperation?: CompiledOperation;
+
+  private constructor(
+    private readonly schema: GraphQLSchema,
+    text: string,
+  ) {
+    this.document = parse(text);
+    const errors = validate(schema, this.document);
+    if (errors.length) throw new Error(`${errors.join('\n')}\n${text}`);
+    this.operation = getOperationAST(this.document)!;
+    this.costs = new CostCache(schema, this.document, this.operation);
+  }
+
+  private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
+
+  static of(schema: GraphQLSchema, text: string): PreparedOperation {
+    const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
+    PreparedOperation.operationsBySchema.set(schema, operations);
+    const prepared = operations.get(text) ?? new PreparedOperation(schema, text);
+    operations.set(text, prepared);
+    return prepared;
+  }
+
+  get compiled(): CompiledOperation {
+    return (this.compiledOperation ??= compileOperation(this.schema, this.document));
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Response size limit of one operation. Counts the characters of each object before graphql-js completes it, so that an oversized response fails
+ * while little of it is in memory. Objects of a long response are completed in slices, between which the event loop serves other requests.
+ */
+import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
+import type { Context } from '../context';
+import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
+import { resultTooLargeError } from '../model/errors';
+import { selectedFields, selectionKey } from '../read/queryplan';
+
+/** Field values that an operation completes before it first yields to the event loop, and in each slice after that: some milliseconds of work. */
+const VALUES_PER_TURN = 10_000;
+const LONG_RESPONSE_CHARACTERS = 1 << 16;
+/** Assumed length of numbers, booleans and nulls in a response. */
+const NON_STRING_CHARACTERS = 5;
+
+/** The selection of one object, as far as its size depends on it. */
+interface Shape {
+  fields: readonly string[];
+  /** Characters of all response keys, with quotes, colons and commas. */
+  keys: number;
+}
+
+const shapes = new WeakMap<object, Shape>();
+
+function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>): Shape {
+  const selection = selectionKey(fieldNodes);
+  let shape = shapes.get(selection);
+  if (!shape) {
+    const nodes = [...selectedFields(fieldNodes, fragments).values()].flat();
+    const namesByKey = new Map(nodes.map((node) => [responseKeyOf(node), node.name.value]));
+    const keys = [...namesByKey.keys()].reduce((sum, key) => sum + key.length + JSON_KEY_OVERHEAD_BYTES, 0);
+    shapes.set(selection, (shape = { fields: [...namesByKey.values()], keys }));
+  }
+  return shape;
+}
+
+interface PendingObject {
+  values: number;
+  /** Maximum number of values in a slice that contains this object. */
+  perTurn: number;
+  complete(this: void): void;
+}
+
+/** Queue of objects that wait for a later turn of the event loop. Each turn completes a slice of them, regardless of their requests. */
+class Slices {
+  private pendingObjects: PendingObject[] = [];
+
+  add(object: PendingObject): void {
+    this.pendingObjects.push(object);
+    if (this.pendingObjects.length === 1) setImmediate(this.runSlice);
+  }
+
+  private readonly runSlice = (): void => {
+    let count = 0;
+    let valueCount = 0;
+    while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
+      valueCount += this.pendingObjects[count++]!.values;
+    const ready = this.pendingObjects.splice(0, count);
+    if (this.pendingObjects.length) setImmediate(this.runSlice);
+    for (const { complete } of ready) complete();
+  };
+}
+
+const slices = new Slices();
+
+export class ResponseSize {
+  private characters = 0;
+  private valueCount = 0;
+  private pendingCount = 0;
+  private allCompleted?: { promise: Promise<void>; resolve(this: void): void };
+
+  constructor(
+    private readonly limit: number,
+    private readonly perTurn = VALUES_PER_TURN,
+  ) {}
+
+  /** Whether serialization of the response should yield to the event loop. */
+  get isLong(): boolean {
+    return this.characters > LONG_RESPONSE_CHARACTERS;
+  }
+
+  get exceedsLimit(): boolean {
+    return this.characters > this.limit;
+  }
+
+  /** Counts one object before its completion. Returns true, or a promise of it to complete the object in a later slice. Throws RESULT_TOO_LARGE. */
+  add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
+    const row = object as Record<string, unknown>;
+    this.characters += keys;
+    for (const name of fields) {
+      const value = row[name];
+      this.characters += typeof value === 'string' ? value.length : NON_STRING_CHARACTERS;
+    }
+    if (this.exceedsLimit) throw resultTooLargeError(this.limit);
+    this.valueCount += fields.length;
+    return this.valueCount <= this.perTurn ? true : this.waitForSlice(fields.length);
+  }
+
+  private waitForSlice(valueCount: number): Promise<true> {
+    this.pendingCount += 1;
+    return new Promise((resolve) => {
+      const complete = () => {
+        resolve(true);
+        this.pendingCount -= 1;
+        if (this.pendingCount) return;
+        this.allCompleted?.resolve();
+        this.allCompleted = undefined;
+      };
+      slices.add({ values: valueCount, perTurn: this.perTurn, complete });
+    });
+  }
+
+  /** Resolves when no object is waiting for a slice; undefined if none is waiting now. */
+  readonly whenCompleted = (): Promise<void> | undefined => {
+    if (!this.pendingCount) return undefined;
+    if (!this.allCompleted) {
+      let resolve!: () => void;
+      const promise = new Promise<void>((done) => (resolve = done));
+      this.allCompleted = { promise, resolve };
+    }
+    return this.allCompleted.promise;
+  };
+}
+
+/** Installs the count as `isTypeOf`, which graphql-js calls before it completes an object. Introspection is exempt: its cost bounds it already. */
+export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !isIntrospectionType(type))
+      type.isTypeOf = (object, context: Context, info) => context.responseSize?.add(object, shapeOf(info)) ?? true;
+  return schema;
+}

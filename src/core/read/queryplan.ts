@@ -1,0 +1,144 @@
+/**
+ * Query planning: derives the columns to read from a selection set. Plans are cached by the field nodes of cached documents. They include fields
+ * under `@skip` and `@include`, so they hold for all variables.
+ */
+import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
+import type { Api } from '../sql/collation';
+import { columnSet, type ColumnSet } from '../sql/select';
+import type { Context } from '../context';
+import { childrenOf, fieldsOf, groupedFieldName, type Entity, type Thunk } from '../model/fields';
+import { memoizePerEntity } from '../model/memoize';
+
+type Nodes = readonly FieldNode[];
+type ApiContext = Pick<Context, 'api'>;
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+
+interface FieldNeeds {
+  /** Thunk, because the class may not be loaded yet. */
+  entity: Thunk;
+  field: string;
+  columns: readonly string[];
+}
+const declaredNeeds: FieldNeeds[] = [];
+
+/** Declares which fields of its row a custom resolver reads. Without names it declares all of them, for resolvers that return the row itself. */
+export const Needs =
+  (entity: () => Entity, ...columns: string[]): MethodDecorator =>
+  (_target, property) => {
+    declaredNeeds.push({ entity, field: String(property), columns });
+  };
+
+/** Fields of the row that each GraphQL field depends on: relations depend on their key fields, custom resolvers on what `@Needs` declares. */
+const needsOf = memoizePerEntity((entity) => {
+  const needs = new Map<string, readonly string[]>();
+  for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
+  for (const child of childrenOf(entity)) for (const name of [child.name, groupedFieldName(child)]) needs.set(name, [child.key]);
+  for (const { field, columns } of declaredNeeds.filter((need) => need.entity() === entity))
+    needs.set(field, columns.length ? columns : fieldsOf(entity).map(({ name }) => name));
+  return needs;
+});
+
+/** Identity of a selection set, used as a cache key. Merged fields have several nodes; their key differs in each execution. */
+export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
+
+/** Cache by selection set and entity: below `node`, one selection set applies to several types. */
+export class PlanCache<T> {
+  private readonly plans = new WeakMap<object, Map<Entity, T>>();
+
+  of(nodes: Nodes, entity: Entity, make: () => T): T {
+    const key = selectionKey(nodes);
+    let byEntity = this.plans.get(key);
+    if (!byEntity) this.plans.set(key, (byEntity = new Map()));
+    let plan = byEntity.get(entity);
+    if (plan === undefined) byEntity.set(entity, (plan = make()));
+    return plan;
+  }
+}
+
+/** Separate caches per API, because HTML pages execute REST documents through GraphQL and plans differ between the APIs. */
+export const planCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
+
+/** Fields selected below `nodes` (by name), each with the nodes that select it. Visits each fragment once, however often it is spread. */
+export function selectedFields(
+  nodes: readonly Pick<FieldNode, 'selectionSet'>[],
+  fragments: Record<string, FragmentDefinitionNode>,
+): Map<string, FieldNode[]> {
+  const nodesByName = new Map<string, FieldNode[]>();
+  const visitedFragments = new Set<string>();
+  const walk = (set: SelectionSetNode) => {
+    for (const selection of set.selections) {
+      if (selection.kind === Kind.FIELD) {
+        const name = selection.name.value;
+        const existing = nodesByName.get(name);
+        if (existing) existing.push(selection);
+        else nodesByName.set(name, [selection]);
+      } else if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet);
+      else if (!visitedFragments.has(selection.name.value)) {
+        visitedFragments.add(selection.name.value);
+        walk(fragments[selection.name.value]!.selectionSet);
+      }
+    }
+  };
+  for (const node of nodes) if (node.selectionSet) walk(node.selectionSet);
+  return nodesByName;
+}
+
+function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
+  const needs = needsOf(entity);
+  const fieldNames = new Set<string>();
+  for (const name of names) {
+    if (fieldsOf(entity).some((field) => field.name === name)) fieldNames.add(name);
+    for (const column of needs.get(name) ?? []) fieldNames.add(column);
+  }
+  return fieldNames;
+}
+
+/** Fields to read for a GraphQL field that returns a row or a list of rows. */
+export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
+  requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
+
+const rowPlanCaches = planCachesPerApi<ColumnSet>();
+
+export const requiredRowColumns = (entity: Entity, info: Info, { api }: ApiContext): ColumnSet =>
+  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), api));
+
+const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
+
+export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
+  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
+    if (!(name in row)) return false;
+  return true;
+}
+
+export interface ConnectionPlan {
+  columns: ColumnSet;
+  rows: boolean;
+  edges: boolean;
+  count: boolean;
+  /** Whether `hasNextPage` and `hasPreviousPage` are selected. */
+  next: boolean;
+  previous: boolean;
+  cursors: boolean;
+}
+
+const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
+
+export function connectionPlan(entity: Entity, info: Info, { api }: ApiContext): ConnectionPlan {
+  return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
+    const connectionFields = selectedFields(info.fieldNodes, info.fragments);
+    const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
+    const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
+    const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
+    return {
+      columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), api),
+      rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
+      edges: connectionFields.has('edges'),
+      count: connectionFields.has('totalCount'),
+      next: pageInfo.has('hasNextPage'),
+      previous: pageInfo.has('hasPreviousPage'),
+      cursors: edges.has('cursor') || pageInfo.has('startCursor') || pageInfo.has('endCursor'),
+    };
+  });
+}

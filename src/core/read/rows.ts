@@ -1,0 +1,57 @@
+/** Reads rows by id, and unpaginated lists, with the columns that the selection set needs. */
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Row } from '../../database/rows';
+import { visibleRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd, columnEquals } from '../access/conditions';
+import type { Context } from '../context';
+import { notFoundError } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { rejectOtherNodeType, resolveRowId } from '../model/node';
+import { resourceOf } from '../model/registry';
+import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
+import { requiredRowColumns } from './queryplan';
+import { columnSet, selectStatement } from '../sql/select';
+
+const MAX_LIST_ROWS = 10_000;
+
+type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
+
+/** Reads the visible rows with the given ids in one statement. */
+export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
+  const { bind, values } = createParameters();
+  const where = joinByAnd([columnIn('id', ids), ...visibleRowConditions(entity, context)], 't', bind);
+  const rows = await context.session.read(selectStatement({ columns: requiredRowColumns(entity, info, context), where }), values);
+  return new Map(rows.map((row) => [row.id as number, row]));
+}
+
+/** Returns the id of the viewer's row of an entity with one row per user. */
+export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
+  const { bind, values } = createParameters();
+  const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
+  const [row] = await context.session.read(selectStatement({ columns: columnSet(entity, ['id'], context.api), where }), values);
+  return row!.id as number;
+}
+
+/** Reads all visible rows in their default order. */
+export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
+  const { bind, values } = createParameters();
+  const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
+  const order = bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context), bind);
+  return context.session.read(
+    selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
+    values,
+  );
+}
+
+/** Reads a visible row by its `id` or `nodeId`. Throws NOT_FOUND if there is none. */
+export async function readRowById(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
+  const rowId = resolveRowId(entity.name, id);
+  const conditions = visibleRowConditions(entity, context);
+  if (context.api === 'graphql') rejectOtherNodeType(entity.name, id, 'id');
+  if (rowId === undefined) throw notFoundError();
+  const { bind, values } = createParameters();
+  const where = joinByAnd([columnEquals('id', rowId), ...conditions], 't', bind);
+  const [row] = await context.session.read(selectStatement({ columns: requiredRowColumns(entity, info, context), where }), values);
+  if (!row) throw notFoundError();
+  return row;
+}

@@ -1,0 +1,84 @@
+/** Queries for rows of any type by global id (https://relay.dev/graphql/objectidentification.htm): `node`, `nodes` and REST's `known`. */
+import { Arg, Ctx, Extensions, ID, Info, Query, Resolver } from 'type-graphql';
+import type { GraphQLResolveInfo, GraphQLSchema } from 'graphql';
+import { atMostElements } from '../../contract/messages';
+import type { Row } from '../../database/rows';
+import type { Context } from '../context';
+import { invalidArgumentError, ClientError, notFoundError } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { parseRowId } from '../model/ids';
+import { Node, parseNodeId } from '../model/node';
+import { findEntity } from '../model/registry';
+import { readRowById, readRowsById } from '../read/rows';
+import { findReferenceableIds } from '../write/validation';
+
+const MAX_NODES = 100;
+
+/** Decodes a `nodeId`; empty if it is invalid or its type is not in the schema. */
+function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
+  const parsed = parseNodeId(nodeId);
+  return parsed && schema.getType(parsed.type) ? { entity: findEntity(parsed.type), id: parseRowId(parsed.id) } : {};
+}
+
+@Resolver()
+export class NodeResolver {
+  @Query(() => Node, {
+    nullable: true,
+    description: 'Any row by its `nodeId`. Null and NOT_FOUND if there is none that the viewer may see.',
+  })
+  async node(
+    @Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string,
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ) {
+    const { entity, id } = resolveNodeId(info.schema, nodeId);
+    if (!entity) throw notFoundError();
+    const row = await readRowById(entity, id, context, info);
+    return { ...row, __typename: entity.name };
+  }
+
+  @Query(() => [Node], {
+    nullable: 'items',
+    description: `Rows by their \`nodeId\`s, in that order, ${MAX_NODES} at most. Null and an error of its own for each that \`node\` would not find.`,
+  })
+  async nodes(
+    @Arg('nodeIds', () => [ID], { description: 'As rows show them.' }) nodeIds: string[],
+    @Ctx() context: Context,
+    @Info() info: GraphQLResolveInfo,
+  ): Promise<(Row | Error)[]> {
+    if (nodeIds.length > MAX_NODES) throw invalidArgumentError('nodeIds', atMostElements(MAX_NODES));
+    const targets = nodeIds.map((nodeId) => resolveNodeId(info.schema, nodeId));
+    const ids = new Map<Entity, number[]>();
+    for (const { entity, id } of targets) if (entity && id !== undefined) ids.set(entity, [...(ids.get(entity) ?? []), id]);
+    const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
+    const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
+      const rows = readRowsById(entity, entityIds, context, info).catch((error: unknown) => {
+        // An error of one type, because the viewer may read none of its rows, must not fail the other types.
+        if (error instanceof ClientError) return error;
+        throw error;
+      });
+      rowsByEntity.set(entity, await rows);
+    };
+    await Promise.all([...ids].map(readRows));
+    return targets.map(({ entity, id }) => {
+      const rows = entity && rowsByEntity.get(entity);
+      if (rows instanceof Error) return rows;
+      const row = rows?.get(id!);
+      return row ? { ...row, __typename: entity!.name } : notFoundError();
+    });
+  }
+
+  @Query(() => [ID], {
+    description: 'Of these ids of one type, those that the viewer may refer to: any row of a public type, their own of an owned one.',
+  })
+  @Extensions({ only: 'rest' })
+  known(
+    @Arg('type', () => String, { description: 'Name of a type that implements Node.' }) type: string,
+    @Arg('ids', () => [ID], { description: 'The ids to look up.' }) ids: string[],
+    @Ctx() context: Context,
+  ): Promise<number[]> {
+    const entity = findEntity(type);
+    if (!entity) throw invalidArgumentError('type', `"${type}" is not a type that implements Node.`);
+    return findReferenceableIds(entity, ids, context);
+  }
+}

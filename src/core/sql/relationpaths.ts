@@ -1,0 +1,112 @@
+/** Relations in SQL: relates rows to those related rows that the viewer can see, for conditions on relations. */
+import { referenceableRowConditions, visibleRowConditions } from '../access/access';
+import type { SqlCondition } from '../access/conditions';
+import type { Context } from '../context';
+import { childrenOf, fieldOf, fieldsOf, linkKindCondition, type Entity, type FieldMeta, type Thunk } from '../model/fields';
+import type { InterfaceName } from '../../contract/facts';
+import { memoizePerEntity } from '../model/memoize';
+import { fieldSqlExpression } from './expressions';
+import { resourceOf } from '../model/registry';
+
+/** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
+interface KeyPath {
+  key(outer: string): string;
+  /** `SELECT … FROM …` that returns the keys of the related rows, with the alias `inner`. */
+  keys(inner: string): string;
+}
+
+export interface Relation extends KeyPath {
+  name: string;
+  target: Thunk;
+  many: boolean;
+  /** Name of the related rows in descriptions, in lower case. */
+  noun: string;
+  /** Restricts the relation to one API. */
+  only?: InterfaceName;
+  shown(context: Context): SqlCondition[];
+}
+
+/** Relations of an entity. Call it when all resources are loaded. */
+export const relationsOf = memoizePerEntity((entity): readonly Relation[] => [...referenceRelations(entity), ...childRelations(entity)]);
+
+const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
+
+/** Path of a computed reference between rows with equal values in several columns, such as those of the same day. */
+const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
+  const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
+  return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
+};
+
+/** Path from a row to the rows that its reference or id set contains. */
+function referencePath(entity: Entity, { target, column, link, through, shares, sql }: FieldMeta): KeyPath {
+  const table = quotedTable(target!);
+  if (shares) return sharedColumnsPath(shares, table);
+  if (link) {
+    const { table: links, own, other, via = 'id' } = link;
+    return {
+      key: (outer) => `${outer}."${via}"`,
+      keys: (inner) =>
+        `SELECT l."${own}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."id" = l."${other}"${linkKindCondition(link, 'l')}`,
+    };
+  }
+  if (through)
+    return {
+      key: (outer) => `${outer}."${through.via}"`,
+      keys: (inner) => `SELECT x."id" FROM "${through.table}" x JOIN ${table} ${inner} ON ${inner}."id" = x."${through.column}"`,
+    };
+  if (column) return { key: (outer) => `${outer}."${column}"`, keys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
+  // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
+  const pairs = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
+  return {
+    key: (outer) => `${outer}."id"`,
+    keys: (inner) => `WITH v AS MATERIALIZED (${pairs}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+  };
+}
+
+/** Path from a parent row to its child rows, which reference it by the given field. */
+function childPath(target: Thunk, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
+  const table = quotedTable(target);
+  if (shares) return sharedColumnsPath(shares, table);
+  if (column) return { key, keys: (inner) => `SELECT ${inner}."${column}" FROM ${table} ${inner}` };
+  if (through) {
+    const { table: middleTable, via, column: middleColumn } = through;
+    return {
+      key,
+      keys: (inner) => `SELECT x."${middleColumn}" FROM "${middleTable}" x JOIN ${table} ${inner} ON ${inner}."${via}" = x."id"`,
+    };
+  }
+  if (!link) throw new Error(`rows cannot be found by ${name}`);
+  const { table: links, own, other, via = 'id' } = link;
+  return {
+    key,
+    keys: (inner) =>
+      `SELECT l."${other}" FROM "${links}" l JOIN ${table} ${inner} ON ${inner}."${via}" = l."${own}"${linkKindCondition(link, 'l')}`,
+  };
+}
+
+const referenceRelations = (entity: Entity): Relation[] =>
+  fieldsOf(entity).flatMap((field): Relation[] => {
+    if (!field.relation) return [];
+    const { target, object } = field as Required<typeof field>;
+    return [
+      {
+        name: object,
+        target,
+        many: field.relation.many,
+        noun: field.label.toLowerCase(),
+        only: resourceOf(target())!.only ?? field.only,
+        ...referencePath(entity, field),
+        shown: (context) => referenceableRowConditions(target(), context),
+      },
+    ];
+  });
+
+const childRelations = (entity: Entity): Relation[] =>
+  childrenOf(entity).map(({ name, target, by, key }) => ({
+    name,
+    target,
+    many: true,
+    noun: name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
+    ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    shown: (context) => visibleRowConditions(target(), context),
+  }));

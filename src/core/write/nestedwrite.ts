@@ -1,0 +1,150 @@
+/**
+ * Nested writes: saves a row together with its parts, such as a plan with its meals. In each list of parts, rows with an id are updated, rows without
+ * one are created, and stored rows missing from the list are deleted. Unchanged rows are not written. Everything runs in one transaction, and the
+ * number of statements does not depend on the number of rows.
+ */
+import type { Row } from '../../database/rows';
+import { ownerValues } from '../access/access';
+import type { Context } from '../context';
+import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
+import type { FieldValues } from '../model/hooks';
+import { withRetries } from './retry';
+import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
+import { fieldsOfAffectedRules } from './rules';
+import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
+import { validateDrafts } from './validation';
+import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
+import { runBeginHooks, insertLevel, inTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+
+export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
+
+interface StoredPart {
+  readonly entity: Entity;
+  readonly child: ChildMeta;
+  readonly row: Row;
+  readonly above: { readonly entity: Entity; readonly id: number };
+}
+
+/** Names of writable fields that are id sets in link tables. */
+const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
+
+const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
+
+/** Saves the tree and returns its root without the parts. */
+export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
+  ownerValues(entity, context);
+  rejectTooManyRows(countRows(entity, change.input), argument);
+  const [id] = parseRowIds(entity, [change]) as [number];
+  await withRetries(context, () => {
+    const preparedRows: PreparedRow[] = [];
+    return inTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
+  });
+  context.loaders.clear();
+  return { id };
+}
+
+async function saveParts(entity: Entity, id: number, change: RowChange, preparedRows: PreparedRow[], writing: WriteContext): Promise<void> {
+  const { context } = writing;
+  const drafts = createDrafts(entity, change.input, change.path);
+  const root = drafts[0]!;
+  root.id = id;
+  const levels = groupByLevel(drafts);
+  for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
+  [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, [
+    ...fieldsOfAffectedRules(entity, [root], context),
+    ...linkFields(entity),
+  ]);
+  const parts = await lockPartsBelow(entity, [id], drafts, writing);
+  matchStoredParts(drafts, parts);
+  await validateDrafts(drafts, context);
+  const storedByDraft = new Map<RowDraft, StoredRow>();
+  for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writing);
+  for (const [target, ids] of removedParts(drafts, parts)) await deleteRows(target, ids, writing);
+}
+
+/** Locks all parts of the locked rows, from the root down. Until the transaction ends, no other write can change, delete or add parts. */
+async function lockPartsBelow(
+  entity: Entity,
+  ids: readonly number[],
+  drafts: readonly RowDraft[],
+  writing: WriteContext,
+): Promise<StoredPart[]> {
+  const parts: StoredPart[] = [];
+  for (const child of ids.length ? partsOf(entity) : []) {
+    const target = child.target();
+    const fieldsOfRules = fieldsOfAffectedRules(
+      target,
+      drafts.filter((draft) => draft.entity === target),
+      writing.context,
+    );
+    const rows = await lockParts(child, ids, writing, [...fieldsOfRules, ...linkFields(target)]);
+    const nestedParts = await lockPartsBelow(
+      target,
+      rows.map((row) => row.id as number),
+      drafts,
+      writing,
+    );
+    parts.push(
+      ...rows.map((row): StoredPart => ({ entity: target, child, row, above: { entity, id: row[child.by] as number } })),
+      ...nestedParts,
+    );
+  }
+  return parts;
+}
+
+/** Assigns stored parts to the drafts that reference them by id. Throws if an id is not a part of this tree. */
+function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
+  const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
+  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
+    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.above && draft.whole!.id != null);
+    const references = draftsWithId.map(({ path, whole }) => ({ id: whole!.id as string, at: [...path, 'id'] }));
+    const ids = parseRowIds(entity, references);
+    const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
+    requireRows(entity, references, ids, storedIds);
+    draftsWithId.forEach((draft, index) => {
+      draft.id = ids[index]!;
+      draft.held = rows.get(keyOf(entity, draft.id));
+    });
+  }
+}
+
+/** Removes id sets from the input that equal the stored ones. */
+function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | undefined): FieldValues {
+  const isUnchanged = (name: string) => {
+    const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
+    return ids(input[name]).join() === ids(held?.[name] ?? []).join();
+  };
+  const unchangedLinks = linkFields(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
+}
+
+/** Writes the rows of one level. Existing rows may have moved to another parent row of the tree. */
+async function writeLevel(
+  level: readonly RowDraft[],
+  storedByDraft: Map<RowDraft, StoredRow>,
+  preparedRows: PreparedRow[],
+  writing: WriteContext,
+): Promise<void> {
+  const newDrafts = level.filter(({ id }) => id === undefined);
+  if (newDrafts.length) await insertLevel(newDrafts, storedByDraft, preparedRows, writing);
+  const changedRows = level.flatMap((draft) => {
+    const { id, input, held, above } = draft;
+    if (id === undefined) return [];
+    storedByDraft.set(draft, { id });
+    const values = omitUnchangedLinks(draft.entity, input, held);
+    return [{ id, values: { ...values, ...(above && { [above.by]: storedByDraft.get(above.draft)!.id }) } }];
+  });
+  if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
+}
+
+/** Ids of the stored parts that are missing from a list in the input, by entity. Their own parts are deleted by the foreign keys. */
+function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
+  const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
+  const removedIds = new Map<Entity, number[]>();
+  for (const { entity, child, row, above } of parts) {
+    const list = draftsByKey.get(keyOf(above.entity, above.id))?.whole?.[child.name];
+    if (list == null || draftsByKey.has(keyOf(entity, row.id))) continue;
+    removedIds.set(entity, [...(removedIds.get(entity) ?? []), row.id as number]);
+  }
+  return removedIds;
+}

@@ -1,0 +1,104 @@
+/** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
+import type { Row } from '../../database/rows';
+import { contributorTable, visibleRowConditions, writableRowConditions } from '../access/access';
+import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
+import type { Context } from '../context';
+import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
+import type { Entity } from '../model/fields';
+import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
+import { resolveRowId, nodeTypeMismatch } from '../model/node';
+import { VERSION_FIELD } from '../model/auditfields';
+import { columnSet, selectStatement } from '../sql/select';
+import { lockRows, type LockStrength, type WriteContext } from './statements';
+
+/** A row to be updated or deleted, as referenced in the input. */
+export interface RowReference {
+  id: string;
+  /** Path of the id in the input. */
+  at: InputPath;
+  /** Expected version and its path in the input; absent: any version. */
+  version?: { meant: string; at: InputPath };
+}
+
+const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
+  path: at,
+  ...rowNotFoundIssue(entity.name, id),
+});
+
+/** Parses the ids. Throws for invalid ids and for rows that occur twice. */
+export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
+  const seenIds = new Set<number | undefined>();
+  const mistakes: InputIssue[] = [];
+  const ids = references.map((one) => {
+    const { id, at: path } = one;
+    const rowId = resolveRowId(entity.name, id);
+    if (rowId === undefined) {
+      const typeMessage = nodeTypeMismatch(entity.name, id);
+      mistakes.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
+    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} is there more than once.`) });
+    seenIds.add(rowId);
+    return rowId!;
+  });
+  throwIfInvalid(mistakes);
+  return ids;
+}
+
+export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
+
+/** Throws NOT_FOUND issues for missing rows. */
+export function requireRows(entity: Entity, references: readonly RowReference[], ids: readonly number[], found: Iterable<number>): void {
+  const foundIds = new Set(found);
+  throwIfInvalid(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+}
+
+/** Throws FORBIDDEN if the viewer can see a public row but not change it; NOT_FOUND would hide nothing. */
+export async function requireWritable(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  context: Context,
+): Promise<void> {
+  if (!contributorTable(entity)) return;
+  const findIds = async (conditions: readonly SqlCondition[]) => {
+    const { bind, values } = createParameters();
+    const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
+    return idsOf(await context.session.query(selectStatement({ columns: columnSet(entity, [], context.api), where }), values));
+  };
+  requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
+  if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
+}
+
+const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
+
+/** Throws for rows whose version has changed. The rows are locked, so the result holds until the transaction ends. */
+function requireVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
+  const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
+  const staleRows = references.flatMap(({ version }, index) => {
+    const id = ids[index]!;
+    return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
+  });
+  if (staleRows.length)
+    throw new InvalidInput(
+      staleRows.map(({ at }) => ({ path: at, ...STALE_VERSION_ISSUE })),
+      staleRows.map(({ id }) => id),
+    );
+}
+
+export const hasExpectedVersions = (references: readonly RowReference[]): boolean => references.some(({ version }) => version);
+
+/** Locks the rows and returns them with the given fields. Throws if any is missing or has an unexpected version. */
+export async function lockReferencedRows(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  strength: LockStrength,
+  writing: WriteContext,
+  fields: readonly string[] = [],
+): Promise<Row[]> {
+  const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
+  requireRows(entity, references, ids, idsOf(rows));
+  // On a version conflict the response includes the current rows, and not those that this request loaded before.
+  writing.context.loaders.clear();
+  requireVersions(references, ids, rows);
+  return rows;
+}

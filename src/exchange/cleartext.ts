@@ -1,0 +1,29 @@
+/** Warning in the log when credentials arrive in clear text (plain HTTP from another host in production). */
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import type { Config } from '../platform/config';
+import type { ClientOrigin } from './clientorigin';
+
+const WARNING_INTERVAL_MS = 60_000;
+
+export class ClearTextWarning {
+  private lastWarning = -Infinity;
+
+  constructor(
+    private readonly config: Pick<Config, 'production'>,
+    private readonly origin: ClientOrigin,
+    private readonly log: Logger,
+  ) {}
+
+  /** Must be called wherever a token or a password is received. */
+  check(request: IncomingMessage): void {
+    if (!this.config.production || this.origin.isPrivate(request)) return;
+    const now = performance.now();
+    if (now - this.lastWarning < WARNING_INTERVAL_MS) return;
+    this.lastWarning = now;
+    this.log.warn(
+      { address: this.origin.clientAddress(request) },
+      'a token or password came over plain HTTP from another host: serve https with TLS_CERT and TLS_KEY, or name the proxy that does in TRUSTED_PROXIES',
+    );
+  }
+}

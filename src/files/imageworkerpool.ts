@@ -1,0 +1,140 @@
+/** Pool of worker processes for image processing. They start on demand, and are killed when idle or when a task takes too long. */
+import { fork, type ChildProcess } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
+import { extname, join } from 'node:path';
+import { Limiter, OverloadedError } from '../platform/limiter';
+import type { StoredFormat } from './formats';
+import type { Thumbnail } from './paths';
+import type { ReencodeResult } from './imageprocessing';
+
+export type ImageTask =
+  | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
+  | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
+
+/** A task with its CPU time limit. */
+export type LimitedImageTask = ImageTask & { cpuMs: number };
+
+export type WorkerReply = { result: unknown } | { error: string } | { slow: true };
+
+/** The file made the worker process exceed its CPU time (`slow`) or crash (`broken`). */
+export class ImageFailure extends Error {
+  constructor(readonly reason: 'slow' | 'broken') {
+    super(`the process of an image was ${reason}`);
+  }
+}
+
+const MAX_WORKERS = 2;
+const WORKER_SCRIPT = join(__dirname, `imageworker${extname(__filename)}`);
+/** JavaScript heap only; pixels are outside of it. */
+const MAX_HEAP_MB = 64;
+const IDLE_TIMEOUT_MS = 30_000;
+const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
+const DEFAULT_CPU_TIMEOUT_MS = 10_000;
+/**
+ * A worker stops at its CPU time limit by itself. One that hangs or gets no CPU time is killed after this multiple of the limit, and the task counts
+ * as overload, not as a failure of the file.
+ */
+const WALL_CLOCK_FACTOR = 3;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+class Worker {
+  private child?: ChildProcess;
+  private idleTimer?: NodeJS.Timeout;
+
+  async run(task: ImageTask, cpuMs: number): Promise<unknown> {
+    clearTimeout(this.idleTimer);
+    const child = (this.child ??= this.start());
+    let removeListeners = () => undefined as void;
+    try {
+      const reply = await new Promise<WorkerReply>((resolve, reject) => {
+        const rejectBroken = () => reject(new ImageFailure('broken'));
+        const timer = setTimeout(() => reject(new OverloadedError()), Math.min(cpuMs * WALL_CLOCK_FACTOR, MAX_TIMER_MS));
+        child.on('message', resolve).on('exit', rejectBroken).on('error', rejectBroken);
+        removeListeners = () => {
+          clearTimeout(timer);
+          child.off('message', resolve).off('exit', rejectBroken).off('error', rejectBroken);
+        };
+        child.send({ ...task, cpuMs } satisfies LimitedImageTask, (error) => error && rejectBroken());
+      });
+      if ('slow' in reply) throw new ImageFailure('slow');
+      if ('error' in reply) throw new Error(reply.error);
+      return reply.result;
+    } catch (error) {
+      if (error instanceof ImageFailure || error instanceof OverloadedError) this.end();
+      throw error;
+    } finally {
+      removeListeners();
+      this.idleTimer = setTimeout(() => this.end(), IDLE_TIMEOUT_MS).unref();
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.idleTimer);
+    this.child?.kill('SIGKILL');
+    this.child = undefined;
+  }
+
+  private start(): ChildProcess {
+    const child = fork(WORKER_SCRIPT, {
+      execArgv: [`--max-old-space-size=${MAX_HEAP_MB}`],
+      serialization: 'json',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    const forgetChild = () => {
+      if (this.child === child) this.child = undefined;
+    };
+    child.on('exit', forgetChild).on('error', forgetChild);
+    // A worker does not keep the server from exiting, and requests have priority.
+    child.unref();
+    child.channel?.unref();
+    try {
+      setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
+    } catch {
+      // The process has exited already; its `exit` event handles that.
+    }
+    return child;
+  }
+}
+
+export class ImageWorkerPool {
+  /** CPU time limit of a task in milliseconds; 0 for none. */
+  timeout = DEFAULT_CPU_TIMEOUT_MS;
+  private readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
+  private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
+  private readonly freeWorkers = [...this.workers];
+
+  /** Maximum queueing delay of a task, in milliseconds. */
+  get maxWaitMs(): number {
+    return this.limiter.limits.maxWaitMs;
+  }
+
+  set maxWaitMs(ms: number) {
+    this.limiter.limits.maxWaitMs = ms;
+  }
+
+  /** One worker per caller at a time. Throws ImageFailure because of the file, Overloaded if the queue is full or the worker gets no CPU time. */
+  reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {
+    return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
+  }
+
+  async shrink(caller: string, from: string, to: string, thumbnail: Thumbnail, png: boolean): Promise<void> {
+    await this.run(caller, { kind: 'shrink', from, to, thumbnail, png });
+  }
+
+  end(): void {
+    for (const worker of this.workers) worker.end();
+  }
+
+  private run(caller: string, task: ImageTask): Promise<unknown> {
+    return this.limiter.run(caller, async () => {
+      const worker = this.freeWorkers.pop()!;
+      try {
+        return await worker.run(task, this.timeout || MAX_TIMER_MS);
+      } finally {
+        this.freeWorkers.push(worker);
+      }
+    });
+  }
+}
+
+export const imageWorkerPool = new ImageWorkerPool();

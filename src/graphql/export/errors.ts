@@ -1,0 +1,30 @@
+/** Errors of an export before its first byte: GraphQL errors in a JSON body, and an HTTP status. */
+import type { Response } from 'express';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../../contract/statuses';
+import { limitFormattedErrors } from '../errorlimits';
+
+export class ExportError extends Error {
+  constructor(readonly errors: readonly GraphQLFormattedError[]) {
+    super(errors[0]?.message);
+  }
+
+  get code(): string {
+    return String(this.errors[0]?.extensions?.code);
+  }
+
+  get retryAfter(): number | undefined {
+    return this.errors.find(({ extensions }) => extensions?.retryAfter !== undefined)?.extensions!.retryAfter as number | undefined;
+  }
+}
+
+/** `field` names the field or parameter that cannot be exported. */
+export const exportError = (message: string, field?: string, code = 'BAD_USER_INPUT'): ExportError =>
+  new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
+
+export function sendExportError(response: Response, refusal: ExportError, signedIn: boolean): void {
+  const { code, retryAfter } = refusal;
+  if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
+  const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
+  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, signedIn) });
+}

@@ -1,0 +1,101 @@
+/** Parses an export request: reads the operation from the query string or a JSON body, validates it and finds its list. */
+import type { Request } from 'express';
+import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
+import type { Context } from '../../core/context';
+import type { Variables } from '../../core/operation/executor';
+import { coerceVariables } from '../../core/operation/variables';
+import type { RequestContext } from '../../exchange/requestcontext';
+import { readDocument } from '../apollo';
+import type { TrustedDocuments } from '../trusteddocuments';
+import { findExportedList, type ExportedList } from './list';
+import { ExportError, exportError } from './errors';
+
+export interface ExportRequest {
+  list: ExportedList;
+  /** Variables as sent, not coerced. */
+  variables: Variables;
+  /** Filename without extension. */
+  name: string;
+  withBom: boolean;
+}
+
+type Parameters = Record<string, unknown>;
+
+const MAX_FILENAME_CHARACTERS = 100;
+
+function parseObject(name: string, value: unknown): Parameters {
+  const notAnObject = () => exportError(`\`${name}\` must be an object of JSON.`, name);
+  let parsedValue: unknown = value;
+  if (typeof value === 'string' && value !== '')
+    try {
+      parsedValue = JSON.parse(value);
+    } catch {
+      throw notAnObject();
+    }
+  if (parsedValue === undefined || parsedValue === null || parsedValue === '') return {};
+  if (typeof parsedValue !== 'object' || Array.isArray(parsedValue)) throw notAnObject();
+  return parsedValue as Parameters;
+}
+
+function readParameters(request: Request, search: URLSearchParams): Parameters {
+  if (request.method !== 'POST') return Object.fromEntries(search);
+  const body = request.body as unknown;
+  if (!request.is('json') || body === null || typeof body !== 'object' || Array.isArray(body))
+    throw exportError('The body must be an object of JSON, with the Content-Type application/json.', undefined, 'BAD_REQUEST');
+  return body as Parameters;
+}
+
+function parseFlag(search: URLSearchParams, name: string): boolean {
+  const value = search.get(name) ?? '0';
+  if (!['0', '1'].includes(value)) throw exportError(`\`${name}\` must be 0 or 1.`, name);
+  return value === '1';
+}
+
+/** Throws `Refused` for an invalid request. */
+export function parseExportRequest(
+  request: Request,
+  exchange: RequestContext,
+  schema: GraphQLSchema,
+  trusted: TrustedDocuments,
+): ExportRequest {
+  const context: Context = exchange.context;
+  const search = new URL(request.url, 'http://localhost').searchParams;
+  const withBom = parseFlag(search, 'bom');
+  const parameters = readParameters(request, search);
+  const { query, operationName, ...otherParameters } = resolveTrusted(
+    { ...parameters, extensions: parseObject('extensions', parameters.extensions) },
+    trusted,
+  );
+  const variables = parseObject('variables', otherParameters.variables);
+  if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
+  const document = readDocument(schema, query, context.budget);
+  if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
+  const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
+  const operation = getOperationAST(document, name);
+  if (!operation)
+    throw exportError('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
+  exchange.operation = operation.name?.value ?? null;
+  const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
+  if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
+  const list = findExportedList(schema, document, operation, coercedVariables.values);
+  return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
+}
+
+function resolveTrusted(parameters: Parameters, trusted: TrustedDocuments): Parameters {
+  try {
+    return trusted.resolve(parameters);
+  } catch (error) {
+    if (error instanceof GraphQLError) throw new ExportError([error]);
+    throw error;
+  }
+}
+
+const withErrorCode = (error: GraphQLError): GraphQLError =>
+  error.extensions.code === undefined
+    ? new GraphQLError(error.message, {
+        nodes: error.nodes,
+        source: error.source,
+        positions: error.positions,
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED', ...error.extensions },
+      })
+    : error;

@@ -1,0 +1,201 @@
+/** Subscriptions over WebSocket (graphql-ws, the protocol graphql-transport-ws). */
+import { STATUS_CODES, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { GraphQLError } from 'graphql';
+import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionInitMessage, type Server } from 'graphql-ws';
+import type { Logger } from 'pino';
+import { WebSocketServer, type RawData, type WebSocket } from 'ws';
+import { isTransientError, overloadedError } from '../../core/model/errors';
+import type { RequestContext } from '../../exchange/requestcontext';
+import { REQUEST_ID_HEADER } from '../../exchange/clientorigin';
+import { Limiter } from '../../platform/limiter';
+import { withHttpStatus } from '../apollo';
+import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
+
+/** Concurrent WebSockets of anonymous clients, in total and per client network. */
+const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
+/** https://www.iana.org/assignments/websocket */
+const SERVICE_RESTART = 1012;
+const TRY_AGAIN_LATER = 1013;
+const INTERNAL_ERROR = 1011;
+/** A client that has not answered a ping by the next one is disconnected. */
+const PING_INTERVAL_MS = 12_000;
+const MAX_UNREAD_BYTES = 1024 * 1024;
+const LOG_INTERVAL_MS = 1_000;
+
+export interface SocketOptions {
+  /** Maximum size of one message in bytes; clients may be anonymous. */
+  maxMessage: number;
+  /** Creates a request context for a WebSocket connection. */
+  open(request: IncomingMessage): RequestContext;
+  networkOf(request: IncomingMessage): string;
+  /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
+  refuses(isStranger: boolean): boolean;
+  log: Logger;
+}
+
+interface Connection {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** Ids of subscriptions that are being set up. */
+  readonly pendingIds: Set<string>;
+  exchange?: () => RequestContext;
+  /** Network of an anonymous client that holds a slot. */
+  network?: string;
+}
+
+/** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
+function asPostRequest(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
+  const valueByLowerCaseName = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
+  const headerFrom = (name: string) => (typeof valueByLowerCaseName[name] === 'string' ? { [name]: valueByLowerCaseName[name] } : {});
+  return Object.create(request, {
+    method: { value: 'POST' },
+    headers: { value: { ...request.headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') } },
+  }) as IncomingMessage;
+}
+
+export class WebSocketTransport {
+  /** Slots per client network. The number of subscriptions is limited elsewhere, where changes are read. */
+  private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
+  private readonly server: WebSocketServer;
+  private readonly protocol: Server<Connection>;
+  private lastLogTime = -Infinity;
+
+  constructor(
+    private readonly subscriptions: Subscriptions,
+    private readonly options: SocketOptions,
+  ) {
+    this.server = new WebSocketServer({
+      noServer: true,
+      maxPayload: options.maxMessage,
+      handleProtocols: (protocols) => protocols.has(GRAPHQL_TRANSPORT_WS_PROTOCOL) && GRAPHQL_TRANSPORT_WS_PROTOCOL,
+    });
+    this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
+    this.server.on('connection', (socket, request) => this.serve(socket, request));
+    this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
+      onConnect: ({ extra: connection, connectionParams }) => this.connect(connection, connectionParams),
+      onClose: ({ extra: { network } }) => {
+        if (network !== undefined) this.anonymousConnections.release(network);
+      },
+      onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
+      onOperation: ({ extra: connection }, id) => void connection.pendingIds.delete(id),
+      subscribe: subscriptions.follow,
+    });
+  }
+
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A client that disconnects early is not an error.
+    socket.on('error', () => socket.destroy());
+    if (request.url?.split('?')[0] === GRAPHQL_PATH)
+      return this.server.handleUpgrade(request, socket, head, (client) => this.server.emit('connection', client, request));
+    socket.end(
+      `HTTP/1.1 404 ${STATUS_CODES[404]}\r\nX-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}\r\nConnection: close\r\n\r\n`,
+    );
+  }
+
+  get size(): number {
+    return this.server.clients.size;
+  }
+
+  async end(): Promise<void> {
+    for (const client of this.server.clients) client.close(SERVICE_RESTART, 'Service Restart');
+    await new Promise<void>((resolve, reject) => this.server.close((error) => (error ? reject(error) : resolve())));
+  }
+
+  /** Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. */
+  private serve(socket: WebSocket, request: IncomingMessage): void {
+    let isAlive = true;
+    const ping = setInterval(() => {
+      if (!isAlive) return socket.terminate();
+      isAlive = false;
+      if (socket.readyState === socket.OPEN) socket.ping();
+    }, PING_INTERVAL_MS);
+    socket.on('pong', () => (isAlive = true));
+    // `ws` has already closed the connection with the right code.
+    socket.on('error', (error) => this.logWarning(request, error));
+    const isReadable = () => {
+      if (socket.readyState !== socket.OPEN) return false;
+      if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
+      socket.terminate();
+      return false;
+    };
+    const send = (data: string) =>
+      new Promise<void>((resolve) => {
+        // A disconnected client is reported by the close event.
+        if (isReadable()) socket.send(data, () => resolve());
+        else resolve();
+      });
+    const closeWithError = (error: unknown) => {
+      this.logWarning(request, error);
+      socket.close(INTERNAL_ERROR, 'Internal server error');
+    };
+    const notifyClosed = this.protocol.opened(
+      {
+        protocol: socket.protocol,
+        send,
+        close: (code, reason) => socket.close(code, reason),
+        onMessage: (handle) =>
+          socket.on('message', (data: RawData) => {
+            if (isReadable()) handle(String(data)).catch(closeWithError);
+          }),
+      },
+      { socket, request, pendingIds: new Set() },
+    );
+    socket.once('close', (code, reason) => {
+      clearInterval(ping);
+      Promise.resolve(notifyClosed(code, String(reason))).catch((error: unknown) => this.logWarning(request, error));
+    });
+  }
+
+  /** Logs at most one line per second, because clients can reconnect as often as they like. */
+  private logWarning(request: IncomingMessage, error: unknown): void {
+    const now = performance.now();
+    if (now - this.lastLogTime < LOG_INTERVAL_MS) return;
+    this.lastLogTime = now;
+    const { code, message } = error as { code?: string; message?: string };
+    this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
+  }
+
+  private async connect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
+    const { open, networkOf } = this.options;
+    const request = asPostRequest(connection.request, parameters);
+    connection.exchange = () => open(request);
+    const close = (code: number, reason: string) => connection.socket.close(code, reason);
+    try {
+      // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
+      if (await connection.exchange().authenticate()) return;
+      // A closed connection would never release its slot.
+      if (connection.socket.readyState !== connection.socket.OPEN) return;
+    } catch (error) {
+      if (isTransientError(error)) return close(TRY_AGAIN_LATER, 'Try Again Later');
+      return close(CloseCode.Unauthorized, 'Unauthorized');
+    }
+    const network = networkOf(request);
+    if (!this.anonymousConnections.tryAcquire(network)) return close(CloseCode.TooManyInitialisationRequests, 'Too many connections');
+    connection.network = network;
+  }
+
+  private async startSubscription(connection: Connection, id: string, params: SubscriptionParams) {
+    // graphql-ws loses a subscription if its id is reused after completion while it is still being set up.
+    if (connection.pendingIds.has(id)) {
+      connection.socket.close(CloseCode.SubscriberAlreadyExists, 'Subscriber already exists');
+      return [new GraphQLError('The id of the subscription is in use.', { extensions: { code: 'BAD_REQUEST' } })];
+    }
+    connection.pendingIds.add(id);
+    const args = await this.readSubscription(connection, params);
+    if (Array.isArray(args)) connection.pendingIds.delete(id);
+    return args;
+  }
+
+  private async readSubscription(connection: Connection, params: SubscriptionParams) {
+    const exchange = connection.exchange!();
+    try {
+      // Load shedding applies to subscriptions, because open connections are cheap and subscriptions pass no other admission control.
+      if (this.options.refuses(connection.network !== undefined)) throw overloadedError();
+      await exchange.authenticate();
+    } catch (error) {
+      return [withHttpStatus(error) as GraphQLError];
+    }
+    return this.subscriptions.read(params, exchange);
+  }
+}

@@ -1,0 +1,155 @@
+/** Schema transformation: derives the public GraphQL schema and the schema behind REST from the one full schema of all resolvers. */
+import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import {
+  defaultFieldResolver,
+  DirectiveLocation,
+  getNamedType,
+  GraphQLDirective,
+  GraphQLFloat,
+  GraphQLID,
+  GraphQLInt,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLScalarType,
+  GraphQLSchema,
+  isEnumType,
+  isIntrospectionType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLFieldConfig,
+  type GraphQLInputFieldConfig,
+  type GraphQLInterfaceType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+} from 'graphql';
+import { markFloat } from '../contract/floats';
+import { isRegisteredEnum, isIdEnum } from '../core/model/choices';
+import { DecimalScalar } from '../core/model/scalars';
+import { limitResponseSize } from '../core/operation/responsesize';
+import type { Context } from '../core/context';
+import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
+import type { InterfaceName } from '../contract/facts';
+
+type FieldConfig = GraphQLFieldConfig<unknown, Context>;
+
+const isExclusiveTo =
+  (only: InterfaceName) =>
+  ({ extensions }: FieldConfig | GraphQLInputFieldConfig): boolean =>
+    (extensions?.only ?? extensions?.field?.only) === only;
+const isRestOnly = isExclusiveTo('rest');
+const isGraphQLOnly = isExclusiveTo('graphql');
+
+/** Hides stored values without an enum name: a blank choice, which REST can store, becomes null; ids of unnamed rows are dropped. */
+function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
+  const { field } = config.extensions ?? {};
+  const { resolve = defaultFieldResolver } = config;
+  if (field?.kind === 'choice' && field.blank) return { ...config, resolve: (...args) => resolve(...args) || null };
+  const type = getNamedType(config.type);
+  if (field?.kind !== 'relation' || !isEnumType(type)) return undefined;
+  const enumValues = new Set<unknown>(type.getValues().map(({ value }) => value));
+  return { ...config, resolve: (...args) => (resolve(...args) as unknown[]).filter((id) => enumValues.has(id)) };
+}
+
+/** `@semanticNonNull` as understood by Relay, Apollo's clients and code generators. */
+const SEMANTIC_NON_NULL = new GraphQLDirective({
+  name: 'semanticNonNull',
+  description: 'Null only where `errors` has an error at this place.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      description: 'Of lists in lists: at which depths.',
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
+      defaultValue: [0],
+    },
+  },
+});
+
+/** If `condition` holds, replaces a field's non-null type by a nullable one with `@semanticNonNull`. */
+function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
+  if (!condition || !isNonNullType(config.type)) return config;
+  return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
+}
+
+/** Names of fields that are nullable in some `Node` type. They become nullable in all of them, so that selections on several types can merge. */
+function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
+  const nodes = fullSchema.getPossibleTypes(fullSchema.getType('Node') as GraphQLInterfaceType);
+  const fields = nodes.flatMap((type) => Object.values(type.getFields()));
+  return new Set(fields.filter(({ type }) => !isNonNullType(type)).map(({ name }) => name));
+}
+
+/** Replaces a connection by a plain list of rows, for resources that declare `wholeList` because they are small. */
+function asPlainList(config: FieldConfig): FieldConfig {
+  const { wholeList } = config.extensions ?? {};
+  if (!wholeList) return config;
+  const { nodes } = (getNamedType(config.type) as GraphQLObjectType).getFields();
+  return { ...config, args: {}, type: nodes!.type, resolve: wholeList };
+}
+
+/** The public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
+export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+  const nullableFields = nullableNodeFields(fullSchema);
+  const isNode = (name: string) =>
+    (fullSchema.getType(name) as GraphQLObjectType).getInterfaces().some((implementedInterface) => implementedInterface.name === 'Node');
+  // Query fields and paged lists are nullable, so that an error does not propagate to their siblings.
+  const isErrorBoundary = (config: FieldConfig, type: string) =>
+    type === fullSchema.getQueryType()!.name || Boolean(config.args?.first ?? config.args?.last);
+  const visibleSchema = mapSchema(fullSchema, {
+    [MapperKind.OBJECT_TYPE]: ({ extensions }) => (extensions.resource?.only === 'rest' ? null : undefined),
+    [MapperKind.OBJECT_FIELD]: (config, name, type) =>
+      isRestOnly(config)
+        ? null
+        : type === fullSchema.getMutationType()!.name
+          ? withAtomicSupport(config)
+          : semanticNonNull(
+              asPlainList(withoutUnnamedValues(config) ?? config),
+              isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
+            ),
+    [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
+  });
+  const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
+  return limitResponseSize(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE] }));
+}
+
+/** REST uses stored choice values instead of enum names, so the enum becomes a scalar. The REST layer validates choices itself. */
+const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
+  isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
+
+/** Restores the stored default value, which the full schema has as an enum name. */
+const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
+  const { field } = config.extensions ?? {};
+  return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
+};
+
+const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
+
+/** Marks floats for serialization like Python; a bigint stays an integer. */
+const FLOAT_IN_REST = new GraphQLScalarType({
+  ...GraphQLFloat.toConfig(),
+  serialize: (value) => (typeof value === 'bigint' ? Number(value) : markFloat(Number(value))),
+});
+
+function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+  if (type === GraphQLID || isIdEnum(String(type))) return ID_IN_REST;
+  return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
+}
+
+function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+  if (isNonNullType(type)) return new GraphQLNonNull(restOutputType(type.ofType, parent) as typeof type.ofType);
+  if (isListType(type)) return new GraphQLList(restOutputType(type.ofType, parent));
+  return restLeafType(type, parent);
+}
+
+/** The schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
+export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
+  const schema = mapSchema(fullSchema, {
+    [MapperKind.TYPE]: choiceAsScalar,
+    [MapperKind.OBJECT_FIELD]: (config) => (isGraphQLOnly(config) ? null : undefined),
+    [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
+  });
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !isIntrospectionType(type))
+      for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);
+  return schema;
+}

@@ -1,0 +1,137 @@
+/**
+ * Trusted documents (persisted operations): the operator puts client build manifests into a folder, and clients send operation ids instead of texts.
+ * Supports the manifest of @apollo/generate-persisted-query-manifest and Relay's map of ids to texts.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RequestHandler } from 'express';
+import { GraphQLError, type GraphQLSchema } from 'graphql';
+import { ConfigError, type Config } from '../platform/config';
+import { truncateInput } from '../core/model/errors';
+import { bracketDepthError } from './documentlimits';
+import { readDocument, sendGraphQLError } from './apollo';
+
+type Parameters = Record<string, unknown>;
+type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
+
+const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
+
+/** Reads the operation id. Apollo's links send it in `extensions`, Relay's network layer and others beside the variables. */
+const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
+  documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
+
+const operationError = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
+
+const untrustedError = () =>
+  operationError('PERSISTED_QUERY_ONLY', 'This server runs only operations that are registered with it, named by their id.');
+
+export class TrustedDocuments {
+  private readonly textById = new Map<string, string>();
+  private readonly trustedTexts: Set<string>;
+  private readonly trustedOnly: boolean;
+
+  /** Loads all manifests. Throws a ConfigError that names the file if one of its operations is invalid. */
+  constructor({ persistedOperations: folder, persistedOnly }: Config, schema: GraphQLSchema) {
+    this.trustedOnly = persistedOnly;
+    for (const file of folder === undefined ? [] : filesOf(folder))
+      for (const [id, text] of operationsOf(file)) {
+        const problem = this.textById.has(id) && this.textById.get(id) !== text ? 'it is another one elsewhere' : problemOf(text, schema);
+        if (problem) throw new ConfigError(`PERSISTED_OPERATIONS: ${file}: operation ${JSON.stringify(id)}: ${problem}`);
+        this.textById.set(id, text);
+      }
+    this.trustedTexts = new Set(this.textById.values());
+  }
+
+  /** Replaces a known operation id by its text. Throws a GraphQLError for operations that must not run. */
+  resolve(parameters: Parameters): Parameters {
+    // An empty text counts as absent, because WebSocket messages must have one.
+    const query = parameters.query || undefined;
+    const id = idOf(parameters);
+    const text = typeof id === 'string' ? this.textById.get(id) : undefined;
+    if (text !== undefined) {
+      if (query !== undefined && query !== text)
+        throw operationError('BAD_REQUEST', 'The text of the operation is not the one that is registered with its id.');
+      const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
+      return { ...parameters, query: text, extensions };
+    }
+    const tooDeep = typeof query === 'string' ? bracketDepthError(query) : undefined;
+    if (tooDeep) throw tooDeep;
+    if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
+    // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
+    if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')
+      throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
+    return parameters;
+  }
+}
+
+function filesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+      .filter((file) => file.endsWith('.json'))
+      .sort()
+      .map((file) => join(folder, file));
+  } catch (error) {
+    throw new ConfigError(`PERSISTED_OPERATIONS: ${(error as Error).message}`);
+  }
+}
+
+function operationsOf(file: string): [string, string][] {
+  const fileError = (reason: string) => new ConfigError(`PERSISTED_OPERATIONS: ${file}: ${reason}`);
+  let content: Manifest | null;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8')) as Manifest | null;
+  } catch (error) {
+    throw fileError((error as Error).message);
+  }
+  const manifest = content?.format === APOLLO_MANIFEST_FORMAT ? content : undefined;
+  if (manifest && manifest.version !== 1)
+    throw fileError(`version ${JSON.stringify(manifest.version)} of the manifest is unknown, 1 is known`);
+  const entries: [unknown, unknown][] = manifest
+    ? (manifest.operations ?? []).map((operation) => [operation?.id, operation?.body])
+    : Object.entries(content !== null && typeof content === 'object' && !Array.isArray(content) ? content : { '': null });
+  if (entries.some(([id, text]) => typeof id !== 'string' || typeof text !== 'string'))
+    throw fileError(
+      `must be a manifest with the format ${JSON.stringify(APOLLO_MANIFEST_FORMAT)}, or an object with the text of each operation under its id`,
+    );
+  return entries as [string, string][];
+}
+
+function problemOf(text: string, schema: GraphQLSchema): string | undefined {
+  const document = readDocument(schema, text);
+  return 'kind' in document ? undefined : document[0]?.message;
+}
+
+/** Express middleware that resolves operation ids after body parsing and before Apollo. */
+export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHandler {
+  return (request, response, next) => {
+    try {
+      if (request.method === 'GET') {
+        // `new URL` would throw for some paths that Express accepts, so only the query is parsed.
+        const [path, ...query] = request.url.split('?');
+        const parameters = new URLSearchParams(query.join('?'));
+        const queryParameters = Object.fromEntries(parameters);
+        const extensions = parseJson(queryParameters.extensions);
+        const { query: text, ...resolvedParameters } = trusted.resolve({ ...queryParameters, extensions });
+        if (text !== queryParameters.query) {
+          parameters.set('query', String(text));
+          parameters.set('extensions', JSON.stringify(resolvedParameters.extensions));
+          request.url = `${path}?${parameters.toString()}`;
+        }
+      } else if (request.body !== null && typeof request.body === 'object' && !Array.isArray(request.body))
+        request.body = trusted.resolve(request.body);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      return sendGraphQLError(request, response, 400, String(error.extensions.code), error.message);
+    }
+    next();
+  };
+}
+
+/** Returns undefined for invalid JSON, which Apollo rejects later. */
+function parseJson(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
+}

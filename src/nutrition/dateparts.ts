@@ -1,0 +1,21 @@
+/** Parses a date that a query string gives as year, month and day. */
+import { DateTime } from 'luxon';
+import { parseFormInteger } from './form';
+
+const MAX_YEAR = 9999;
+
+/** Missing and empty parts default to those of today. Undefined unless the result is a valid date of the years 1 to 9999. */
+export function parseDateParts(
+  parts: { year?: string | null; month?: string | null; day?: string | null },
+  today: string,
+): string | undefined {
+  const { year, month, day } = DateTime.fromISO(today);
+  const date = {
+    year: parseFormInteger(parts.year) ?? year,
+    month: parseFormInteger(parts.month) ?? month,
+    day: parseFormInteger(parts.day) ?? day,
+  };
+  // Luxon throws on NaN and accepts the year 0 (1 BC).
+  if (!Object.values(date).every((part) => part >= 1 && part <= MAX_YEAR)) return undefined;
+  return DateTime.fromObject(date).toISODate() ?? undefined;
+}

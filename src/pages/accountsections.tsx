@@ -1,0 +1,219 @@
+/** Sections of the API key page below the key: access tokens, sessions and recent security events. */
+import type { ComponentChildren } from 'preact';
+import { scopeName, SCOPES, type Scope } from '../core/access/scopes';
+import { CopyButton } from './copybutton';
+import { KEY_PATH } from './apikeypath';
+import type { Visitor } from './layout';
+
+export interface AccessTokenRow {
+  id: number;
+  name: string;
+  scopes: readonly Scope[];
+  createdAt: string;
+  expiresAt: string | null;
+  isExpired: boolean;
+  lastUsedAt: string | null;
+}
+
+export interface SecurityEventRow {
+  at: string;
+  what: string;
+  address: string | null;
+  detail: string | null;
+}
+
+/** Values of a rejected form for a new access token, shown again with its validation errors. */
+export interface TokenForm {
+  name: string;
+  scopes: readonly string[];
+  days: string;
+  mistakes: readonly string[];
+}
+
+/** Lifetimes of access tokens in days (empty: never expires). The first one is the default. */
+export const TOKEN_LIFETIMES: readonly [days: string, label: string][] = [
+  ['90', 'in 90 days'],
+  ['7', 'in 7 days'],
+  ['30', 'in 30 days'],
+  ['365', 'in a year'],
+  ['', 'never'],
+];
+
+const MINUTE_LENGTH = 'YYYY-MM-DDThh:mm'.length;
+const formatMinute = (timestamp: string) => timestamp.slice(0, MINUTE_LENGTH).replace('T', ' ');
+const formatDay = (timestamp: string) => timestamp.slice(0, 'YYYY-MM-DD'.length);
+
+function ActionForm(props: { action: string; visitor: Visitor; class?: string; children: ComponentChildren }) {
+  const { action, visitor, children } = props;
+  return (
+    <form method="post" action={KEY_PATH} class={props.class ?? 'inline'}>
+      <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
+      <input type="hidden" name="action" value={action} />
+      {children}
+    </form>
+  );
+}
+
+function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; visitor: Visitor }) {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label="Access tokens">
+      <table>
+        <thead>
+          <tr>
+            {['Name', 'For', 'Made', 'Ends', 'Last used', 'Revoke'].map((title) => (
+              <th scope="col">{title}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {tokens.map(({ id, name, scopes, createdAt, expiresAt, isExpired, lastUsedAt }) => (
+            <tr>
+              <th scope="row">{name}</th>
+              <td>{scopes.map(scopeName).join(', ')}</td>
+              <td>{formatDay(createdAt)}</td>
+              <td>{expiresAt === null ? 'never' : isExpired ? `ended ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
+              <td>{lastUsedAt === null ? 'never' : formatMinute(lastUsedAt)}</td>
+              <td>
+                <ActionForm action="revoke-token" visitor={visitor}>
+                  <input type="hidden" name="id" value={id} />
+                  <button class="plain" aria-label={`Revoke ${name}`}>
+                    Revoke
+                  </button>
+                </ActionForm>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
+  return (
+    <>
+      <h3 id="new-token">A new one</h3>
+      {form && (
+        <div class="alert" role="alert">
+          {form.mistakes.map((mistake) => (
+            <p class="error">{mistake}</p>
+          ))}
+        </div>
+      )}
+      <ActionForm action="create-token" visitor={visitor} class="fields">
+        <div>
+          <label for="token-name">Name</label>
+          <input
+            id="token-name"
+            name="name"
+            required
+            maxlength={100}
+            value={form?.name}
+            autocomplete="off"
+            aria-describedby="token-name-help"
+          />
+          <p class="help" id="token-name-help">
+            What will use it, such as “watch” or “backup at home”.
+          </p>
+        </div>
+        <fieldset class="box">
+          <legend>What it is for</legend>
+          {SCOPES.map(([scope, meaning]) => (
+            <div>
+              <input type="checkbox" name="scope" id={`scope-${scope}`} value={scope} checked={form?.scopes.includes(scope)} />{' '}
+              <label class="inline" for={`scope-${scope}`}>
+                {meaning.replace(/\.$/, '')}
+              </label>
+            </div>
+          ))}
+        </fieldset>
+        <div>
+          <label for="token-days">Ends</label>
+          <select id="token-days" name="days">
+            {TOKEN_LIFETIMES.map(([days, label]) => (
+              <option value={days} selected={form?.days === days}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div>
+          <button>Make an access token</button>
+        </div>
+      </ActionForm>
+    </>
+  );
+}
+
+export function NewTokenNotice({ token }: { token: string }) {
+  return (
+    <div class="notice" role="status">
+      <p>This is the new access token. It is shown this once: copy it now.</p>
+      <div class="row">
+        <code id="token">{token}</code>
+        <CopyButton of="token" label="Copy the token" />
+      </div>
+    </div>
+  );
+}
+
+export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly AccessTokenRow[]; visitor: Visitor; form?: TokenForm }) {
+  return (
+    <>
+      <h2 id="tokens">Access tokens</h2>
+      <p>Programs sign in with them as with the key, for some of what is yours, and you revoke each for itself.</p>
+      {tokens.length > 0 && <TokenTable tokens={tokens} visitor={visitor} />}
+      {tokens.length > 1 && (
+        <details>
+          <summary>Revoke all of them</summary>
+          <p>Every program that uses one stops working. The API key stays.</p>
+          <ActionForm action="revoke-tokens" visitor={visitor}>
+            <button class="danger">Revoke all access tokens</button>
+          </ActionForm>
+        </details>
+      )}
+      <NewTokenForm visitor={visitor} form={form} />
+    </>
+  );
+}
+
+export function SessionSection({ visitor }: { visitor: Visitor }) {
+  return (
+    <>
+      <h2>Browsers</h2>
+      <p>All browsers that are signed in are signed out, this one too. Keys and tokens stay.</p>
+      <ActionForm action="end-sessions" visitor={visitor}>
+        <button class="plain">End all sessions</button>
+      </ActionForm>
+    </>
+  );
+}
+
+export function SecurityEventSection({ events }: { events: readonly SecurityEventRow[] }) {
+  return (
+    <>
+      <h2>What happened lately</h2>
+      <div class="scroll" tabindex={0} role="region" aria-label="What happened lately">
+        <table>
+          <thead>
+            <tr>
+              {['When', 'What', 'From', 'More'].map((title) => (
+                <th scope="col">{title}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {events.map(({ at, what, address, detail }) => (
+              <tr>
+                <td>{formatMinute(at)}</td>
+                <td>{what}</td>
+                <td>{address ?? 'an operator'}</td>
+                <td>{detail}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

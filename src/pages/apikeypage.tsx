@@ -1,0 +1,164 @@
+/** API key page: the key, usage examples, access tokens, sessions and security events. Replacing the key has a confirmation page. */
+import type { ComponentChildren } from 'preact';
+import {
+  SecurityEventSection,
+  NewTokenNotice,
+  SessionSection,
+  AccessTokenSection,
+  type SecurityEventRow,
+  type AccessTokenRow,
+  type TokenForm,
+} from './accountsections';
+import { CopyButton, CopyScript } from './copybutton';
+import { KEY_PATH, REPLACE_KEY_PATH } from './apikeypath';
+import { renderPage, type Crumb, type Visitor } from './layout';
+
+export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-token' | 'revoke-tokens' | 'end-sessions';
+
+export interface ApiKey {
+  id: string;
+  created: string;
+  /** The key itself; absent if it cannot be decrypted because the secret key of the server was changed. */
+  token?: string;
+}
+
+export interface KeyPageProps {
+  visitor: Visitor;
+  baseUrl: string;
+  key?: ApiKey;
+  revealed: boolean;
+  notice?: string;
+  tokens: readonly AccessTokenRow[];
+  events: readonly SecurityEventRow[];
+  /** The access token created by this request. It is shown only once. */
+  made?: string;
+  /** Values of a rejected form for a new access token. */
+  form?: TokenForm;
+}
+
+const HOME: Crumb = { label: 'Fitgraph', href: '/' };
+const VISIBLE_CHARACTERS = 4;
+const QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weight } } }';
+
+const maskToken = (token: string) => token.slice(0, VISIBLE_CHARACTERS) + '•'.repeat(token.length - VISIBLE_CHARACTERS);
+
+function ActionForm(props: { action: KeyAction; replaced?: string; visitor: Visitor; children: ComponentChildren }) {
+  const { action, replaced, visitor, children } = props;
+  return (
+    <form method="post" action={KEY_PATH} class="row">
+      <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
+      <input type="hidden" name="action" value={action} />
+      {replaced !== undefined && <input type="hidden" name="replaced" value={replaced} />}
+      {children}
+    </form>
+  );
+}
+
+function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVisitor: ApiKey; revealed: boolean; visitor: Visitor }) {
+  if (token === undefined)
+    return (
+      <p class="alert">
+        You have a key, made on {created.slice(0, 10)}, and it works, but the server can’t show it: its secret key was changed since. If you
+        don’t have it written down, replace it.
+      </p>
+    );
+  return (
+    <>
+      <p>You have a key, made on {created.slice(0, 10)}.</p>
+      <div class="row">
+        <code id="key">{revealed ? token : maskToken(token)}</code>
+        {revealed ? (
+          <CopyButton of="key" label="Copy the key" />
+        ) : (
+          <ActionForm action="show" visitor={visitor}>
+            <button class="plain">Show it in full</button>
+          </ActionForm>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Example({ id, title, text }: { id: string; title: string; text: string }) {
+  return (
+    <>
+      <h3 id={`${id}-title`}>{title}</h3>
+      <pre tabindex={0} aria-labelledby={`${id}-title`}>
+        <code id={id}>{text}</code>
+      </pre>
+      <CopyButton of={id} label="Copy" />
+    </>
+  );
+}
+
+export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPageProps): string {
+  const authHeader = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
+  return renderPage({
+    title: 'API key',
+    visitor,
+    crumbs: [HOME, { label: 'API key' }],
+    children: (
+      <>
+        <h1>API key</h1>
+        <p class="lead">Programs sign in as you with this key. Whoever has it can read and change everything of yours.</p>
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
+        {made !== undefined && <NewTokenNotice token={made} />}
+        {key ? (
+          <>
+            <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
+            <p>
+              <a href={REPLACE_KEY_PATH}>Replace it with a new one…</a>
+            </p>
+          </>
+        ) : (
+          <>
+            <p>You have no key yet.</p>
+            <ActionForm action="make" visitor={visitor}>
+              <button>Make a key</button>
+            </ActionForm>
+          </>
+        )}
+        <h2>How to use it</h2>
+        {key?.token && !revealed && (
+          <p>
+            Put your key in the place of <code>&lt;key&gt;</code>, or show it above: then the examples have it.
+          </p>
+        )}
+        <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
+        <Example
+          id="graphql"
+          title="GraphQL"
+          text={`curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -H '${authHeader}' \\\n  -d '${JSON.stringify({ query: QUERY })}'`}
+        />
+        <AccessTokenSection tokens={tokens} visitor={visitor} form={form} />
+        <SessionSection visitor={visitor} />
+        {events.length > 0 && <SecurityEventSection events={events} />}
+        <CopyScript />
+      </>
+    ),
+  });
+}
+
+export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
+  return renderPage({
+    title: 'Replace the API key',
+    visitor,
+    crumbs: [HOME, { label: 'API key', href: KEY_PATH }, { label: 'Replace' }],
+    children: (
+      <>
+        <h1>Replace the API key?</h1>
+        <p class="alert">The key that you have now stops working at once. Every app and program that uses it needs the new one.</p>
+        <ActionForm action="replace" replaced={key.id} visitor={visitor}>
+          <button class="danger">Replace the key</button>
+          <a class="button plain" href={KEY_PATH}>
+            Keep it
+          </a>
+        </ActionForm>
+      </>
+    ),
+  });
+}

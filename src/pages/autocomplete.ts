@@ -1,0 +1,70 @@
+/** Autocomplete for relation fields: suggests rows while a name is typed. Without JavaScript the name is looked up when the form is sent. */
+import type { IncomingMessage } from 'node:http';
+import express, { type Router } from 'express';
+import type { GraphQLSchema } from 'graphql';
+import type { PrepareOperation } from '../rest/endpoints';
+import { PRIVATE_CACHE_CONTROL } from '../rest/response';
+import { rowSearches } from './browse/view/rownames';
+import type { PageExchange } from './signin';
+
+export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
+const SUGGESTIONS_PATH = '/pages/suggestions';
+
+/** Shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into the hidden one beside it. */
+const SUGGEST_SCRIPT = `'use strict';
+for (const input of document.querySelectorAll('input[data-suggest]')) {
+  const list = document.createElement('datalist');
+  list.id = input.id + '-suggestions';
+  input.after(list);
+  input.setAttribute('list', list.id);
+  const chosen = document.getElementById(input.id + '-chosen');
+  let waiting;
+  let turn = 0;
+  input.addEventListener('input', () => {
+    clearTimeout(waiting);
+    turn += 1;
+    const text = input.value.trim();
+    const option = [...list.options].find(({ value }) => value === text);
+    if (chosen) chosen.value = option ? option.dataset.id : '';
+    if (option) return;
+    if (text.length < 2 || /^\\d+$/.test(text)) return;
+    const asked = turn;
+    waiting = setTimeout(async () => {
+      const query = new URLSearchParams({ type: input.dataset.suggest, text });
+      const response = await fetch('${SUGGESTIONS_PATH}?' + query).catch(() => undefined);
+      const found = response?.ok ? await response.json() : [];
+      if (asked === turn) list.replaceChildren(...found.map(({ value, label }) => {
+        const option = new Option('', label);
+        option.dataset.id = value;
+        return option;
+      }));
+    }, 200);
+  });
+}
+`;
+
+export interface AutocompleteExchange extends Pick<PageExchange, 'authenticate'> {
+  context: object;
+}
+
+export function autocompleteRoutes(
+  schema: GraphQLSchema,
+  prepare: PrepareOperation,
+  exchangeOf: (request: IncomingMessage) => AutocompleteExchange,
+): Router {
+  const namingOf = rowSearches(schema, prepare);
+  const router = express.Router({ caseSensitive: true });
+  router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
+    response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
+  });
+  router.get(SUGGESTIONS_PATH, async (request, response) => {
+    const { type, text } = request.query;
+    const naming = typeof type === 'string' ? namingOf(type) : undefined;
+    const name = typeof text === 'string' ? text.trim() : '';
+    const exchange = exchangeOf(request);
+    // Anonymous clients, and those with bad credentials, find public rows only.
+    await exchange.authenticate().catch(() => false);
+    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await naming?.find?.(exchange.context, name))) || []);
+  });
+  return router;
+}

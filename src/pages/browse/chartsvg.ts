@@ -1,0 +1,181 @@
+/** Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. */
+import type { Line, Point, Series } from './view/timeseries';
+import type { HtmlView } from './view/viewmodel';
+import { ticksOf } from './ticks';
+
+export interface RenderedChart {
+  svg: string;
+  title: string;
+  /** Text alternative of the chart for screen readers. */
+  summary: string;
+  /** First and last day, such as `2026-01-01 to 2026-03-31`. */
+  range: string;
+  /** Number of lines that were omitted because there are too many. */
+  left: number;
+  /** One entry per named line; empty for a single line without a name. */
+  legend: readonly { name: string; colour: string; dashed: boolean }[];
+  /** Names of the lines, and for each day their values in the same order. */
+  names: readonly string[];
+  values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
+}
+
+const CHART_SIZE = { width: 880, height: 300 };
+/** Placeholder colours. Only the browser knows the colours of the page, so CSS variables replace the placeholders in the finished SVG. */
+const TEXT_PLACEHOLDER = '#010101';
+const RULE_PLACEHOLDER = '#020202';
+const SERIES_COLOURS = ['accent', 'link', 'num', 'key', 'bad'];
+const SERIES_PLACEHOLDERS = ['#030303', '#040404', '#050505', '#060606', '#070707'];
+const CSS_VARIABLES: Readonly<Record<string, string>> = {
+  [TEXT_PLACEHOLDER]: 'var(--muted)',
+  [RULE_PLACEHOLDER]: 'var(--line)',
+  ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
+};
+const MAX_POINTS_WITH_SYMBOLS = 60;
+/** The maximum length of a REST list. More points would overlap and take long to draw. */
+const MAX_POINTS = 10_000;
+/** Length of `YYYY-MM-DDThh:mm:ss`: the zone offset is cut off, because charts show the same local times as tables. */
+const LOCAL_DATETIME_LENGTH = 19;
+const DATE_LENGTH = 10;
+const FONT = 'system-ui, sans-serif';
+
+type Row = Readonly<Record<string, unknown>>;
+
+const numberOf = (value: unknown): number | undefined => {
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+};
+
+const pointsOf = (rows: readonly Row[], dayKey: string, valueKey: string): Point[] =>
+  rows
+    .flatMap((row): Point[] => {
+      const [moment, number] = [row[dayKey], numberOf(row[valueKey])];
+      return number === undefined || typeof moment !== 'string' ? [] : [[moment.slice(0, LOCAL_DATETIME_LENGTH), number]];
+    })
+    .sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+
+const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
+const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
+const DAY = /^\d{4}-\d\d-\d\d/;
+
+/**
+ * Derives a series from the response of an action that holds lists of rows. Draws the first day against the first decimal (a string in JSON). An
+ * integer is the same in all rows of a list and names its line.
+ */
+function seriesInBody({ body }: HtmlView): Series | undefined {
+  const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
+  const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
+  const dayKey = sampleEntries.find(([, value]) => DAY.test(String(value)))?.[0];
+  const valueKey = sampleEntries.find(
+    ([name, value]) => name !== dayKey && typeof value === 'string' && numberOf(value) !== undefined,
+  )?.[0];
+  const name = sampleEntries.find(([, value]) => typeof value === 'number')?.[0];
+  if (!lines || !dayKey || !valueKey) return undefined;
+  const nameOf = ([row]: readonly Row[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
+  return {
+    label: upperFirst(valueKey),
+    left: 0,
+    lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
+  };
+}
+
+/** Draws one chart per unit. */
+export async function renderCharts(view: HtmlView): Promise<RenderedChart[]> {
+  const series = view.drawn?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
+  const charts = await Promise.all(series.map(chartOf));
+  return charts.filter((chart) => chart !== undefined);
+}
+
+/** Loading ECharts takes up to several seconds on a busy machine, so the server loads it at startup. */
+export const loadCharts = () => import('echarts');
+
+async function chartOf(series: Series): Promise<RenderedChart | undefined> {
+  const { label, unit, lines, left } = series;
+  const points = lines.flatMap((line) => line.points);
+  if (points.length < 2 || points.length > MAX_POINTS) return undefined;
+  const { init } = await loadCharts();
+  const axis = {
+    axisLabel: { color: TEXT_PLACEHOLDER, fontSize: 12, fontFamily: FONT, hideOverlap: true },
+    axisLine: { lineStyle: { color: RULE_PLACEHOLDER } },
+  };
+  const chart = init(null, null, { renderer: 'svg', ssr: true, ...CHART_SIZE });
+  const names = lines.flatMap(({ name }) => name ?? []);
+  const moments = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
+  const ticks = ticksOf(moments[0]!, moments.at(-1)!);
+  const labels = new Map(ticks.map(({ at, label: day }) => [at, day]));
+  const customValues = [...labels.keys()];
+  chart.setOption({
+    animation: false,
+    textStyle: { fontFamily: FONT },
+    grid: { left: 24, right: 8, top: unit ? 34 : 16, bottom: 8, containLabel: true },
+    xAxis: {
+      type: 'time',
+      ...axis,
+      axisLabel: { ...axis.axisLabel, customValues, formatter: (at: number) => labels.get(at) ?? '' },
+      axisTick: { customValues },
+      splitLine: { show: false },
+    },
+    yAxis: {
+      type: 'value',
+      scale: true,
+      // The axis is beside the newest days, which a narrow screen shows first.
+      position: 'right',
+      ...axis,
+      splitLine: { lineStyle: { color: RULE_PLACEHOLDER } },
+      ...(unit && { name: unit, nameTextStyle: { color: TEXT_PLACEHOLDER, fontFamily: FONT, align: 'left' } }),
+    },
+    series: lines.map((line, index) => {
+      const color = SERIES_PLACEHOLDERS[index % SERIES_PLACEHOLDERS.length];
+      return {
+        name: line.name,
+        type: 'line',
+        data: line.points,
+        symbol: 'circle',
+        symbolSize: 5,
+        showSymbol: points.length <= MAX_POINTS_WITH_SYMBOLS || line.points.length === 1,
+        itemStyle: { color },
+        lineStyle: { color, width: 2, type: index < SERIES_PLACEHOLDERS.length ? 'solid' : 'dashed' },
+      };
+    }),
+  });
+  const values = valuesByDay(lines);
+  const lineNames = lines.map(({ name }) => name ?? (unit ? `${label} (${unit})` : label));
+  const svg = applyPageColours(chart.renderToSVGString());
+  chart.dispose();
+  const numbers = points.map(([, number]) => number);
+  const namesPhrase = names.length ? ` of ${names.join(', ')}` : '';
+  const range = `between ${Math.min(...numbers)} and ${Math.max(...numbers)}${unit ? ` ${unit}` : ''}`;
+  return {
+    svg,
+    title: unit ? `${label} in ${unit}` : label,
+    range: `${moments[0]} to ${moments.at(-1)}`,
+    summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
+    left,
+    legend: names.map((name, index) => ({
+      name,
+      colour: SERIES_COLOURS[index % SERIES_PLACEHOLDERS.length]!,
+      dashed: index >= SERIES_PLACEHOLDERS.length,
+    })),
+    names: lineNames,
+    values,
+  };
+}
+
+/** Returns the values of all lines by day, newest day first. */
+function valuesByDay(lines: readonly Line[]): RenderedChart['values'] {
+  const days = new Map<string, (number | undefined)[]>();
+  for (const [index, { points }] of lines.entries())
+    for (const [moment, number] of points) {
+      const day = moment.slice(0, DATE_LENGTH);
+      const numbers = days.get(day) ?? lines.map(() => undefined);
+      numbers[index] = number;
+      days.set(day, numbers);
+    }
+  return [...days].sort(([a], [b]) => (a < b ? 1 : -1));
+}
+
+/** Replaces the placeholder colours and the fixed size of the SVG. */
+function applyPageColours(svg: string): string {
+  let colouredSvg = svg;
+  for (const [placeholder, colour] of Object.entries(CSS_VARIABLES)) colouredSvg = colouredSvg.replaceAll(placeholder, colour);
+  return colouredSvg.replace(/<svg width="\d+" height="\d+"/, '<svg aria-hidden="true" focusable="false"');
+}

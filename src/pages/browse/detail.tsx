@@ -1,0 +1,89 @@
+/** Detail page of a row: its fields and its child rows. */
+import type { ChildRows, HtmlView } from './view/viewmodel';
+import { isNutrient, hasNutritionValues } from './nutrition';
+import { RowTable, CellContent } from './rowtable';
+import { BodyFigure } from './trainingplan';
+
+/** Converts HTML to plain text. */
+const htmlToText = (html: string): string =>
+  html
+    .replace(/<\/(p|li|div|h\d)>|<br\s*\/?>/gi, '\n')
+    .replace(/<[a-z/!][^>]*>/gi, '')
+    .replace(/&(amp|lt|gt|quot|nbsp|#39);/g, (entity) => ENTITIES[entity] ?? entity)
+    .replace(/\n{2,}/g, '\n\n')
+    .trim();
+const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&nbsp;': ' ', '&#39;': "'" };
+
+const MUSCLES_KEY = 'muscles';
+const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
+/** Fields about the record rather than its content; they are shown last. */
+const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
+
+/** Figure with the muscles that an exercise trains. */
+function MuscleFigure({ view }: { view: HtmlView }) {
+  const linksOf = (key: string) => view.thing?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
+  const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
+  if (main.length + secondary.length === 0) return null;
+  const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
+  const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
+  return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Muscles that it trains: ${alt}`} />;
+}
+
+export function FieldList({ view }: { view: HtmlView }) {
+  const { thing, baseUrl } = view;
+  if (!thing) return null;
+  const hasNutritionTable = hasNutritionValues(view);
+  // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
+  const facts = thing.facts.filter(
+    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
+  );
+  const orderedFacts = [...facts.filter(({ key }) => !TRAILING_KEYS.has(key)), ...facts.filter(({ key }) => TRAILING_KEYS.has(key))];
+  return (
+    <div class="thing">
+      <MuscleFigure view={view} />
+      <dl class="facts">
+        {orderedFacts.map(({ label, key, cell }) => (
+          <div key={key}>
+            <dt>{label}</dt>
+            <dd>
+              <CellContent cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }} name={thing.name} baseUrl={baseUrl} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: ChildRows; index: number; baseUrl: string }) {
+  return (
+    <section>
+      <h2>
+        {label} <span class="count">{total}</span>
+      </h2>
+      {sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={baseUrl} mark={tableClassOf(index)} />}
+      {(all ?? add) && (
+        <p class="row further">
+          {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'As a list'}</a>}
+          {add && <a href={add}>Add</a>}
+        </p>
+      )}
+    </section>
+  );
+}
+
+export const tableClassOf = (index: number) => `below${index}`;
+
+/** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
+export const childListsOf = ({ thing, kind }: HtmlView): readonly ChildRows[] =>
+  kind === 'detail' ? (thing?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
+
+export function ChildLists({ view }: { view: HtmlView }) {
+  return (
+    <>
+      {childListsOf(view).map((branch, index) => (
+        <ChildList key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
+      ))}
+    </>
+  );
+}

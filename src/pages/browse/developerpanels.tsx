@@ -1,0 +1,150 @@
+/** Developer panels of a page: the HTTP request and response, the OPTIONS response and the equivalent GraphQL operation. */
+import { STATUS_CODES } from 'node:http';
+import type { HtmlView } from './view/viewmodel';
+import { KEY_PATH } from '../apikeypath';
+import { EXPORT_PATH } from '../exportpath';
+import { urlWith, pageEnvelope } from './listcontrols';
+import { TAB_GROUP } from './tabs';
+
+/** Request headers for the same response as JSON. */
+function RequestHeaders({ view }: { view: HtmlView }) {
+  const { baseUrl, method, signedIn, kinds } = view;
+  const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
+  if (!['GET', 'HEAD', 'DELETE'].includes(method))
+    lines.push(`Content-Type: ${Object.values(kinds).includes('image') ? 'multipart/form-data' : 'application/json'}`);
+  return (
+    <>
+      {lines.map((line) => `\n${line}`)}
+      {signedIn && (
+        <>
+          {'\nAuthorization: Token '}
+          <a href={KEY_PATH}>&lt;your key&gt;</a>
+        </>
+      )}
+    </>
+  );
+}
+
+/** Returns the URL of the list as CSV, with all rows instead of one page. */
+export function csvUrlOf(view: HtmlView): string | undefined {
+  if (!view.graphql || !pageEnvelope(view)) return undefined;
+  const { first: _size, offset: _start, ...variables } = view.graphql.variables;
+  const query = view.graphql.document.replace(/\s+/g, ' ').trim();
+  return `${EXPORT_PATH}.csv?${new URLSearchParams({ query, variables: JSON.stringify(variables) }).toString()}`;
+}
+
+const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
+
+/** Links to other representations of the same rows. */
+function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
+  if (siblings.length === 0 || action !== undefined) return null;
+  const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
+  return (
+    <p class="help">
+      The same with other fields:{' '}
+      {siblings.map((name) => (
+        <a key={name} href={`${base}/${name}/${row}`}>
+          {name}
+        </a>
+      ))}
+    </p>
+  );
+}
+
+export function RequestPanel({ view }: { view: HtmlView }) {
+  const { method, url, status, headers, allow, body } = view;
+  const allHeaders: Record<string, string> = { ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers };
+  return (
+    <details class="exchange" name={TAB_GROUP}>
+      <summary>Request</summary>
+      <pre class="line" tabIndex={0} aria-label="Request" role="region">
+        <strong>{method}</strong> {url}
+        <RequestHeaders view={view} />
+      </pre>
+      <p class="answer">
+        <span class={status < 400 ? 'status good' : 'status bad'}>
+          {status} {STATUS_CODES[status]}
+        </span>
+        {allow.length > 0 && (
+          <span class="methods">
+            <span class="help">Methods</span>{' '}
+            {allow.map((one) => (
+              <code key={one}>{one}</code>
+            ))}
+          </span>
+        )}
+        {method === 'GET' && (
+          <span class="formats">
+            <a href={urlWith(view, { format: 'json' })}>JSON</a>
+            <a href={urlWith(view, { format: 'json', indent: '2' })}>Indented</a>
+            {view.options && <a href="#options">OPTIONS</a>}
+          </span>
+        )}
+      </p>
+      <dl class="headers">
+        {VISIBLE_HEADERS.filter((name) => allHeaders[name]).map((name) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{allHeaders[name]}</dd>
+          </div>
+        ))}
+      </dl>
+      <Siblings view={view} />
+    </details>
+  );
+}
+
+/** Escapes a text for HTML, except for quotes: the text is mostly quotes, which need no escaping outside of attributes. */
+const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+export function OptionsPanel({ view }: { view: HtmlView }) {
+  if (!view.options) return null;
+  return (
+    <details name={TAB_GROUP}>
+      <summary>Fields (OPTIONS)</summary>
+      {/* Browsers open a `<details>` if a link targets an element inside it. */}
+      <pre
+        id="options"
+        tabIndex={0}
+        role="region"
+        aria-label="OPTIONS"
+        dangerouslySetInnerHTML={{ __html: escapeText(JSON.stringify(view.options, null, 1)) }}
+      />
+    </details>
+  );
+}
+
+/** The GraphQL operation behind this page, as clients can send it themselves. */
+export function GraphqlPanel({ view }: { view: HtmlView }) {
+  const { graphql } = view;
+  if (!graphql) return null;
+  const variables = JSON.stringify(graphql.variables, null, 2);
+  const link = `/playground?${new URLSearchParams({ query: graphql.document, variables }).toString()}`;
+  return (
+    <details class="graphql" name={TAB_GROUP}>
+      <summary>GraphQL</summary>
+      <p class="row">
+        <a class="button plain" href={link}>
+          Open in the playground
+        </a>
+        <span class="help">
+          Or send it to <code>/graphql</code>.
+        </span>
+      </p>
+      <div class="halves">
+        <div>
+          <h3>Operation</h3>
+          <pre tabIndex={0} role="region" aria-label="Operation">
+            {graphql.document}
+          </pre>
+        </div>
+        <div>
+          <h3>Variables</h3>
+          <pre tabIndex={0} role="region" aria-label="Variables">
+            {variables}
+          </pre>
+        </div>
+      </div>
+    </details>
+  );
+}

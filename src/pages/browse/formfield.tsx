@@ -1,0 +1,211 @@
+/** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
+import type { JSX } from 'preact';
+import { validationMessage, rangeOf } from './validationmessages';
+import type { FormControl } from './view/viewmodel';
+import { CHOSEN_ID_PREFIX } from './view/nameresolver';
+import { CodeText } from './richtext';
+
+export interface FormFieldProps {
+  control: FormControl;
+  /** Prefix of element ids, unique per form of the page. */
+  prefix: string;
+  values: readonly string[];
+  errors?: readonly string[];
+  /** Whether the input filters a list. An empty choice then means any value. */
+  filter?: boolean;
+  /** Whether the input has the focus, as the first invalid one. */
+  focused?: boolean;
+  /** Whether the browser validates required fields, in addition to the server. */
+  checked?: boolean;
+  base: string;
+}
+
+type InputType = 'text' | 'search' | 'number' | 'date' | 'time' | 'datetime-local' | 'url' | 'password';
+
+/** Fields with a larger maximum length are edited in a textarea. */
+const MAX_INPUT_LENGTH = 120;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
+const TIME_PATTERN = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,3})?)?$/;
+const NUMBER_PATTERN = /^-?\d+(\.\d+)?$/;
+
+type ValueCheck = (value: string) => boolean;
+const isNumber: ValueCheck = (value) => NUMBER_PATTERN.test(value);
+const isTime: ValueCheck = (value) => TIME_PATTERN.test(value);
+const isDate: ValueCheck = (value) => {
+  const moment = DATE_PATTERN.test(value) ? Date.parse(`${value}T00:00:00Z`) : NaN;
+  // Date.parse reads 30 February as 2 March, so the result is compared with the input.
+  return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
+};
+const isMoment: ValueCheck = (value) => {
+  const [day = '', time = ''] = value.split('T');
+  return isDate(day) && isTime(time);
+};
+const isAnything: ValueCheck = () => true;
+
+export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
+
+/** Input type per kind, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
+  integer: ['number', isNumber],
+  decimal: ['number', isNumber],
+  relation: ['number', isNumber],
+  date: ['date', isDate],
+  time: ['time', isTime],
+  datetime: ['datetime-local', isMoment],
+  url: ['url', isAnything],
+  password: ['password', isAnything],
+};
+
+function inputTypeOf({ kind, commas, searched }: FormControl, value: string): InputType {
+  if (searched) return 'search';
+  const [type, canShow] = (!commas && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+  return value === '' || canShow(value) ? type : 'text';
+}
+
+const stepOf = ({ kind, places }: FormControl) =>
+  kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
+
+export function limitsOf(control: FormControl): string | undefined {
+  const { kind, minLength, maxLength, places } = control;
+  const parts: string[] = [];
+  const range = rangeOf(control);
+  if (range) parts.push(range);
+  if (places && kind === 'decimal') parts.push(`up to ${places} decimal places`);
+  if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
+  else if (maxLength !== undefined && kind !== 'choice' && kind !== 'image') parts.push(`at most ${maxLength} characters`);
+  return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
+}
+
+function Select({ control, id, values, filter, common }: FormFieldProps & { id: string; common: object }) {
+  const { choices = [], required } = control;
+  const chosenValue = values.at(-1) ?? '';
+  const emptyLabel = filter ? 'Any' : '–';
+  // REST labels the empty choice with hyphens.
+  const options = choices.map(({ value, label }) => ({
+    value: value ?? '',
+    label: /^-+$/.test(String(label)) ? emptyLabel : String(label),
+  }));
+  if (!options.some(({ value }) => value === '') && (filter || !required || chosenValue === ''))
+    options.unshift({ value: '', label: emptyLabel });
+  // An invalid choice that was sent stays selected; the error message beside it explains what is wrong.
+  if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
+  return (
+    <select id={id} name={control.key} {...common}>
+      {options.map(({ value, label }) => (
+        <option key={value} value={value} selected={value === chosenValue}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { id: string; describedBy?: string }) {
+  return (
+    <div class="checks" id={id} tabIndex={-1} role="group" aria-label={control.label} aria-describedby={describedBy}>
+      {control.choices!.map(({ value, label }) => (
+        <label key={value}>
+          <input type="checkbox" name={control.key} value={value ?? ''} checked={values.includes(value ?? '')} /> {label}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** Radio buttons for the rows that match a typed name. They come after the text input: of two values with the same key the last one counts. */
+function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
+  if (found.length === 0) return null;
+  return (
+    <div class="checks" role="radiogroup" aria-label={`${label}: found`}>
+      {found.map(({ value, label: name }) => (
+        <label key={value}>
+          <input type="radio" name={key} value={value!} /> {name}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
+  const { control, id, values, filter, common } = props;
+  const { key, kind, choices, many, line, maxLength } = control;
+  const value = control.chosen ?? values.at(-1) ?? '';
+  if (many && choices) return <CheckboxGroup {...props} />;
+  if (kind === 'boolean' && filter)
+    return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
+  if (kind === 'boolean')
+    return (
+      <>
+        {/* An unchecked checkbox sends nothing, which PATCH would read as unchanged. */}
+        <input type="hidden" name={key} value="false" />
+        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
+      </>
+    );
+  if (choices && !control.commas) return <Select {...props} />;
+  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
+  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
+    return (
+      <textarea id={id} name={key} {...common}>
+        {/* HTML drops the first line break of a textarea. */ `\n${value}`}
+      </textarea>
+    );
+  const type = inputTypeOf(control, value);
+  const limits = type === 'number' ? { min: control.min, max: control.max } : {};
+  const inputValue = type === 'password' ? undefined : value;
+  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...common };
+  if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
+  return (
+    <>
+      {/* Preact types the attributes of each input type separately; this input is one of several types. */}
+      <input {...(attributes as JSX.IntrinsicElements['input'])} />
+      {control.searched && !filter && (
+        <input
+          type="hidden"
+          id={`${id}-chosen`}
+          name={`${CHOSEN_ID_PREFIX}${key}`}
+          value={control.chosen === undefined ? '' : values.at(-1)}
+        />
+      )}
+    </>
+  );
+}
+
+export function FormField(props: FormFieldProps) {
+  const { control, prefix, errors = [], filter, focused, checked, base } = props;
+  const id = inputId(prefix, control.key);
+  const limits = filter ? undefined : limitsOf(control);
+  const needsId = control.kind === 'relation' && !control.choices && !control.commas;
+  const hasHelp = Boolean(control.help ?? limits) || needsId;
+  const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
+  const common = {
+    'aria-describedby': describedByIds,
+    ...(errors.length && { 'aria-invalid': 'true' }),
+    ...(control.required && !filter && { 'aria-required': 'true' }),
+    ...(focused && { autofocus: true }),
+    ...(checked && control.required && { required: true }),
+  };
+  const isGroup = control.many && control.choices;
+  const Label = isGroup ? 'div' : 'label';
+  return (
+    <div class={errors.length ? 'field wrong' : 'field'}>
+      <Label class="label" {...(!isGroup && { for: id })}>
+        {control.label}
+        {!control.required && !filter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
+      </Label>
+      <Input {...props} id={id} common={common} describedBy={describedByIds} />
+      <FoundRows control={control} />
+      {hasHelp && (
+        <p class="help" id={`${id}-help`}>
+          <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
+          {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
+          {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
+        </p>
+      )}
+      {errors.length > 0 && (
+        <p class="error" id={`${id}-error`}>
+          {validationMessage(control, props.values, errors)}
+        </p>
+      )}
+    </div>
+  );
+}

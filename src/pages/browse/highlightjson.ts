@@ -1,0 +1,39 @@
+/** Renders JSON as highlighted HTML, with links for ids and URLs. Builds strings rather than elements, as a page may hold ten thousand rows. */
+import escape from 'escape-html';
+import type { Links } from './view/idlinks';
+
+const UNLINKED: Links = { keys: {} };
+const URL_TEXT = /^(?:https?:\/\/|\/(?=[a-z]))[^\s<>"']+$/i;
+
+const highlightToken = (kind: string, text: string) => `<span class="${kind}">${text}</span>`;
+
+function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
+  const text = escape(JSON.stringify(value));
+  if (typeof value === 'string') {
+    if (!URL_TEXT.test(value)) return highlightToken('str', text);
+    return highlightToken('str', `&quot;<a href="${escape(value)}" rel="nofollow noreferrer">${text.slice(6, -6)}</a>&quot;`);
+  }
+  if (typeof value === 'number') {
+    const html = highlightToken('num', text);
+    return endpoint === undefined ? html : `<a href="${escape(`${base}/${endpoint}/${value}/`)}">${html}</a>`;
+  }
+  return highlightToken('lit', text);
+}
+
+/** `base` is the path of the REST API. A key without links of its own is an envelope: the links of its parent apply to its value. */
+export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
+  if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
+  const innerIndent = `${indent}  `;
+  if (Array.isArray(body)) {
+    if (body.length === 0) return '[]';
+    const items = body.map((item) => innerIndent + highlightJson(item, links, base, innerIndent));
+    return `[\n${items.join(',\n')}\n${indent}]`;
+  }
+  const entries = Object.entries(body);
+  if (entries.length === 0) return '{}';
+  const lines = entries.map(([key, value]) => {
+    const childLinks = Object.hasOwn(links.keys, key) ? links.keys[key]! : value !== null && typeof value === 'object' ? links : UNLINKED;
+    return `${innerIndent}${highlightToken('key', escape(JSON.stringify(key)))}: ${highlightJson(value, childLinks, base, innerIndent)}`;
+  });
+  return `{\n${lines.join(',\n')}\n${indent}}`;
+}

@@ -1,0 +1,155 @@
+/** Filter form, sort order and pagination of list pages. All are links or a GET form, so that every state has a URL. */
+import type { FormControl, HtmlView } from './view/viewmodel';
+import { FormField } from './formfield';
+import { validationMessage } from './validationmessages';
+import { PERIOD_KEY } from './view/timeseries';
+
+/** Returns the URL of the page with these parameters set, or removed (null). */
+export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
+  const next = new URLSearchParams(query);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) next.delete(key);
+    else next.set(key, value);
+  }
+  const text = next.toString();
+  return text ? `${path}?${text}` : path;
+}
+
+/** Returns the values of a filter as readable text. */
+const labelsOf = ({ choices, chosen }: FormControl, values: readonly string[]): string =>
+  chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+
+export function FilterForm({ view }: { view: HtmlView }) {
+  const { filters, query, errors, path, base, kind, window } = view;
+  const isList = kind === 'list';
+  if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
+  const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
+  const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
+  const isSortable = isList && view.orderable.length > 0;
+  const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
+  return (
+    <details class="filters" open={hasErrors || !isList}>
+      <summary>
+        {isList ? 'Filter and sort' : 'Parameters'}
+        {isList && activeFilters.length > 0 && (
+          <span class="count">{` ${activeFilters.map((field) => `${field.label}: ${labelsOf(field, query.getAll(field.key))}`).join(', ')}`}</span>
+        )}
+      </summary>
+      {hasErrors && (
+        <p class="alert" role="alert">
+          The filter could not be used.{' '}
+          {filters
+            .filter(({ key }) => errors[key])
+            .map((control) => `${control.label}: ${validationMessage(control, query.getAll(control.key), errors[control.key]!)}`)
+            .join(' ')}
+        </p>
+      )}
+      <form method="get" action={path} noValidate>
+        {preservedKeys.map((key) => (
+          <input key={key} type="hidden" name={key} value={query.get(key)!} />
+        ))}
+        <div class="grid">
+          {filters.map((control) => (
+            <FormField
+              key={control.key}
+              control={control}
+              prefix="f"
+              values={query.getAll(control.key)}
+              errors={hasErrors ? errors[control.key] : undefined}
+              filter
+              base={base}
+            />
+          ))}
+          {isSortable && <SortSelect view={view} />}
+          {isList && (
+            <FormField
+              control={{ key: 'limit', label: 'Rows per page', kind: 'integer', required: false }}
+              prefix="f"
+              values={[String(window!.limit)]}
+              filter
+              base={base}
+            />
+          )}
+        </div>
+        <div class="row">
+          <button>{isList ? 'Show' : 'Run'}</button>
+          {activeFilters.length > 0 && (
+            <a href={urlWith(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
+          )}
+        </div>
+      </form>
+    </details>
+  );
+}
+
+/** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
+function SortSelect({ view }: { view: HtmlView }) {
+  const { orderable, query, labels } = view;
+  const current = query.getAll('ordering').at(-1) ?? '';
+  const options = orderable.flatMap((key) => [
+    { value: key, text: `${labels[key]} ↑` },
+    { value: `-${key}`, text: `${labels[key]} ↓` },
+  ]);
+  if (current !== '' && !options.some(({ value }) => value === current)) options.push({ value: current, text: current });
+  return (
+    <div class="field">
+      <label class="label" for="f-ordering">
+        Sort by
+      </label>
+      <select id="f-ordering" name="ordering">
+        <option value="">Usual order</option>
+        {options.map(({ value, text }) => (
+          <option key={value} value={value} selected={value === current}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+interface Envelope {
+  count: number;
+  next: string | null;
+  previous: string | null;
+  results: unknown[];
+}
+
+export const pageEnvelope = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
+  kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
+
+function EmptyList({ view: { filters, query, path } }: { view: HtmlView }) {
+  if (!filters.some(({ key }) => query.get(key))) return <p>Nothing here yet.</p>;
+  return (
+    <p>
+      Nothing found. <a href={path}>Show all</a>
+    </p>
+  );
+}
+
+export function Pagination({ view, label }: { view: HtmlView; label: string }) {
+  const envelope = pageEnvelope(view);
+  if (!envelope) return null;
+  const { count, results } = envelope;
+  const { offset, limit } = view.window!;
+  if (count === 0) return <EmptyList view={view} />;
+  const pageUrl = (start: number) => urlWith(view, { limit: String(limit), offset: start > 0 ? String(start) : null });
+  const pageLink = (rel: string, text: string, start: number | undefined) =>
+    start === undefined ? (
+      <span class="button plain off">{text}</span>
+    ) : (
+      <a class="button plain" rel={rel} href={pageUrl(start)}>
+        {text}
+      </a>
+    );
+  return (
+    <nav class="neighbours row" aria-label={label}>
+      {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
+      <span>
+        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON answer has more. `}
+        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `None here; ${count} in all`}
+      </span>
+      {pageLink('next', 'Next →', envelope.next ? offset + limit : undefined)}
+    </nav>
+  );
+}

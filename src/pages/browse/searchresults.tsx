@@ -1,0 +1,29 @@
+/** Results of a search as links to the rows. */
+import type { HtmlView } from './view/viewmodel';
+
+interface Suggestion {
+  value: string;
+  data: { id: number; category?: string };
+}
+
+export function searchResultsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
+  const { suggestions } = (body ?? {}) as { suggestions?: readonly Suggestion[] };
+  return kind === 'free' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
+}
+
+/** The URL of a search is below that of its list (`exercise/search/`), which is the base of the URLs of the rows. */
+export function SearchResults({ view }: { view: HtmlView }) {
+  const found = searchResultsOf(view);
+  if (!found) return null;
+  if (found.length === 0) return <p>Nothing found.</p>;
+  const list = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);
+  return (
+    <ul class="found">
+      {found.map(({ value, data: { id, category } }) => (
+        <li key={id}>
+          <a href={`${list}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
+        </li>
+      ))}
+    </ul>
+  );
+}

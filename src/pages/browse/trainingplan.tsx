@@ -1,0 +1,50 @@
+/** Training plan of a workout: its days, sets and exercises, with a figure of the trained muscles. */
+import type { HtmlView, TrainingPlan as Plan } from './view/viewmodel';
+
+export function BodyFigure({ main, secondary, alt }: Pick<Plan, 'main' | 'secondary'> & { alt: string }) {
+  return (
+    <img
+      class="figure"
+      src={`/static/images/muscles/body.svg?main=${main.join(',')}&secondary=${secondary.join(',')}`}
+      alt={alt}
+      width={200}
+      height={200}
+    />
+  );
+}
+
+function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
+  return (
+    <section class="day">
+      <h3>
+        <a href={link.href}>{link.label}</a> <span class="count">{weekdays}</span>
+      </h3>
+      <ol>
+        {sets.map(({ link: set, exercises }) => (
+          <li key={set.id}>
+            {exercises.length === 0 && <a href={set.href}>{set.label}</a>}
+            {exercises.map(({ link: exercise, text }) => (
+              <div key={exercise.id}>
+                <a href={exercise.href}>{exercise.label}</a> <a href={set.href}>{text}</a>
+              </div>
+            ))}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+export function TrainingPlanSection({ view: { thing, kind } }: { view: HtmlView }) {
+  const plan = kind === 'detail' ? thing?.training : undefined;
+  if (!plan) return null;
+  return (
+    <section class="plan">
+      <h2 class="whole">The plan</h2>
+      {plan.main.length > 0 && <BodyFigure {...plan} alt="The muscles that it trains" />}
+      {plan.days.map((day) => (
+        <Day key={day.link.id} day={day} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,50 @@
+/** Validation messages of form fields in plain language. Falls back to the messages of the REST API. */
+import { withArticle } from '../../core/model/inflection';
+import type { FormControl } from './view/viewmodel';
+
+/** Browsers do not let a page prefill a file input. */
+export const CHOOSE_FILE_AGAIN = 'Please choose the file again: browsers do not keep it.';
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
+const EXAMPLES: Partial<Record<FormControl['kind'], string>> = {
+  date: 'Enter a date, such as 2026-01-31.',
+  time: 'Enter a time, such as 07:30.',
+  datetime: 'Enter a date and a time.',
+};
+
+const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
+
+/** Returns the allowed range as text, such as `Between 30 and 600 kg`; undefined if the field has no bounds. */
+export function rangeOf({ min, max, unit }: FormControl): string | undefined {
+  const inUnit = unit === undefined ? '' : ` ${unit}`;
+  if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}${inUnit}`;
+  if (isBounded(min)) return `At least ${min}${inUnit}`;
+  return isBounded(max) ? `At most ${max}${inUnit}` : undefined;
+}
+
+const lowerFirst = (label: string) => (/^[A-Z][a-z ]/.test(label) ? label.replace(/^./, (letter) => letter.toLowerCase()) : label);
+
+function missingValueMessage({ label, kind, choices }: FormControl): string {
+  const nounPhrase = withArticle(lowerFirst(label));
+  return choices || SELECTABLE_KINDS.includes(kind) ? `Choose ${nounPhrase}.` : `Enter ${nounPhrase}.`;
+}
+
+function numberMessage(control: FormControl, text: string): string | undefined {
+  if (!NUMBER.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
+  const value = Number(text);
+  const { min = -Infinity, max = Infinity } = control;
+  return value < min || value > max ? `${rangeOf(control) ?? 'Too large'}.` : undefined;
+}
+
+export function validationMessage(control: FormControl, values: readonly string[], messages: readonly string[]): string {
+  const text = values.at(-1)?.trim() ?? '';
+  const { kind, found, required } = control;
+  const restMessage = messages.join(' ');
+  // Only the server knows what is wrong with a file.
+  if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
+  if (text === '' && required) return missingValueMessage(control);
+  if (found) return found.length ? 'Which one do you mean? Choose it below.' : `Nothing is called “${text}”.`;
+  if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
+  return (text !== '' && EXAMPLES[kind]) || restMessage;
+}

@@ -1,0 +1,72 @@
+/** Additional data of detail pages: the training plan of a workout and the translations of an exercise. */
+import type { GraphQLObjectType } from 'graphql';
+import { API_BASE_PATH } from '../../../rest/routes';
+import type { Row } from './cells';
+import type { DetailField, RowLink, TrainingPlan } from './viewmodel';
+
+const ID_SELECTION = '{ id }';
+const PLAN_SELECTION = `canonicalRepresentation {
+  days { day { id name } weekdays { text } sets { set { id } exercises { summary exercise { id name } } } }
+  muscles { front ${ID_SELECTION} back ${ID_SELECTION} frontSecondary ${ID_SELECTION} backSecondary ${ID_SELECTION} }
+}`;
+const TRANSLATIONS_SELECTION = 'base: exerciseBase { translations { id name language { fullName } } }';
+
+interface NamedRow {
+  id: string | number;
+  name: string;
+}
+
+interface PlanData {
+  days: {
+    day: { id: string | number; name: string };
+    weekdays: { text: string };
+    sets: { set: { id: string | number }; exercises: { summary: string; exercise: NamedRow | null }[] }[];
+  }[];
+  muscles: Record<'front' | 'back' | 'frontSecondary' | 'backSecondary', { id: string | number }[]>;
+}
+
+interface ExerciseBase {
+  translations: (NamedRow & { language: { fullName: string } })[];
+}
+
+const hasPlan = (type: GraphQLObjectType) => 'canonicalRepresentation' in type.getFields();
+const hasBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
+
+export const detailSelection = (type: GraphQLObjectType): string =>
+  [hasPlan(type) ? PLAN_SELECTION : '', hasBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
+
+const link = (endpoint: string, id: string | number, label: string): RowLink => ({
+  label,
+  id: String(id),
+  href: `${API_BASE_PATH}/${endpoint}/${id}/`,
+});
+
+export function trainingOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
+  const plan = canonicalRepresentation as PlanData | undefined;
+  if (!plan?.days.length) return undefined;
+  const { front, back, frontSecondary, backSecondary } = plan.muscles;
+  const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
+  return {
+    days: plan.days.map(({ day, weekdays, sets }) => ({
+      link: link('day', day.id, day.name),
+      weekdays: weekdays.text,
+      sets: sets.map(({ set, exercises }) => ({
+        link: link('set', set.id, `Set ${set.id}`),
+        exercises: exercises.flatMap(({ summary, exercise }) =>
+          exercise ? [{ link: link('exercise', exercise.id, exercise.name), text: summary }] : [],
+        ),
+      })),
+    })),
+    main: ids(...front, ...back),
+    secondary: ids(...frontSecondary, ...backSecondary),
+  };
+}
+
+/** Returns links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
+export function translationsOf(type: GraphQLObjectType, { base, id }: Row): DetailField {
+  const isExercise = 'languageId' in type.getFields();
+  const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
+    .filter((translation) => !isExercise || String(translation.id) !== String(id))
+    .map((translation) => link('exercise', translation.id, `${translation.name} (${translation.language.fullName})`));
+  return { label: isExercise ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
+}

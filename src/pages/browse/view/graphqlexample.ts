@@ -1,0 +1,98 @@
+/** Translates the operation behind a REST request into one that clients can send to `/graphql`. */
+import {
+  getNullableType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  Kind,
+  parse,
+  print,
+  typeFromAST,
+  TypeInfo,
+  validate,
+  visit,
+  visitWithTypeInfo,
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  type OperationDefinitionNode,
+  type TypeNode,
+} from 'graphql';
+import type { RestOperation } from '../../../rest/endpoints';
+import type { HtmlView } from './viewmodel';
+
+type Variables = Record<string, unknown>;
+interface Translation {
+  text: string;
+  types: Readonly<Record<string, GraphQLInputType>>;
+}
+
+/** Returns undefined for operations that the public schema does not have. Translations are memoized per document. */
+export function graphqlExplainer(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
+  const translations = new Map<string, Translation | undefined>();
+  return ({ document }, variables) => {
+    if (!translations.has(document)) translations.set(document, translate(schema, parse(document)));
+    const translation = translations.get(document);
+    return translation && { document: translation.text, variables: toJsonVariables(variables, translation.types) };
+  };
+}
+
+function translate(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
+  const info = new TypeInfo(schema);
+  const Field = (node: FieldNode) => {
+    const field = info.getFieldDef();
+    if (!field) return null;
+    return field.extensions.wholeList && node.arguments?.length ? withoutPagination(node) : undefined;
+  };
+  const publicDocument = removeUnused(visit(document, visitWithTypeInfo(info, { Field })));
+  const { variableDefinitions = [], selectionSet } = publicDocument.definitions.find(
+    (node): node is OperationDefinitionNode => node.kind === 'OperationDefinition',
+  )!;
+  if (!selectionSet.selections.length || validate(schema, publicDocument).length) return undefined;
+  const types = variableDefinitions.map(({ variable, type }) => [variable.name.value, typeFromAST(schema, type as TypeNode)]);
+  return { text: print(publicDocument), types: Object.fromEntries(types) as Translation['types'] };
+}
+
+/** Selects all rows instead of a page, for lists that have no pages in the public schema. */
+function withoutPagination(node: FieldNode): FieldNode {
+  const nodes = node.selectionSet!.selections.find(
+    (selection): selection is FieldNode => selection.kind === Kind.FIELD && selection.name.value === 'nodes',
+  )!;
+  return { ...node, arguments: [], selectionSet: nodes.selectionSet };
+}
+
+/** Removes variables and fragments that nothing refers to. */
+function removeUnused(document: DocumentNode): DocumentNode {
+  const [variables, fragments] = [new Set<string>(), new Set<string>()];
+  visit(document, {
+    VariableDefinition: () => false,
+    Variable: ({ name }) => void variables.add(name.value),
+    FragmentSpread: ({ name }) => void fragments.add(name.value),
+  });
+  return visit(document, {
+    VariableDefinition: ({ variable }) => (variables.has(variable.name.value) ? undefined : null),
+    FragmentDefinition: ({ name }) => (fragments.has(name.value) ? undefined : null),
+  });
+}
+
+/** Returns the variables as JSON. A file becomes null and an empty `where` is left out. */
+function toJsonVariables(variables: Variables, types: Translation['types']): Variables {
+  const entries = Object.entries(variables).filter(([name]) => types[name]);
+  const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, valueOf(types[name]!, value)]));
+  if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
+  return jsonVariables;
+}
+
+function valueOf(type: GraphQLInputType, value: unknown): unknown {
+  const nullable = getNullableType(type);
+  if (value === null || value === undefined) return value;
+  if (isListType(nullable))
+    return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
+  // REST passes stored values of enums, as strings in conditions; clients send their names.
+  if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
+  if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
+  const fields = nullable.getFields();
+  const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);
+  return Object.fromEntries(entries.map(([name, inner]) => [name, valueOf(fields[name]!.type, inner)]));
+}

@@ -1,0 +1,84 @@
+/** Resolves names to ids in form and filter values: people type names, API clients send ids. A name is resolved if exactly one row matches. */
+import type { FieldFact } from '../../../contract/facts';
+import type { Endpoint } from '../../../rest/endpoints';
+import type { RestRequest } from '../../../rest/request';
+import type { ViewSources } from './viewbuilder';
+import { rowSearches, type RowSearch } from './rownames';
+
+/** Prefix of the hidden form field with the id of the row whose name the visible field shows. */
+export const CHOSEN_ID_PREFIX = '_chosen_';
+
+const ID = /^\d+$/;
+/** Labels of a user's own rows start with the id, because these rows may have equal names. */
+const ID_PREFIX = /^(\d+)(?:: |$)/;
+
+const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
+
+async function resolveName(
+  { find, rows, owned }: RowSearch,
+  text: string,
+  chosen: string | undefined,
+  context: object,
+): Promise<string | undefined> {
+  if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
+  if (chosen !== undefined && ID.test(chosen)) {
+    const [row] = (await rows(context, { id: { eq: chosen } }, 1)) ?? [];
+    if (row && isSameName(String(row.label), text)) return chosen;
+  }
+  const matches = (await find?.(context, text)) ?? [];
+  const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
+  const exactMatches = matches.filter(({ label }) => isSameName(nameOf(label), text));
+  const [match] = exactMatches.length === 0 ? matches : exactMatches;
+  return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
+}
+
+/** Returns the relation fields that refer to a single row. */
+const singleRelations = (fields: readonly FieldFact[]) => fields.filter(({ relation }) => relation && !relation.many);
+
+export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
+  const namingOf = rowSearches(schema, prepare);
+
+  const resolveId = async (type: string, text: string | undefined, chosen: string | undefined, context: object) => {
+    const name = text?.trim();
+    if (!name || ID.test(name)) return undefined;
+    const naming = namingOf(type);
+    return naming && resolveName(naming, name, chosen, context);
+  };
+
+  async function resolveForm({ fields }: Endpoint, { form, exchange }: RestRequest): Promise<void> {
+    if (!form?.body.form) return;
+    const data = new Map(form.body.data);
+    const lastText = (key: string) => {
+      const value = data.get(key)?.at(-1);
+      return typeof value === 'string' ? value : undefined;
+    };
+    const values = { ...form.values };
+    for (const { rest, relation } of singleRelations(fields)) {
+      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), exchange.context);
+      if (id === undefined) continue;
+      data.set(rest, [id]);
+      values[rest] = [id];
+    }
+    for (const key of [...data.keys()].filter((dataKey) => dataKey.startsWith(CHOSEN_ID_PREFIX))) data.delete(key);
+    form.body = { form: true, data };
+    form.values = values;
+  }
+
+  async function resolveQuery({ fields, view }: Endpoint, { query, exchange }: RestRequest): Promise<void> {
+    for (const { field, key, parse } of view.filters) {
+      const [fact] = singleRelations(fields.filter(({ name }) => name === field));
+      if (!fact || parse === 'ids' || parse === 'commaIds') continue;
+      const name = key ?? fact.rest;
+      const id = await resolveId(fact.relation!.type, query.getAll(name).at(-1), undefined, exchange.context);
+      if (id !== undefined) query.set(name, id);
+    }
+  }
+
+  return async (request: RestRequest): Promise<void> => {
+    const { route } = request;
+    if (!route) return;
+    if (route.kind !== 'list' && route.kind !== 'detail') return;
+    if (request.form) await resolveForm(route.endpoint, request);
+    else if (route.kind === 'list' && request.method === 'GET') await resolveQuery(route.endpoint, request);
+  };
+}

@@ -1,0 +1,55 @@
+/** Routes and paths of pages, and the resources that the API root lists. */
+import type { Endpoint, Endpoints } from '../../../rest/endpoints';
+import type { RenderInput } from '../../../rest/htmlrenderer';
+import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
+import { plural, singular } from './cells';
+import type { Resource } from './viewmodel';
+
+/** Other views of the same rows are for API clients only. */
+const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
+
+export class PageRoutes {
+  private readonly byType: ReadonlyMap<string, Endpoint>;
+
+  constructor(private readonly endpoints: Endpoints) {
+    this.byType = new Map([...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]));
+  }
+
+  endpointOf(type: string): Endpoint | undefined {
+    return this.byType.get(type);
+  }
+
+  /** Returns the path segment of the endpoint of a type. */
+  nameOf(type: string): string | undefined {
+    return this.endpointOf(type)?.view.rest;
+  }
+
+  listed(): Resource[] {
+    return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
+  }
+
+  /** Returns the route that the page stands for: after a creation that of the new row. */
+  placeOf(route: Route, { answer, request }: RenderInput): Route {
+    if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
+    const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
+    return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
+  }
+}
+
+export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
+  name: view.rest,
+  singular: singular(type),
+  plural: plural(type),
+  description: view.description,
+  owned: resource.owned,
+});
+
+export const detailPath = ({ view }: Endpoint, id: string | number) => `${API_BASE_PATH}/${view.rest}/${encodeURIComponent(id)}/`;
+
+export function pathOf(pageRoute: Route, path: string): string {
+  if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
+  if (pageRoute.kind === 'list') return `${API_BASE_PATH}/${pageRoute.endpoint.view.rest}/`;
+  if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
+  if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.fact.name}/`;
+  return path;
+}

@@ -1,0 +1,29 @@
+/** Labels inputs for masses with the unit of mass that the viewer prefers. */
+import type { GraphQLSchema } from 'graphql';
+import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
+import type { Row } from './cells';
+import { preferredUnitField } from './timeseries';
+import { prefersPounds } from './rowreader';
+import type { FormControl } from './viewmodel';
+
+export class PreferredUnitLabels {
+  private run?: RunOperation;
+  /** By type name: the REST key of the field in the preferred unit; empty if the type has none. */
+  private readonly keyByType = new Map<string, string>();
+
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly prepare: PrepareOperation,
+  ) {}
+
+  /** Returns a function that adds the unit to the input. The preference is read only if the type has such a field. */
+  async of({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
+    let key = this.keyByType.get(type.name);
+    if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));
+    if (key === '') return (control) => control;
+    this.run ??= this.prepare('{ viewer { profile { unitSystem } } }');
+    const { data } = await this.run(context, {});
+    const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
+    return (control) => (control.key === key ? { ...control, unit } : control);
+  }
+}

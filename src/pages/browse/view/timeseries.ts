@@ -1,0 +1,156 @@
+/** Time series of a list for charts: one line per measured thing, one chart per unit. */
+import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
+import type { FieldFact } from '../../../contract/facts';
+import { fieldFactsOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import { formatDateTime, visibleFieldsOf, type Row } from './cells';
+import { labelOf } from './labels';
+import { nameRuleOf } from './rownames';
+
+export type Point = [moment: string, number: number];
+
+export interface Line {
+  /** What the line shows; absent if the series has only one line. */
+  name?: string;
+  points: Point[];
+}
+
+/** Lines of the same unit, which share a chart. */
+export interface Series {
+  label: string;
+  unit?: string;
+  lines: readonly Line[];
+  /** Number of lines that were omitted because there are too many. */
+  left: number;
+}
+
+export interface TimeSeries {
+  series: readonly Series[];
+  /** Period in days, up to the newest row; 0 for all rows. */
+  days: number;
+}
+
+/** Selectable periods in days (0 for all). The first one is the default. */
+export const PERIODS = [90, 365, 0] as const;
+export const PERIOD_KEY = 'days';
+
+const MAX_LINES = 5;
+const MAX_ROWS = 5000;
+/** Limits the rows that are read. With more rows per day, fewer days are drawn. */
+const MAX_ROWS_PER_DAY = 12;
+const DAY_MS = 86_400_000;
+const DATE_LENGTH = 10;
+const UNIT_TYPE_SUFFIX = /Unit$/;
+
+interface SeriesSpec {
+  day: FieldFact;
+  value: FieldFact;
+  /** Field that says what was measured, and so names the line. */
+  by?: FieldFact;
+  unit?: FieldFact;
+  /** Values are in the mass unit of the profile, unless the row has a unit. */
+  preferred: boolean;
+}
+
+/** Chooses the first date and the first decimal of a row, if the unit of the decimal is known. */
+function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
+  const facts = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
+  const day = facts.find(({ kind }) => kind === 'date');
+  const value = facts.find(({ kind }) => kind === 'decimal');
+  if (!type.extensions.resource!.owned || !day || !value) return undefined;
+  const units = facts.filter(({ relation }) => relation && UNIT_TYPE_SUFFIX.test(relation.type));
+  const unitChoice = fieldFactsOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
+  const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
+  if (units.length > 0 && !unit) return undefined;
+  const by =
+    facts.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
+    facts.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
+  const preferred = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
+  return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
+}
+
+/** Returns the field whose values are written in the mass unit that the viewer prefers. */
+export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
+  const spec = seriesSpecOf(type, schema);
+  return spec?.preferred ? spec.value : undefined;
+}
+
+const selectionOfSpec = (type: GraphQLObjectType, { day, value, by, unit }: SeriesSpec): string =>
+  [by, unit]
+    .flatMap((fact) => (fact ? [selectionOfField(type, fact)] : []))
+    .concat('id', day.name, value.name)
+    .join(' ');
+
+const targetOf = (type: GraphQLObjectType, fact: FieldFact) =>
+  getNamedType(type.getFields()[fact.relation!.object]!.type) as GraphQLObjectType;
+
+function selectionOfField(type: GraphQLObjectType, fact: FieldFact): string {
+  if (!fact.relation) return fact.name;
+  const target = targetOf(type, fact);
+  return `${fact.name} ${fact.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
+}
+
+function valueName(type: GraphQLObjectType, fact: FieldFact, row: Row): string {
+  const id = String(row[fact.name] as string | number);
+  if (!fact.relation) return String(fact.choices?.find(({ value }) => value === id)?.label ?? id);
+  const target = targetOf(type, fact);
+  const relatedRow = row[fact.relation.object] as Row | null;
+  return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
+}
+
+/** Groups the rows to lines. Of several values on one day the largest is drawn. */
+function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: readonly Row[]): Line[] {
+  const lines = new Map<string, Map<string, number>>();
+  for (const row of rows) {
+    const name = by ? valueName(type, by, row) : '';
+    const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
+    const points = lines.get(name) ?? new Map<string, number>();
+    points.set(moment, Math.max(points.get(moment) ?? -Infinity, Number(row[value.name])));
+    lines.set(name, points);
+  }
+  const namedLines = [...lines].map(([name, points]) => ({
+    ...(by && { name }),
+    points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
+  }));
+  return namedLines.sort((a, b) => b.points.length - a.points.length);
+}
+
+/** Whether a line has at least two points and a value other than zero. */
+const isInformative = ({ points }: Line): boolean => points.length > 1 && points.some(([, number]) => number !== 0);
+
+export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
+  const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
+
+  /** `where` is the filter of the list. */
+  return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
+    if (!specByType.has(type.name)) specByType.set(type.name, { spec: seriesSpecOf(type, schema) });
+    const entry = specByType.get(type.name)!;
+    const { spec } = entry;
+    if (!spec) return undefined;
+    entry.run ??= prepare(
+      `query ($where: ${type.name}Where, $first: Int) {
+        page: ${resource.many}(where: $where, first: $first, orderBy: [{ ${spec.day.name}: DESC }]) { nodes { ${selectionOfSpec(type, spec)} } }
+      }`,
+    );
+    const { data } = await entry.run(context, { where, first: days ? days * MAX_ROWS_PER_DAY : MAX_ROWS });
+    const allRows = (data?.page.nodes ?? []) as Row[];
+    const newestTime = allRows.length ? Date.parse(String(allRows[0]![spec.day.name]).slice(0, DATE_LENGTH)) : 0;
+    const rows = days
+      ? allRows.filter((row) => newestTime - Date.parse(String(row[spec.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
+      : allRows;
+    const units = new Map<string, Row[]>();
+    for (const row of rows) {
+      const unit = spec.unit ? valueName(type, spec.unit, row) : '';
+      units.set(unit, [...(units.get(unit) ?? []), row]);
+    }
+    const series = [...units].map(([name, unitRows]) => {
+      const lines = linesOf(type, spec, unitRows);
+      return {
+        label: labelOf(spec.value),
+        ...(name && { unit: name }),
+        lines: lines.slice(0, MAX_LINES),
+        left: Math.max(0, lines.length - MAX_LINES),
+      };
+    });
+    return { series: series.filter(({ lines }) => lines.some(isInformative)), days };
+  };
+}

@@ -1,0 +1,230 @@
+/** Builds the view model of a browsable page from a REST request and its response. Nothing here runs for JSON clients. */
+import type { GraphQLSchema } from 'graphql';
+import { argumentControls, filterControls } from './controls';
+import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
+import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
+import { graphqlExplainer } from './graphqlexample';
+import { FormBuilder } from './forms';
+import { linksOf, NO_LINKS, type Links } from './idlinks';
+import type { Metadata } from '../../../rest/dialect/metadata';
+import { plural, singular } from './cells';
+import { rowSearches } from './rownames';
+import { pathOf, PageRoutes, resourceOf } from './pageroutes';
+import { PreferredUnitLabels } from './preferredunits';
+import { PERIOD_KEY, PERIODS, timeSeriesReader } from './timeseries';
+import { RowReader } from './rowreader';
+import { labelOf, endpointTitle } from './labels';
+import { parsePageWindow } from '../../../rest/dialect/pagination';
+import type { RestResponse } from '../../../rest/request';
+import { API_BASE_PATH, type Route } from '../../../rest/routes';
+import type { FieldErrors, HtmlView } from './viewmodel';
+
+export interface ViewSources extends ApiDescription {
+  schema: GraphQLSchema;
+  /** The schema of `/graphql`. Pages show the equivalent operation that clients can send there. */
+  publicSchema: GraphQLSchema;
+  prepare: PrepareOperation;
+}
+
+const SEARCH_PATH = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
+
+export class ViewBuilder {
+  private readonly places: PageRoutes;
+  private readonly forms: FormBuilder;
+  private readonly sheets: RowReader;
+  private readonly series: ReturnType<typeof timeSeriesReader>;
+  private readonly preferred: PreferredUnitLabels;
+  private readonly explainOperation: ReturnType<typeof graphqlExplainer>;
+  private readonly linksByDocument = new Map<string, Links>();
+
+  constructor(private readonly sources: ViewSources) {
+    const { schema, publicSchema, endpoints, prepare } = sources;
+    this.places = new PageRoutes(endpoints);
+    this.forms = new FormBuilder(this.places, rowSearches(schema, prepare));
+    this.sheets = new RowReader(prepare, (type) => this.places.endpointOf(type));
+    this.series = timeSeriesReader(schema, prepare);
+    this.preferred = new PreferredUnitLabels(schema, prepare);
+    this.explainOperation = graphqlExplainer(publicSchema);
+  }
+
+  async of(result: RenderInput): Promise<HtmlView> {
+    const { request } = result;
+    const { route } = request;
+    const view = baseView(result);
+    if (!route) return view;
+    const pageRoute = this.places.placeOf(route, result);
+    const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Metadata | undefined;
+    Object.assign(view, {
+      kind: pageRoute.kind,
+      name: endpointTitle(String(options?.name ?? '')),
+      description: String(options?.description ?? ''),
+      options,
+      links: this.linksFor(route, pageRoute, result),
+      graphql: this.graphqlOf(route, result),
+      path: pathOf(pageRoute, request.path),
+      ...this.viewOfKind(pageRoute, request.path),
+    });
+    if (pageRoute.endpoint) return Object.assign(view, await this.viewOfRows(pageRoute.endpoint, pageRoute, view.name, result));
+    return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
+  }
+
+  /** Returns the properties of the view that depend on the kind of the route. */
+  private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
+    if (pageRoute.kind === 'root')
+      return {
+        resources: this.places.listed(),
+        name: 'All data',
+        description: 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.',
+      };
+    if (pageRoute.kind === 'free') {
+      const match = SEARCH_PATH.exec(path);
+      const resource = match && this.places.listed().find(({ name }) => name === match[1]);
+      return {
+        filters: argumentControls(pageRoute.computed.field.args),
+        ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
+      };
+    }
+    if (pageRoute.kind === 'action')
+      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.fact.name };
+    return {};
+  }
+
+  private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
+    const { request } = result;
+    const { fields, view: facts } = endpoint;
+    const related = await this.forms.relatedOf(endpoint, request);
+    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
+    const data = await this.readData(pageRoute, result);
+    const addUnit = forms.length ? await this.preferred.of(endpoint, request.exchange.context) : undefined;
+    const filledForms = forms.map(async (form) => {
+      const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
+      return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
+    });
+    const rowView = {
+      ...formProperties,
+      ...data,
+      name: data?.name || name,
+      forms: await Promise.all(filledForms),
+      ...('id' in pageRoute && { id: pageRoute.id }),
+      ...viewOfEndpoint(endpoint),
+    };
+    if (pageRoute.kind !== 'list') return rowView;
+    const filterValue = (key: string) => request.query.getAll(key).at(-1);
+    return {
+      ...rowView,
+      filters: await this.forms.lookedUp(filterControls(facts.filters, fields, related), filterValue, request),
+      orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
+      window: parsePageWindow(request.query, request.most),
+    };
+  }
+
+  private graphqlOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
+    const { ran: lastOperation } = request;
+    const isLogin = route.kind === 'login';
+    const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
+    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.known)
+      return this.explainOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
+    if (!endpoint) return undefined;
+    if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
+    const { limit, offset } = parsePageWindow(request.query, request.most);
+    return this.explainOperation(endpoint.list, { first: limit, offset });
+  }
+
+  private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
+    if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
+    if (route.kind === 'free') return this.linksOfOperation(route.computed.run, 'result');
+    if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
+    if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
+    return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
+  }
+
+  private linksOfOperation({ document }: RestOperation, ...at: string[]): Links {
+    let links = this.linksByDocument.get(document);
+    if (!links)
+      this.linksByDocument.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
+    return links;
+  }
+
+  /** Returns readable data: the table of a list, or the row of a detail page or action. Undefined for other responses. */
+  private async readData(
+    pageRoute: Route,
+    { request, answer }: RenderInput,
+  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
+    if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
+    const { endpoint } = pageRoute;
+    const { context } = request.exchange;
+    if (pageRoute.kind === 'list') {
+      const name = plural(endpoint.type);
+      if (answer.status !== 200 || request.method !== 'GET') return { name };
+      const { results } = answer.body as { results: { id: number }[] };
+      const where = (request.ran?.variables.where ?? {}) as object;
+      const requestedDays = Number(request.query.get(PERIOD_KEY));
+      const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
+      const ids = results.map(({ id }) => String(id));
+      const [sheet, chartData] = await Promise.all([
+        this.sheets.list(endpoint, ids, context),
+        ids.length ? this.series(endpoint, where, days, context) : undefined,
+      ]);
+      return { name, sheet, drawn: chartData };
+    }
+    const thing = [200, 201, 400].includes(answer.status)
+      ? await this.sheets.thing(endpoint, pageRoute.id, context, request.signedIn)
+      : undefined;
+    return pageRoute.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
+  }
+}
+
+/** Returns the view of an unknown path. Views of known paths extend it. */
+function baseView({ request, answer, headers }: RenderInput): HtmlView {
+  const { exchange, method, query, signedIn, path, route } = request;
+  return {
+    kind: 'none',
+    name: 'Page not found',
+    description: '',
+    method,
+    url: request.message.url!,
+    path,
+    query,
+    base: API_BASE_PATH,
+    baseUrl: exchange.baseUrl,
+    status: answer.status,
+    body: answer.body,
+    headers,
+    allow: route?.allow ?? [],
+    links: NO_LINKS,
+    errors: errorsOf(answer),
+    kinds: {},
+    writable: [],
+    labels: {},
+    siblings: [],
+    actions: [],
+    resources: [],
+    filters: [],
+    orderable: [],
+    forms: [],
+    removable: false,
+    locked: [],
+    signedIn,
+    visitor: exchange.visitor?.() ?? {},
+  };
+}
+
+function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
+  const { fields, view, resource, actions } = endpoint;
+  const visible = fields.filter(({ hidden }) => !hidden);
+  return {
+    resource: resourceOf(endpoint),
+    kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
+    writable: visible.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
+    labels: Object.fromEntries(visible.map((fact) => [fact.rest, labelOf(fact)])),
+    siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
+    actions: [...actions.values()].map(({ fact, field }) => ({ name: fact.name, description: field.description ?? '' })),
+  };
+}
+
+/** Returns the messages of a 400 response, if it has them by field. */
+function errorsOf({ status, body }: RestResponse): FieldErrors {
+  if (status !== 400 || body === null || typeof body !== 'object') return {};
+  return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};
+}

@@ -1,0 +1,191 @@
+/** View model of a browsable page: everything that the page shows of a request and its response. */
+import type { FormTexts } from '../../../rest/dialect/methodoverride';
+import type { Choice, FieldKind } from '../../../contract/facts';
+import type { Links } from './idlinks';
+import type { TimeSeries } from './timeseries';
+import type { Metadata } from '../../../rest/dialect/metadata';
+import type { Route } from '../../../rest/routes';
+
+export interface FormControl {
+  key: string;
+  label: string;
+  kind: FieldKind | 'password';
+  required: boolean;
+  /** Whether the input has a single line, whatever its maximum length. */
+  line?: boolean;
+  help?: string;
+  minLength?: number;
+  maxLength?: number;
+  min?: number;
+  max?: number;
+  /** Unit of the number, such as `kg`. */
+  unit?: string;
+  /** Digits after the decimal point. */
+  places?: number;
+  choices?: readonly Choice[];
+  /** Whether the input sends several values under its key. */
+  many?: boolean;
+  /** Whether the value is a text with several ids, separated by commas. */
+  commas?: boolean;
+  /** Name of the endpoint of the rows that the id refers to. */
+  target?: string;
+  /** GraphQL type of the rows that are searched by name. */
+  searched?: string;
+  /** Rows that match the typed name. */
+  found?: readonly Choice[];
+  /** Name of the row whose id is the value of the input. */
+  chosen?: string;
+}
+
+export type FieldErrors = Readonly<Record<string, readonly string[]>>;
+
+export interface WriteForm {
+  action: string;
+  /** HTTP methods that the form can send; the first one is the default. */
+  methods: readonly string[];
+  controls: readonly FormControl[];
+  values: FormTexts;
+  /** The values of the form as JSON text. */
+  raw: string;
+  failed?: 'fields' | 'raw';
+}
+
+export interface RowLink {
+  label: string;
+  id: string;
+  /** URL of the detail page; absent if there is none. */
+  href?: string;
+}
+
+/** Content of a table cell: links to rows, the URL of an image, or a text. */
+export interface Cell {
+  text?: string;
+  links?: readonly RowLink[];
+  picture?: string;
+}
+
+export interface Column {
+  /** REST key of the field; empty if the column shows no single field. */
+  key: string;
+  label: string;
+  sortable: boolean;
+  /** Alignment: numbers are aligned right, dates are not wrapped. */
+  as?: 'number' | 'day';
+}
+
+export interface TableRow {
+  id: string;
+  name: string;
+  href?: string;
+  picture?: string;
+  /** Cells of all columns but the first, which shows the name. */
+  cells: readonly Cell[];
+}
+
+/** Table of rows. The first column shows their names. */
+export interface TableView {
+  title: string;
+  columns: readonly Column[];
+  rows: readonly TableRow[];
+}
+
+/** Child list of a row, with its first or its newest rows. */
+export interface ChildRows {
+  label: string;
+  total: number;
+  sheet: TableView;
+  /** URL of the list of all child rows; `add` is that of its form for a new row. */
+  all?: string;
+  add?: string;
+}
+
+export interface TrainingPlan {
+  days: readonly {
+    link: RowLink;
+    weekdays: string;
+    sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
+  }[];
+  /** Ids of the main muscles that the plan trains; `secondary` are those that help. */
+  main: readonly string[];
+  secondary: readonly string[];
+}
+
+export interface DetailField {
+  label: string;
+  key: string;
+  cell: Cell;
+}
+
+export interface DetailRow {
+  name: string;
+  training?: TrainingPlan;
+  /** Unit of sums of nutrients. */
+  massUnit: 'g' | 'oz';
+  /** Daily energy goal in kcal, if the row is compared with it. */
+  goal?: number;
+  facts: readonly DetailField[];
+  below: readonly ChildRows[];
+}
+
+export interface Resource {
+  name: string;
+  /** Label of one row, such as `Weight entry`; `plural` is that of several rows. */
+  singular: string;
+  plural: string;
+  description: string;
+  owned: boolean;
+}
+
+export interface HtmlView {
+  kind: Route['kind'] | 'none';
+  name: string;
+  /** Description from the OPTIONS response. */
+  description: string;
+  method: string;
+  /** Path and query string of the request. */
+  url: string;
+  /** Path of the page, without a format suffix. */
+  path: string;
+  query: URLSearchParams;
+  /** Path prefix of the REST API. */
+  base: string;
+  /** Scheme and host of the server, as the client sees them. */
+  baseUrl: string;
+  status: number;
+  body: unknown;
+  headers: Readonly<Record<string, string>>;
+  allow: readonly string[];
+  options?: Metadata;
+  links: Links;
+  /** Messages of the response by field, if it has them by field. */
+  errors: FieldErrors;
+  resource?: Resource;
+  id?: string;
+  action?: string;
+  /** Kinds of the visible fields by REST key. */
+  kinds: Readonly<Record<string, FieldKind>>;
+  /** REST keys of the visible fields that can be written. */
+  writable: readonly string[];
+  labels: Readonly<Record<string, string>>;
+  /** Names of other endpoints with the same rows. */
+  siblings: readonly string[];
+  /** Rows of a list page. */
+  sheet?: TableView;
+  /** Time series of a list page. */
+  drawn?: TimeSeries;
+  /** The row of a detail page or of an action. */
+  thing?: DetailRow;
+  actions: readonly { name: string; description: string }[];
+  /** Resources that the API root lists. */
+  resources: readonly Resource[];
+  filters: readonly FormControl[];
+  orderable: readonly string[];
+  window?: { limit: number; offset: number };
+  graphql?: { document: string; variables: Record<string, unknown> };
+  forms: readonly WriteForm[];
+  removable: boolean;
+  /** HTTP methods that become available by signing in. */
+  locked: readonly string[];
+  signedIn: boolean;
+  visitor: { username?: string; csrfToken?: string };
+}

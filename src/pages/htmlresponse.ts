@@ -1,0 +1,20 @@
+/** Reads form fields and query parameters, and sends HTML pages. */
+import type { Response } from 'express';
+import { PAGE_HEADERS } from './securityheaders';
+
+export type FormValues = Record<string, unknown> | undefined;
+
+/** Returns all text values of a form field or query parameter. */
+export const fieldTexts = (values: FormValues, name: string): string[] =>
+  [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
+
+/** Returns the last text value of a form field or query parameter, undefined if there is none. */
+export function fieldText(values: FormValues, name: string): string | undefined {
+  const value = values?.[name];
+  const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;
+  return typeof lastValue === 'string' ? lastValue : undefined;
+}
+
+export function sendPage(response: Response, status: number, page: string): void {
+  response.status(status).set(PAGE_HEADERS).type('html').send(page);
+}

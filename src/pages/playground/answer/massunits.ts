@@ -1,0 +1,96 @@
+/** Finds the masses in a query result by the descriptions of fields in the schema, and converts them between kilograms and pounds. */
+import {
+  getArgumentValues,
+  getNamedType,
+  getOperationAST,
+  isCompositeType,
+  isLeafType,
+  isObjectType,
+  Kind,
+  typeFromAST,
+  type DocumentNode,
+  type FragmentDefinitionNode,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  type SelectionSetNode,
+} from 'graphql';
+import { KILOGRAMS_NOTE, UNIT_BY_ARGUMENT_NOTE, KILOGRAMS_PER_POUND, MASS_UNIT_TYPE } from '../../../contract/massunits';
+import type { List, Table } from './table';
+
+export const UNITS = ['kg', 'lb'] as const;
+export type Unit = (typeof UNITS)[number];
+
+export interface Request {
+  query: DocumentNode;
+  variables?: Readonly<Record<string, unknown>>;
+  operationName?: string | null;
+}
+
+/** Units by the path of the field from the root of the result, such as `workoutLogs.nodes.weightKg`. */
+export type MassUnits = ReadonlyMap<string, Unit>;
+
+const KILOGRAMS: Record<Unit, number> = { kg: 1, lb: Number(KILOGRAMS_PER_POUND) };
+const DECIMAL_PLACES = 2;
+
+type Field = GraphQLField<unknown, unknown>;
+const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
+
+export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): MassUnits {
+  const masses = new Map<string, Unit>();
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  const walk = (
+    { selections }: SelectionSetNode,
+    type: GraphQLNamedType,
+    path: readonly string[],
+    requestedUnit: Unit | undefined,
+  ): void => {
+    for (const node of selections) {
+      if (node.kind !== Kind.FIELD) {
+        const { typeCondition, selectionSet } = node.kind === Kind.FRAGMENT_SPREAD ? fragments.get(node.name.value)! : node;
+        walk(selectionSet, typeCondition ? (getNamedType(typeFromAST(schema, typeCondition)) ?? type) : type, path, requestedUnit);
+        continue;
+      }
+      const field = fieldOf(type, node.name.value);
+      if (!field) continue;
+      const argument = field.args.find((one) => getNamedType(one.type).name === MASS_UNIT_TYPE);
+      const value = argument && getArgumentValues(field, node, variables)[argument.name];
+      const unit = argument ? UNITS.find((one) => one.toUpperCase() === value) : requestedUnit;
+      const fieldPath = [...path, node.alias?.value ?? node.name.value];
+      const fieldType = getNamedType(field.type);
+      if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
+      else if (isLeafType(fieldType)) {
+        const massUnit = unitIn(field, argument !== undefined, unit);
+        if (massUnit) masses.set(fieldPath.join('.'), massUnit);
+      }
+    }
+  };
+  const operation = getOperationAST(query, operationName);
+  const root = operation && schema.getRootType(operation.operation);
+  if (root) walk(operation.selectionSet, root, [], undefined);
+  return masses;
+}
+
+/** Returns the unit of a mass, undefined for other fields. A unit argument applies to its field, and below it to fields whose description says so. */
+function unitIn({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
+  if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
+  // Integers whose description mentions kilograms are numbers of distinct masses.
+  return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
+}
+
+/** Converts the masses in the table of a list to the chosen unit; without one they keep their units. */
+export function convertMasses(table: Table, masses: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
+  if (masses.size === 0) return table;
+  const unitOf = (name: string) => masses.get(list ? `${list.root}.${name}` : name);
+  const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
+  const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS[unit] / KILOGRAMS[chosenUnit] : undefined));
+  const columns = table.columns.map((column, index) => {
+    const unit = units[index];
+    return unit ? { ...column, unit: chosenUnit ?? unit, ...(factors[index] && { isConverted: true }) } : column;
+  });
+  if (!factors.some(Boolean)) return { columns, rows: table.rows };
+  const convert = (cell: unknown, factor: number | undefined) =>
+    factor === undefined || cell === null ? cell : (Number(cell) * factor).toFixed(DECIMAL_PLACES);
+  return { columns, rows: table.rows.map((row) => row.map((cell, index) => convert(cell, factors[index]))) };
+}

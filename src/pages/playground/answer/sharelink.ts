@@ -1,0 +1,49 @@
+/** Share links: the URL of the playground with a query, its variables and the view of its result. Headers are never part of a link. */
+import { CHARTS, VIEWS, type ChartKind, type ChartSettings, type ResultViewName } from './settings';
+import { UNITS, type Unit } from './massunits';
+
+export interface SharedRequest {
+  query: string;
+  /** Variables as the JSON text of their editor. */
+  variables?: string;
+  view?: ResultViewName;
+  chart?: ChartSettings;
+  /** Unit of masses. */
+  unit?: Unit;
+}
+
+export const PLAYGROUND_PATH = '/playground';
+export const SCHEMA_PATH = '/playground/schema.json';
+
+export function shareUrlOf({ query, variables, view, chart, unit }: SharedRequest): string {
+  const parameters = new URLSearchParams({ query });
+  if (variables?.trim()) parameters.set('variables', variables);
+  if (view) parameters.set('view', view);
+  if (chart) parameters.set('chart', JSON.stringify(chart));
+  if (unit) parameters.set('unit', unit);
+  return `${PLAYGROUND_PATH}?${parameters.toString()}`;
+}
+
+const isStringArray = (value: unknown): value is string[] => Array.isArray(value) && value.every((one) => typeof one === 'string');
+
+function chartOf(text: string | null): ChartSettings | undefined {
+  try {
+    const { kind, x, y, by } = JSON.parse(text ?? '{}') as Record<string, unknown>;
+    if (!CHARTS.includes(kind as ChartKind) || typeof x !== 'string' || !isStringArray(y) || y.length === 0) return undefined;
+    return { kind: kind as ChartKind, x, y, ...(typeof by === 'string' && { by }) };
+  } catch {
+    // Links with invalid chart settings, such as edited ones, are opened without them.
+    return undefined;
+  }
+}
+
+/** Parses the parameters of a share link; undefined if they contain no query. */
+export function parseShareUrl(parameters: URLSearchParams): SharedRequest | undefined {
+  const query = parameters.get('query');
+  if (query === null) return undefined;
+  const view = VIEWS.find((one) => one === parameters.get('view'));
+  const variables = parameters.get('variables') ?? undefined;
+  const chart = chartOf(parameters.get('chart'));
+  const unit = UNITS.find((one) => one === parameters.get('unit'));
+  return { query, ...(variables !== undefined && { variables }), ...(view && { view }), ...(chart && { chart }), ...(unit && { unit }) };
+}

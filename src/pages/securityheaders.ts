@@ -1,0 +1,28 @@
+/** Security headers of HTML pages: content security policy, framing, referrer and caching. */
+import { createHash } from 'node:crypto';
+import { PRIVATE_CACHE_CONTROL } from '../rest/response';
+import { STYLE } from './style';
+
+/** Returns the Content-Security-Policy source that allows this inline style sheet by its hash. */
+export const inlineStyleSource = (style: string): string => `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+
+/** `styles` are the sources of `style-src`; `connections` are those of `connect-src`, for pages whose scripts send requests. */
+export const securityHeaders = (styles: string, connections = "'none'"): Readonly<Record<string, string>> => ({
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src ${styles}`,
+    `connect-src ${connections}`,
+    "img-src 'self' data:",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'same-origin',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  // Pages contain personal data: the user name, CSRF tokens, API keys.
+  'Cache-Control': PRIVATE_CACHE_CONTROL,
+});
+
+export const PAGE_HEADERS = securityHeaders(inlineStyleSource(STYLE));

@@ -1,0 +1,37 @@
+/** Computed endpoints and detail actions: query parameters become the arguments of one GraphQL field, its value the response body. */
+import { isNonNullType } from 'graphql';
+import type { BodyFact } from '../contract/facts';
+import { toQueryParameter } from '../contract/casing';
+import { runOperation } from './operations';
+import { lastValueOf } from './dialect/querystring';
+import type { ComputedEndpoint, ResultData } from './endpoints';
+import { RestError } from './errors';
+import type { RestResponse, RestRequest } from './request';
+
+/** `self` is the id of the row whose field is computed; absent for a free-standing endpoint. */
+export async function handleComputedEndpoint(
+  { fact, field, run: operation }: ComputedEndpoint<BodyFact>,
+  request: RestRequest,
+  self?: string,
+): Promise<RestResponse> {
+  const required = field.args.filter(({ type }) => isNonNullType(type));
+  const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
+  if (fact.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name])) return { status: 200, body: fact.whenMissing };
+  // Missing required arguments are sent empty: the field rejects them itself, after an unknown row was reported (404 before 400).
+  for (const { name } of required) argumentValues[name] ??= '';
+  try {
+    const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
+    return { status: 200, body: responseBody(fact, self === undefined ? data.result : data.row.action) };
+  } catch (error) {
+    if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+    return { status: 200, body: { ...fact.whenInvalid, errors: error.body } };
+  }
+}
+
+function responseBody({ key, maps = [] }: BodyFact, value: ResultData): unknown {
+  const body = maps.length ? { ...value } : value;
+  for (const name of maps)
+    body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));
+  if (key === undefined) return body;
+  return body === null ? {} : { [key]: body };
+}

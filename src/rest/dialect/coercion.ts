@@ -1,0 +1,210 @@
+/** Coercion of request body values to GraphQL input values; leniency and error messages follow Django REST framework. */
+import { DateTime } from 'luxon';
+import {
+  NOT_AN_INTEGER,
+  NOT_A_DATE,
+  NOT_A_DATETIME,
+  NOT_A_NUMBER,
+  NOT_A_STRING,
+  NOT_A_TIME,
+  NOT_EMPTY,
+  noSuchRow,
+} from '../../contract/messages';
+import type { FieldFact, FieldKind } from '../../contract/facts';
+import { UploadedFile } from '../../platform/multipart';
+import { parseDecimal, clampToSafeInteger, parseInteger, pythonStrip, pythonRstrip, parseUuid } from '../../platform/pythonscalars';
+import { isInteger, isNumber, pythonNumberText, numberValue } from './json';
+
+export type CoercibleField = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
+
+export type CoercionResult = { value: unknown } | { messages: string[] };
+
+const accept = (value: unknown): CoercionResult => ({ value });
+const reject = (message: string): CoercionResult => ({ messages: [message] });
+
+/** Django keeps larger uploads on disk, which changes the name of their type in messages. */
+const MAX_IN_MEMORY_BYTES = 2_621_440;
+
+/** Name of a value's type in Python, for error messages. */
+export function pythonTypeName(value: unknown): string {
+  if (value === null) return 'NoneType';
+  if (Array.isArray(value)) return 'list';
+  if (isNumber(value)) return isInteger(value) ? 'int' : 'float';
+  if (value instanceof UploadedFile) return value.size > MAX_IN_MEMORY_BYTES ? 'TemporaryUploadedFile' : 'InMemoryUploadedFile';
+  return { string: 'str', boolean: 'bool', object: 'dict' }[typeof value as string] ?? typeof value;
+}
+
+/** Formats a JSON value like Python's `str(value)`. */
+export function pythonText(value: unknown): string {
+  if (value === null) return 'None';
+  if (isNumber(value)) return pythonNumberText(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (Array.isArray(value)) return `[${value.map((item) => (typeof item === 'string' ? `'${item}'` : pythonText(item))).join(', ')}]`;
+  if (value instanceof UploadedFile) return value.filename;
+  if (typeof value === 'object')
+    return `{${Object.entries(value!)
+      .map(([key, item]) => `'${key}': ${typeof item === 'string' ? `'${item}'` : pythonText(item)}`)
+      .join(', ')}}`;
+  return String(value);
+}
+
+const MAX_NUMBER_CHARACTERS = 1000;
+const TRUE_VALUES = ['t', 'T', 'y', 'Y', 'yes', 'YES', 'Yes', 'true', 'True', 'TRUE', 'on', 'On', 'ON', '1'];
+const FALSE_VALUES = ['f', 'F', 'n', 'N', 'no', 'NO', 'No', 'false', 'False', 'FALSE', 'off', 'Off', 'OFF', '0'];
+const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
+  ...[...TRUE_VALUES, 1, true].map((value): [unknown, boolean] => [value, true]),
+  ...[...FALSE_VALUES, 0, false].map((value): [unknown, boolean] => [value, false]),
+]);
+
+/** Numbers are accepted as texts, in JavaScript's spelling. */
+function coerceString(value: unknown): CoercionResult {
+  if (isNumber(value)) return accept(String(numberValue(value)));
+  return typeof value === 'string' ? accept(pythonStrip(value)) : reject(NOT_A_STRING);
+}
+
+const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
+
+/** Accepts a fraction of zeros, as in `5.0`. */
+function coerceInteger(value: unknown): CoercionResult {
+  if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
+  const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
+  const pointIndex = sentText.lastIndexOf('.');
+  const integerText = pointIndex >= 0 && /^\.0*$/.test(pythonRstrip(sentText.slice(pointIndex))) ? sentText.slice(0, pointIndex) : sentText;
+  const number = parseInteger(integerText);
+  return number === undefined ? reject(NOT_AN_INTEGER) : accept(number);
+}
+
+function coerceDecimal(value: unknown): CoercionResult {
+  const sentText = typeof value === 'string' || isNumber(value) ? pythonStrip(pythonText(value)) : '';
+  if (isTooLong(sentText)) return reject('String value too large.');
+  const number = parseDecimal(toAsciiDigits(sentText));
+  return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
+}
+
+/** Converts digits of other scripts, because existing clients send weights in local digits. Only decimals accept them. */
+const toAsciiDigits = (sentText: string): string => sentText.replace(/[^\P{Nd}0-9]/gu, toAsciiDigit);
+
+/** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. */
+function toAsciiDigit(digit: string): string {
+  const code = digit.codePointAt(0)!;
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
+  return String(code - zero);
+}
+
+function coerceBoolean(value: unknown): CoercionResult {
+  const booleanValue = BOOLEAN_BY_VALUE.get(isNumber(value) ? numberValue(value) : value);
+  return booleanValue === undefined ? reject('Must be a valid boolean.') : accept(booleanValue);
+}
+
+/** `None` selects the null choice if the field has one. */
+function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResult {
+  const choiceText = pythonText(value);
+  return accept(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);
+}
+
+export const padWithZeros = (part: string, length = 2) => part.padStart(length, '0');
+
+function coerceDate(value: unknown): CoercionResult {
+  const parts = typeof value === 'string' ? /^(\d{4})-(\d{1,2})-(\d{1,2})\n?$/.exec(value) : null;
+  const date = parts && `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
+  return date && isValidDate(date) ? accept(date) : reject(NOT_A_DATE);
+}
+
+export const isValidDate = (date: string) => !date.startsWith('0000') && DateTime.fromISO(date).isValid;
+
+export const isValidTime = (hour: string, minute: string, second = '0') => Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60;
+
+function coerceTime(value: unknown): CoercionResult {
+  // Text after the time, such as a `Z`, is ignored.
+  const parts = typeof value === 'string' ? /^(\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?/.exec(value) : null;
+  if (!parts || !isValidTime(parts[1]!, parts[2]!, parts[3])) return reject(NOT_A_TIME);
+  return accept(`${padWithZeros(parts[1]!)}:${padWithZeros(parts[2]!)}:${padWithZeros(parts[3] ?? '0')}${parts[4] ? `.${parts[4]}` : ''}`);
+}
+
+const DATE_TIME_PATTERN =
+  /^(\d{4})-(\d{1,2})-(\d{1,2})[T ](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:[.,](\d{1,6})\d{0,6})?)?(Z|[+-]\d\d(?::?\d\d)?)?\n?$/;
+
+/** Normalizes a UTC offset to `±HH:MM`. Minutes may exceed 59, as in `+01:60`. Returns undefined from 24 hours on. */
+function normalizeOffset(text: string): string | undefined {
+  if (text === 'Z') return text;
+  const [hours, minutes] = [text.slice(1, 3), text.slice(3).replace(':', '') || '0'].map(Number) as [number, number];
+  const total = 60 * hours + minutes;
+  return total < 24 * 60 ? `${text[0]}${padWithZeros(String(Math.floor(total / 60)))}:${padWithZeros(String(total % 60))}` : undefined;
+}
+
+/** A date-time without offset is local to `timeZone`, where it must exist and be unambiguous (daylight saving time). */
+function coerceDateTime(value: unknown, _field: CoercibleField, timeZone: string): CoercionResult {
+  const invalidDateTime = reject(NOT_A_DATETIME);
+  const parts = typeof value === 'string' ? DATE_TIME_PATTERN.exec(value) : null;
+  if (!parts) return invalidDateTime;
+  const date = `${parts[1]}-${padWithZeros(parts[2]!)}-${padWithZeros(parts[3]!)}`;
+  if (!isValidDate(date) || !isValidTime(parts[4]!, parts[5]!, parts[6])) return invalidDateTime;
+  const localDateTime = `${date}T${padWithZeros(parts[4]!)}:${padWithZeros(parts[5]!)}:${padWithZeros(parts[6] ?? '0')}`;
+  const fraction = parts[7] ? `.${parts[7]}` : '';
+  const offset = parts[8] && normalizeOffset(parts[8]);
+  if (parts[8]) return offset ? accept(`${localDateTime}${fraction}${offset}`) : invalidDateTime;
+  const zonedTime = DateTime.fromISO(localDateTime, { zone: timeZone });
+  const exists = zonedTime.toISO({ includeOffset: false, suppressMilliseconds: true }) === localDateTime;
+  if (!exists || zonedTime.getPossibleOffsets().length > 1) return reject(`Invalid datetime for the timezone "${timeZone}".`);
+  return accept(`${localDateTime}${fraction}${zonedTime.toFormat('ZZ')}`);
+}
+
+function coerceUuid(value: unknown): CoercionResult {
+  const digits = typeof value === 'string' ? parseUuid(value) : undefined;
+  return digits === undefined ? reject(`“${pythonText(value)}” is not a valid UUID.`) : accept(digits);
+}
+
+/** Returns a value as a row id, or undefined if it cannot be one. Fractions are truncated. */
+export function parseRowId(value: unknown): number | undefined {
+  if (isNumber(value))
+    return isInteger(value) || Number.isFinite(numberValue(value)) ? clampToSafeInteger(Math.trunc(numberValue(value))) : undefined;
+  return typeof value === 'string' ? parseInteger(value) : undefined;
+}
+
+/** Returns the items of a list of row ids. An object counts as the list of its keys, as when Python iterates a dict. Undefined for other values. */
+export function listItemsOf(value: unknown): readonly unknown[] | undefined {
+  if (Array.isArray(value)) return value;
+  return value !== null && typeof value === 'object' && !isNumber(value) ? Object.keys(value) : undefined;
+}
+
+/** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
+export function coerceReference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
+  const coerceId = (item: unknown): CoercionResult => {
+    const id = parseRowId(item);
+    if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);
+    return id !== undefined && (knownIds?.includes(id) ?? true) ? accept(id) : reject(noSuchRow(pythonText(item)));
+  };
+  if (!field.relation!.many) return coerceId(value);
+  const items = listItemsOf(value);
+  if (!items) return reject(`Expected a list of items but got type "${pythonTypeName(value)}".`);
+  if (items.length === 0) return reject(NOT_EMPTY);
+  const ids = new Set<unknown>();
+  for (const item of items) {
+    const coercedId = coerceId(item);
+    if ('messages' in coercedId) return coercedId;
+    ids.add(coercedId.value);
+  }
+  return accept([...ids]);
+}
+
+const COERCION_BY_KIND: Partial<Record<FieldKind, (value: unknown, field: CoercibleField, timeZone: string) => CoercionResult>> = {
+  string: coerceString,
+  url: coerceString,
+  integer: coerceInteger,
+  decimal: coerceDecimal,
+  boolean: coerceBoolean,
+  choice: coerceChoice,
+  date: coerceDate,
+  time: coerceTime,
+  datetime: coerceDateTime,
+  uuid: coerceUuid,
+};
+
+/** Coerces a value that is present, not null and not a relation, and checks the limits of its field. */
+export function coerceValue(field: CoercibleField, value: unknown, timeZone: string): CoercionResult {
+  const result = COERCION_BY_KIND[field.kind]?.(value, field, timeZone) ?? accept(value);
+  if ('messages' in result) return result;
+  const messages = field.check(result.value, timeZone);
+  return messages.length ? { messages } : result;
+}

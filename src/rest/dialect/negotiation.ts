@@ -1,0 +1,108 @@
+/** Content negotiation (RFC 9110, section 12): chooses JSON or HTML by path suffix, `?format=` or Accept header, in this order. */
+import { notAcceptable, notFound } from '../errors';
+import { parseInteger } from '../../platform/pythonscalars';
+import { lastValueOf } from './querystring';
+
+export type Format = 'json' | 'api';
+export const MEDIA_TYPE_BY_FORMAT: Record<Format, string> = { json: 'application/json', api: 'text/html' };
+
+export interface Representation {
+  format: Format;
+  /** Spaces per level of JSON indentation. */
+  indent?: number;
+}
+
+export const MAX_INDENT = 8;
+
+/** About ten times the length that browsers send. */
+const MAX_ACCEPT_CHARACTERS = 4000;
+const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/** A media range of an Accept header. */
+interface MediaRange {
+  type: string;
+  quality: number;
+  indent?: string;
+  /** Whether there are parameters other than `q`. */
+  hasParameters: boolean;
+}
+
+/** Parses a media range. Its parameters are ignored, except `q` and `indent`. */
+function parseMediaRange(part: string): MediaRange {
+  const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
+  const range: MediaRange = { type: type.toLowerCase(), quality: 1, hasParameters: false };
+  for (const parameter of parameters) {
+    const equalsIndex = parameter.indexOf('=');
+    const [name, value] = [parameter.slice(0, equalsIndex).trimEnd().toLowerCase(), parameter.slice(equalsIndex + 1).trimStart()];
+    if (name === 'indent') range.indent = value;
+    if (name !== 'q') {
+      range.hasParameters = true;
+      continue;
+    }
+    if (!QUALITY_PATTERN.test(value)) throw notAcceptable();
+    range.quality = Number(value);
+  }
+  return range;
+}
+
+/** Inverse specificity of a media range: 0 for a type with parameters, 1 for a plain type, 2 for `type/*`, 3 for the range that matches any type. */
+function breadthOf({ type, hasParameters }: MediaRange): number {
+  if (type.startsWith('*/')) return 3;
+  if (type.endsWith('/*')) return 2;
+  return hasParameters ? 0 : 1;
+}
+
+function covers({ type }: MediaRange, media: string): boolean {
+  const [[main, sub], mediaParts] = [type.split('/'), media.split('/')];
+  return (main === '*' || main === mediaParts[0]) && (sub === '*' || sub === mediaParts[1]);
+}
+
+interface Match {
+  format: Format;
+  range: MediaRange;
+  breadth: number;
+}
+
+/** Returns the most specific media range that matches a format, or undefined if it has quality 0 or there is none. */
+function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
+  const [range] = ranges.filter((one) => covers(one, MEDIA_TYPE_BY_FORMAT[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
+  return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
+}
+
+const QUOTED_STRING = /^"(.*)"$/s;
+
+function parseIndent(indentText: string | undefined): { indent?: number } {
+  const number = indentText && parseInteger(indentText.replace(QUOTED_STRING, '$1'));
+  return number ? { indent: Math.min(Math.max(number, 0), MAX_INDENT) } : {};
+}
+
+/** Chooses the representation. Throws a 404 for an unknown format and a 406 if none is acceptable; both errors are sent as JSON. */
+export function negotiate(accept: string | undefined, query = new URLSearchParams(), suffix?: string): Representation {
+  const requestedFormat = suffix ?? (lastValueOf(query, 'format') || undefined);
+  if (requestedFormat !== undefined && requestedFormat !== 'json' && requestedFormat !== 'api') throw notFound();
+  // `?indent=` serves people who follow a link and cannot set a header. It counts only if the URL asks for JSON as well.
+  const queryIndent = requestedFormat === 'json' ? lastValueOf(query, 'indent') : undefined;
+  if (accept === undefined || accept === '*/*' || accept === 'application/json') {
+    if (requestedFormat === 'api' && accept === 'application/json') throw notAcceptable();
+    return { format: requestedFormat ?? 'json', ...parseIndent(queryIndent) };
+  }
+  if (accept.length > MAX_ACCEPT_CHARACTERS) throw notAcceptable();
+  const ranges = accept.split(',').map(parseMediaRange);
+  const formats: Format[] = requestedFormat ? [requestedFormat] : ['json', 'api'];
+  // The sort is stable, so JSON wins among formats of equal quality and specificity.
+  const [bestMatch] = formats
+    .map((format) => matchFormat(format, ranges))
+    .filter((match) => match !== undefined)
+    .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
+  if (!bestMatch) throw notAcceptable();
+  return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
+}
+
+/** Representation of the 404 for an unknown path: JSON if the client accepts it, otherwise an HTML page. */
+export function negotiateUnknown(accept: string | undefined): Representation {
+  try {
+    return negotiate(accept);
+  } catch {
+    return { format: 'api' };
+  }
+}

@@ -1,0 +1,51 @@
+/** Responses to OPTIONS requests: metadata about a route in the format of Django REST framework. */
+import { permitsMethod } from '../authorization';
+import { lookupKnownIds } from '../operations';
+import { fragmentName, type Endpoint, type Endpoints } from '../endpoints';
+import { LOGIN_TITLE } from './login';
+import type { RestResponse, RestRequest } from '../request';
+import type { Route } from '../routes';
+import { requestFieldsMetadata, endpointMetadata, responseFieldsMetadata, actionTitle, type Metadata } from './metadata';
+
+type ResourceRoute = Extract<Route, { kind: 'list' | 'detail' }>;
+
+export class OptionsMetadata {
+  private readonly descriptions = new Map<Endpoint, { requestFields: Metadata; responseFields: Metadata }>();
+
+  constructor({ resources }: Endpoints) {
+    const selections = new Map([...resources].map(([name, { selection }]) => [fragmentName(name), selection]));
+    for (const endpoint of resources.values())
+      this.descriptions.set(endpoint, {
+        requestFields: requestFieldsMetadata(endpoint),
+        responseFields: responseFieldsMetadata(endpoint, selections),
+      });
+  }
+
+  async describe(route: Route, request: RestRequest): Promise<RestResponse> {
+    return { status: 200, body: await this.describeRoute(route, request) };
+  }
+
+  private async describeRoute(route: Route, request: RestRequest): Promise<Metadata> {
+    if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
+    if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
+    if (route.kind === 'free') return endpointMetadata(route.computed.fact.title, route.computed.field.description ?? '');
+    if (route.kind === 'action') return endpointMetadata(actionTitle(route.computed.fact), route.computed.field.description ?? '');
+    const { endpoint } = route;
+    const { requestFields, responseFields } = this.descriptions.get(endpoint)!;
+    const method = await this.permittedWriteMethod(route, request);
+    return endpointMetadata(
+      `${endpoint.view.title} ${route.kind === 'list' ? 'List' : 'Instance'}`,
+      endpoint.view.description,
+      method && { [method]: requestFields },
+      responseFields,
+    );
+  }
+
+  private async permittedWriteMethod(route: ResourceRoute, request: RestRequest): Promise<'POST' | 'PUT' | undefined> {
+    const { create, update, resource } = route.endpoint;
+    if (!request.signedIn || (resource.group && request.exchange.lacking?.(resource.group, 'write'))) return undefined;
+    if (route.kind === 'list') return create && permitsMethod(route, 'POST') ? 'POST' : undefined;
+    if (!update || !permitsMethod(route, 'PUT')) return undefined;
+    return (await lookupKnownIds(route.endpoint, request, { self: [route.id] })).self!.length ? 'PUT' : undefined;
+  }
+}

@@ -1,0 +1,49 @@
+/** Write requests: POST, PUT, PATCH and DELETE each run one GraphQL mutation. */
+import { runOperation } from './operations';
+import { coerceInput, type InputError } from './dialect/input';
+import { WriteValidation } from './dialect/validation';
+import type { Endpoint } from './endpoints';
+import { notFound } from './errors';
+import { preconditionFailed, ifMatchVersions, NO_VERSION, responseWithETag } from './preconditions';
+import type { RestResponse, RestRequest } from './request';
+
+/** Whether a mutation reports an error for an argument: `id` for a missing row, `ifVersion` for a version mismatch. */
+const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
+  errors.some(({ path }) => path[0] === argument);
+
+/** POST, PUT and PATCH. If the mutation reports errors or the body cannot be coerced to its input, `Validation` throws the REST error. */
+export async function handleWrite(endpoint: Endpoint, request: RestRequest, timeZone: string, id?: string): Promise<RestResponse> {
+  const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
+  const validation = new WriteValidation(endpoint, request, inputOptions, id);
+  const body = await validation.readObject();
+  const { input, errors } = coerceInput(endpoint.fields, body, inputOptions);
+  if (Object.keys(errors).length) await validation.rejectInvalid(body);
+  const [operation, versionCondition] =
+    id === undefined ? [endpoint.create!] : [endpoint.update!, await ifVersionVariable(endpoint, request, id)];
+  const { answer } = await runOperation(operation, request, { id, input, ...versionCondition });
+  if (reportsError('ifVersion', answer)) throw preconditionFailed();
+  if (reportsError('id', answer)) {
+    await validation.rejectInvalid(body);
+    throw notFound();
+  }
+  if (answer.errors.length) await validation.rejectInvalid(body, answer.errors);
+  return responseWithETag(endpoint, id === undefined ? 201 : 200, answer.row);
+}
+
+export async function handleDelete(endpoint: Endpoint, request: RestRequest, id: string): Promise<RestResponse> {
+  const versionCondition = await ifVersionVariable(endpoint, request, id);
+  const { answer } = await runOperation(endpoint.remove!, request, { id, ...versionCondition });
+  if (reportsError('ifVersion', answer)) throw preconditionFailed();
+  if (reportsError('id', answer)) throw notFound();
+  return { status: 204 };
+}
+
+/** Returns the `ifVersion` variable for If-Match. Of several versions, the row's current one is used, because versions never recur. */
+async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
+  const acceptedVersions = version && ifMatchVersions(request.message.headers);
+  if (!acceptedVersions) return {};
+  if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_VERSION };
+  const { row } = await runOperation(version, request, { id });
+  const currentVersion = row[resource.version!] as string;
+  return { ifVersion: acceptedVersions.includes(currentVersion) ? currentVersion : NO_VERSION };
+}

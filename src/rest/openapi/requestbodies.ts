@@ -1,0 +1,28 @@
+/** JSON schemas of request bodies, derived from the same field metadata as OPTIONS. */
+import type { FieldFact } from '../../contract/facts';
+import { BODY_MEDIA_TYPES } from '../dialect/body';
+import type { Endpoint } from '../endpoints';
+import { requestFieldsMetadata } from '../dialect/metadata';
+import { withDescription, requestValueSchema, type JsonSchema } from './schemas';
+
+const MULTIPART = 'multipart/form-data';
+
+const writableFields = ({ fields }: Endpoint): FieldFact[] => fields.filter(({ restReadOnly }) => !restReadOnly);
+
+/** `partial` is true for PATCH bodies, which have no required fields. */
+export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
+  const metadata = requestFieldsMetadata(endpoint) as Record<string, { required: boolean; help_text?: string }>;
+  const fields = writableFields(endpoint);
+  const required = partial ? [] : fields.map(({ rest }) => rest).filter((key) => metadata[key]!.required);
+  const properties = fields.map((field) => {
+    const ignoredNote = field.restIgnoredOnCreate ? ' Not looked at when a row is made.' : '';
+    return [field.rest, withDescription(requestValueSchema(field), `${field.description}${ignoredNote}`)];
+  });
+  return { type: 'object', properties: Object.fromEntries(properties), ...(required.length && { required }) };
+}
+
+/** The request body object for all supported media types. Resources with files accept multipart forms only. */
+export function requestBody(schema: JsonSchema, endpoint?: Endpoint) {
+  const mediaTypes = endpoint && writableFields(endpoint).some(({ kind }) => kind === 'image') ? [MULTIPART] : BODY_MEDIA_TYPES;
+  return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) };
+}

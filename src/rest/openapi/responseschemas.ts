@@ -1,0 +1,98 @@
+/** JSON schemas of response bodies, derived from the GraphQL selection sets that produce them and the types of their fields. */
+import {
+  getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLNullableType,
+  type GraphQLObjectType,
+  type SelectionSetNode,
+} from 'graphql';
+import type { BodyFact } from '../../contract/facts';
+import { parseSelectionSet } from '../dialect/metadata';
+import { fragmentName, restSelectionOf, type Endpoint, type Endpoints } from '../endpoints';
+import { ANY_SCHEMA, schemaReference, withDescription, nullableSchema, responseValueSchema, type JsonSchema } from './schemas';
+
+type Field = GraphQLField<unknown, unknown>;
+
+/** Schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
+function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNamedType) => JsonSchema): JsonSchema {
+  if (!isListType(type)) return schemaOf(getNamedType(type));
+  const items = wrapInLists(getNullableType(type.ofType), schemaOf);
+  return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
+}
+
+function withMapProperties(value: JsonSchema, maps: readonly string[]): JsonSchema {
+  const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
+  for (const name of maps) {
+    const { properties } = mappedProperties[name]!.items as { properties: { value: JsonSchema } };
+    mappedProperties[name] = { type: 'object', additionalProperties: properties.value };
+  }
+  return maps.length ? { ...value, properties: mappedProperties } : value;
+}
+
+export class ResponseSchemas {
+  private readonly endpointByFragment: ReadonlyMap<string, Endpoint>;
+
+  constructor({ resources }: Endpoints) {
+    this.endpointByFragment = new Map([...resources].map(([name, endpoint]) => [fragmentName(name), endpoint]));
+  }
+
+  row({ type, selection }: Endpoint): JsonSchema {
+    return withDescription(this.object(type, parseSelectionSet(selection)), type.description);
+  }
+
+  /** Schema of the response of a computed endpoint: the value of its GraphQL field, transformed as its metadata says. */
+  value({ field, fact: { selection, key, maps = [] } }: { field: Field; fact: BodyFact }): JsonSchema {
+    const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)), maps);
+    const required = isNonNullType(field.type);
+    if (key === undefined) return required ? value : nullableSchema(value);
+    // A null value becomes an object without the key.
+    return { type: 'object', properties: { [key]: value }, ...(required && { required: [key] }) };
+  }
+
+  /** Schema of a field with a selection set; without one, all fields of its type are included. */
+  selected(field: Field, set: SelectionSetNode | undefined): JsonSchema {
+    const value = this.nonNullValue(field, set);
+    return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);
+  }
+
+  /** Schema of a field's value, without null. */
+  private nonNullValue({ type, extensions }: Field, set: SelectionSetNode | undefined): JsonSchema {
+    return wrapInLists(getNullableType(type), (namedType) => {
+      if (isLeafType(namedType)) return responseValueSchema(extensions.field, namedType);
+      return isObjectType(namedType) ? this.object(namedType, set ?? parseSelectionSet(restSelectionOf(namedType))) : ANY_SCHEMA;
+    });
+  }
+
+  private object(type: GraphQLObjectType, set: SelectionSetNode): JsonSchema {
+    const [first, ...otherSelections] = set.selections;
+    // A selection that consists of one view's fragment refers to the component of that view.
+    if (first?.kind === 'FragmentSpread' && !otherSelections.length)
+      return schemaReference(this.endpointByFragment.get(first.name.value)!.view.rest);
+    const properties = this.properties(type, set);
+    return { type: 'object', properties, required: Object.keys(properties) };
+  }
+
+  private properties(type: GraphQLObjectType, { selections }: SelectionSetNode): Record<string, JsonSchema> {
+    const fieldSchemas: Record<string, JsonSchema> = {};
+    for (const node of selections) {
+      if (node.kind === 'InlineFragment') Object.assign(fieldSchemas, this.properties(type, node.selectionSet));
+      else if (node.kind === 'FragmentSpread')
+        Object.assign(fieldSchemas, this.properties(type, parseSelectionSet(this.endpointByFragment.get(node.name.value)!.selection)));
+      else {
+        const field = type.getFields()[node.name.value]!;
+        const key = node.alias?.value ?? node.name.value;
+        fieldSchemas[key] = withDescription(
+          this.selected(field, node.selectionSet),
+          field.extensions.field?.description ?? field.description,
+        );
+      }
+    }
+    return fieldSchemas;
+  }
+}

@@ -1,0 +1,51 @@
+/** Route handlers: run the GraphQL operations behind a REST route and turn their data into a response. */
+import type { GraphQLSchema } from 'graphql';
+import { runOperation } from './operations';
+import { handleComputedEndpoint } from './computedendpoint';
+import { OptionsMetadata } from './dialect/optionsmetadata';
+import { handleList } from './dialect/list';
+import { parseCredentials, LOGIN_HINT } from './dialect/login';
+import { lastValueOf } from './dialect/querystring';
+import type { Endpoints } from './endpoints';
+import { loginFailed } from './errors';
+import { responseWithETag } from './preconditions';
+import type { RestResponse, RestRequest } from './request';
+import { API_BASE_PATH, type Route } from './routes';
+import { handleDelete, handleWrite } from './mutations';
+
+export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, timeZone: string) {
+  const descriptions = new OptionsMetadata(endpoints);
+  return async (route: Route, request: RestRequest): Promise<RestResponse> => {
+    const { method } = request;
+    if (method === 'OPTIONS') return descriptions.describe(route, request);
+    switch (route.kind) {
+      case 'root':
+        return { status: 200, body: apiRoot(endpoints, request, route.suffix) };
+      case 'login':
+        return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
+      case 'free':
+        return handleComputedEndpoint(route.computed, request);
+      case 'action':
+        return handleComputedEndpoint(route.computed, request, route.id);
+      case 'list':
+        return method === 'POST' ? handleWrite(route.endpoint, request, timeZone) : handleList(route.endpoint, request, schema);
+      case 'detail':
+        if (method === 'PUT' || method === 'PATCH') return handleWrite(route.endpoint, request, timeZone, route.id);
+        if (method === 'DELETE') return handleDelete(route.endpoint, request, route.id);
+        return responseWithETag(route.endpoint, 200, (await runOperation(route.endpoint.detail, request, { id: route.id })).row);
+    }
+  };
+}
+
+function apiRoot({ listed }: Endpoints, { exchange, query }: RestRequest, suffix: string | undefined): Record<string, string> {
+  const format = lastValueOf(query, 'format');
+  const urlSuffix = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
+  return Object.fromEntries(listed.map((name) => [name, `${exchange.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+}
+
+async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {
+  const { limits } = schema.getMutationType()!.getFields().login!.extensions;
+  const { token, errors } = (await runOperation(login, request, parseCredentials(await request.body(), limits))).login;
+  if (errors.length) throw loginFailed(errors[0].message);
+  return { token };
+}

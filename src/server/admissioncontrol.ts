@@ -1,0 +1,102 @@
+/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Rejections are counted and logged one by one. */
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { overloadedError } from '../core/model/errors';
+import type { ClientOrigin } from '../exchange/clientorigin';
+import { corsHeaders } from '../platform/cors';
+import type { ErrorResponses } from './errorresponses';
+import { FairRequestQueue } from './requestqueue';
+import { LoadShedder } from './loadshedding';
+import { rejectHandshake, logRejection } from './rejections';
+
+type RejectionReason = 'pressure' | 'late' | 'leaving';
+
+/** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
+const MIN_OPEN_FOR_SHEDDING = 16;
+
+export class AdmissionControl {
+  readonly rejectedCounts: Record<RejectionReason, number> = { pressure: 0, late: 0, leaving: 0 };
+
+  private readonly gate = new FairRequestQueue();
+  private readonly pressure: LoadShedder;
+  private isDraining = false;
+  private openRequests = 0;
+
+  /** `maxLag`: tolerated event-loop lag in milliseconds; 0 disables load shedding. */
+  constructor(
+    maxLag: number,
+    private readonly origin: ClientOrigin,
+    private readonly log: Logger,
+    private readonly failures: ErrorResponses,
+  ) {
+    this.pressure = new LoadShedder(maxLag, () => this.queueingDelay);
+  }
+
+  /** Queueing delay in milliseconds, see `Gate.lateness`. */
+  get queueingDelay(): number {
+    return this.gate.queueingDelay;
+  }
+
+  readonly onConnection = this.gate.onConnection;
+
+  /** Whether new work of an anonymous client or of a signed-in user is rejected now. */
+  readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
+
+  admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
+    const { authorization, cookie } = request.headers;
+    // Credentials are not verified here: that would cost more than a rejection saves.
+    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'pressure');
+    this.openRequests += 1;
+    response.once('close', () => (this.openRequests -= 1));
+    this.gate.enqueue(
+      () => this.origin.clientNetwork(request),
+      (waitedMs) => {
+        if (response.destroyed) return;
+        if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
+        this.reject(request, response, 'late');
+      },
+    );
+  }
+
+  admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
+    if (this.isDraining) return this.rejectSocket(request, socket, 'leaving');
+    if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'pressure');
+    this.gate.enqueue(
+      () => this.origin.clientNetwork(request),
+      (waitedMs) => {
+        if (socket.destroyed) return;
+        if (!this.pressure.isTooLate(waitedMs)) return begin();
+        this.rejectSocket(request, socket, 'late');
+      },
+    );
+  }
+
+  /** Starts draining: new WebSockets and subscriptions are rejected. */
+  startDraining(): void {
+    this.isDraining = true;
+  }
+
+  stop(): void {
+    this.pressure.stop();
+  }
+
+  private isOverloaded(isAnonymous: boolean): boolean {
+    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.pressure.rejects(isAnonymous);
+  }
+
+  private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
+    this.recordRejection(request, reason);
+    this.failures.sendUnavailable(request, response, overloadedError(), corsHeaders(request));
+  }
+
+  private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
+    this.recordRejection(request, reason);
+    rejectHandshake(request, socket);
+  }
+
+  private recordRejection(request: IncomingMessage, reason: RejectionReason): void {
+    this.rejectedCounts[reason] += 1;
+    logRejection(request, reason, this.origin, this.log);
+  }
+}

@@ -1,0 +1,57 @@
+/** Bootstraps the application: opens and migrates the database, seeds an empty embedded one, starts the services and creates the app. */
+import type { Logger } from 'pino';
+import { TokenVault } from '../auth/tokens';
+import { createApp, type App } from './app';
+import type { Config } from '../platform/config';
+import { migrateUp } from '../database/migrate';
+import type { EmbeddedConnection } from '../database/embedded';
+import { openDatabase } from '../database/open';
+import type { ClientOrigin } from '../exchange/clientorigin';
+import { models } from '../graphql/schema';
+import { startServices } from '../exchange/services';
+import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
+
+export interface RunningApp {
+  app: App;
+  /** Absent unless this start created it. */
+  demo?: DemoAccount;
+  /** Whether there is no user account (checked in production only). */
+  deserted: boolean;
+  /** Whether the database has no catalogue; an external one is filled by `fitgraph seed` or `fitgraph import`. */
+  bare: boolean;
+  close(): Promise<void>;
+}
+
+/** `embedded`: the embedded database, if the supervisor keeps it. */
+export async function bootstrap(config: Config, origin: ClientOrigin, log: Logger, embedded?: EmbeddedConnection): Promise<RunningApp> {
+  const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
+  const { database } = opened;
+  try {
+    const applied = await migrateUp(database, (message) => log.warn(message));
+    if (applied.length) log.info({ migrations: applied }, 'database migrated');
+    const vault = new TokenVault(opened.secretKey);
+    const demo = opened.embedded ? await seedFirstData() : undefined;
+    const { services, stop } = await startServices(config, database, vault, origin, log);
+    const app = await createApp(services);
+    return {
+      app,
+      demo,
+      deserted: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
+      bare: !(await database.ask('SELECT FROM "language" LIMIT 1')).length,
+      async close() {
+        await app.stop();
+        await stop();
+        await opened.close();
+      },
+    };
+
+    async function seedFirstData(): Promise<DemoAccount | undefined> {
+      const seeding = { database, vault, timeZone: config.timeZone };
+      const fresh = await seedReference(seeding);
+      return fresh && !config.production ? seedDemo(seeding) : undefined;
+    }
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
+}

@@ -1,0 +1,11 @@
+/** Validation of the files and folders named by the configuration: data folder, TLS certificate and key. */
+import { checkDataDir } from '../database/datadir';
+import { ClientOrigin } from '../exchange/clientorigin';
+import type { Config } from '../platform/config';
+import { readTls, type TlsFiles } from './tls';
+
+/** Throws a ConfigError if one is unusable. Runs before anything is started; also parses TRUSTED_PROXIES. */
+export function validateConfiguredFiles(config: Config): { origin: ClientOrigin; tls?: TlsFiles } {
+  checkDataDir(config.dataDir);
+  return { origin: new ClientOrigin(config), tls: config.tls && readTls(config.tls) };
+}

@@ -1,0 +1,72 @@
+/**
+ * Containment of uncaught errors. Subclasses of Node's request and response catch errors thrown by their listeners and fail that one request;
+ * other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
+ */
+import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
+import type { Logger } from 'pino';
+import { REQUEST_ID_HEADER } from '../exchange/clientorigin';
+import type { ErrorResponses } from './errorresponses';
+
+export class ErrorContainment {
+  constructor(
+    private readonly log: Logger,
+    private readonly failures: Pick<ErrorResponses, 'handleError'>,
+  ) {}
+
+  get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+    const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
+    class GuardedRequest extends IncomingMessage {
+      response?: ServerResponse;
+      declare upgradeRequested: boolean | null;
+
+      /** If true, Node emits `upgrade` or `connect`. False for unknown protocols, which a server ignores (RFC 9110, section 7.8). */
+      get upgrade(): boolean | null {
+        return this.upgradeRequested && (this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? ''));
+      }
+
+      set upgrade(value: boolean | null) {
+        this.upgradeRequested = value;
+      }
+
+      override emit(event: string | symbol, ...args: unknown[]): boolean {
+        try {
+          return super.emit(event as 'close', ...(args as []));
+        } catch (error) {
+          fail(error, this, this.response);
+          return true;
+        }
+      }
+    }
+    class GuardedResponse extends ServerResponse<GuardedRequest> {
+      constructor(request: GuardedRequest) {
+        super(request);
+        request.response = this;
+      }
+
+      override emit(event: string | symbol, ...args: unknown[]): boolean {
+        try {
+          return super.emit(event as 'close', ...(args as []));
+        } catch (error) {
+          fail(error, this.req, this);
+          return true;
+        }
+      }
+    }
+    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as Pick<
+      ServerOptions,
+      'IncomingMessage' | 'ServerResponse'
+    >;
+  }
+
+  /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */
+  logUncaughtErrors(): void {
+    process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
+  }
+
+  private fail(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
+    this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
+    if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
+    response.shouldKeepAlive = false;
+    this.failures.handleError(error, request, response);
+  }
+}

@@ -1,0 +1,70 @@
+/** Error responses sent outside of GraphQL and REST handlers: overload (503), invalid requests (4xx) and unexpected errors (500). */
+import type { ErrorRequestHandler } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Logger } from 'pino';
+import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
+import { REQUEST_ID_HEADER } from '../exchange/clientorigin';
+import { sendGraphQLError } from '../graphql/apollo';
+
+type Headers = Record<string, string>;
+
+const isGraphQL = (url: string) => url.startsWith('/graphql');
+
+export class ErrorResponses {
+  constructor(private readonly log: Logger) {}
+
+  /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
+  sendUnavailable(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { message, extensions }: ClientError,
+    extraHeaders: Headers = {},
+  ): void {
+    const { code, retryAfter } = extensions;
+    if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
+    this.sendError(request, response, 503, String(code), message, extraHeaders);
+  }
+
+  /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
+  sendError(
+    request: IncomingMessage,
+    response: ServerResponse,
+    status: number,
+    code: string,
+    message: string,
+    extraHeaders: Headers = {},
+  ): void {
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (isGraphQL(request.url!)) return sendGraphQLError(request, response, status, code, message);
+    const body = JSON.stringify({ detail: message });
+    response
+      .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...extraHeaders })
+      .end(body);
+  }
+
+  handleError(error: unknown, request: IncomingMessage, response: ServerResponse, extraHeaders: Headers = {}): void {
+    // The client disconnected, or exceeded its timeout, while its body was being read.
+    if (request.destroyed && !request.complete) return void response.destroy();
+    const id = String(request.headers[REQUEST_ID_HEADER]);
+    if (response.headersSent) {
+      this.log.error({ id, err: error }, 'an answer could not be finished');
+      return void response.destroy();
+    }
+    const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
+    if (retryable) return this.sendUnavailable(request, response, retryable, extraHeaders);
+    this.log.error({ id, err: error }, 'unexpected error');
+    const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
+    const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
+    response.writeHead(500, { ...headers, ...extraHeaders }).end(body);
+  }
+
+  /** Error-handling middleware of Express. */
+  readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
+    const { status, message } = error as { status: number; message: string };
+    if (!(status >= 400 && status < 500)) return this.handleError(error, request, response);
+    // A body over the limit has already been rejected with 413 when its parser fails.
+    if (response.headersSent) return void (response.writableEnded || response.destroy());
+    if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);
+    response.status(status).json({ detail: message });
+  };
+}

@@ -1,0 +1,21 @@
+/** Reporting of requests rejected by admission control: their access-log line, and the raw 503 response to a WebSocket handshake. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import { MAX_LOGGED_LENGTH } from '../exchange/accesslog';
+import { REQUEST_ID_HEADER, type ClientOrigin } from '../exchange/clientorigin';
+import { REJECTED_MESSAGE } from '../platform/logging';
+
+/** Logs one line. Rejected requests are not authenticated, so only method, path and client address are known. */
+export function logRejection(request: IncomingMessage, reason: string, origin: ClientOrigin, log: Logger): void {
+  if (!log.isLevelEnabled('info')) return;
+  const { method, url } = request;
+  const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
+  const address = origin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
+  log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, why: reason }, REJECTED_MESSAGE);
+}
+
+export function rejectHandshake(request: IncomingMessage, socket: Duplex): void {
+  const id = String(request.headers[REQUEST_ID_HEADER]);
+  socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+}

@@ -1,0 +1,89 @@
+/**
+ * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are kept, because Prometheus would take a
+ * falling counter for a reset. Gauges include only workers that respond.
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
+import type { Scrape } from './scrape';
+import type { MetricsMessage, Metric } from './workermetrics';
+
+/** A worker that does not respond in time is represented by its last known counters. */
+const COLLECT_TIMEOUT_MS = 1_000;
+/** Beyond this, the metrics of exited workers are merged into one entry. */
+const MAX_EXITED_ENTRIES = 10;
+
+const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
+
+const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
+
+export class AggregatedMetrics {
+  private readonly registry = new Registry();
+  private readonly lastMetrics = new Map<Worker, Metric[]>();
+  private readonly pendingRequests = new Map<string, (metrics: Metric[]) => void>();
+  private readonly exitedMetrics: Metric[][] = [];
+  private lastNumber = 0;
+  private readonly replacedWorkers: Counter<'reason'>;
+
+  constructor(private readonly serving: () => Worker[]) {
+    const registers = [this.registry];
+    this.replacedWorkers = new Counter({
+      name: 'fitgraph_worker_ends_total',
+      help: 'Workers that had to be replaced',
+      labelNames: ['reason'],
+      registers,
+    });
+    new Gauge({
+      name: 'fitgraph_workers',
+      help: 'Workers that serve',
+      registers,
+      collect() {
+        this.set(serving().length);
+      },
+    });
+    cluster.on('message', (worker, message: MetricsMessage) => {
+      if (message.kind === 'collected') this.pendingRequests.get(`${worker.id} ${message.number}`)?.(message.metrics);
+      if (message.kind === 'scrape')
+        void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', number: message.number, text }));
+    });
+    cluster.on('exit', (worker) => this.keepCounters(worker));
+  }
+
+  lost(reason: 'hung' | 'crashed'): void {
+    this.replacedWorkers.inc({ reason });
+  }
+
+  readonly scrape: Scrape = async () => {
+    const responding: Metric[][] = [];
+    const silent: Metric[][] = [];
+    const requests = this.serving().map(async (worker) => {
+      const metrics = await this.collect(worker);
+      if (metrics) this.lastMetrics.set(worker, metrics);
+      if (metrics) responding.push(metrics);
+      else silent.push((this.lastMetrics.get(worker) ?? []).filter(isCumulative));
+    });
+    await Promise.all(requests);
+    if (this.exitedMetrics.length > MAX_EXITED_ENTRIES) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    return sum([...responding, ...silent, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
+  };
+
+  private collect(worker: Worker): Promise<Metric[] | undefined> {
+    const number = (this.lastNumber += 1);
+    const key = `${worker.id} ${number}`;
+    return new Promise((resolve) => {
+      const finish = (metrics?: Metric[]) => {
+        clearTimeout(timer);
+        this.pendingRequests.delete(key);
+        resolve(metrics);
+      };
+      const timer = setTimeout(finish, COLLECT_TIMEOUT_MS);
+      this.pendingRequests.set(key, finish);
+      worker.send({ kind: 'collect', number }, (error) => error && finish());
+    });
+  }
+
+  private keepCounters(worker: Worker): void {
+    const counters = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
+    this.lastMetrics.delete(worker);
+    if (counters.length) this.exitedMetrics.push(counters);
+  }
+}
