@@ -14,7 +14,7 @@ import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
 import { connect, isAbsent, isRefusal, isRunning, lastLines, START_LIMIT_MS, startServer, stopServer } from './embedded/server';
 
-/** For `pg` and Sequelize; its user is no superuser. */
+/** Connection options for pg and Sequelize. The user is not a superuser. */
 export interface EmbeddedConnection {
   host: string;
   port: number;
@@ -34,10 +34,10 @@ export interface Embedded {
   release(): Promise<void>;
 }
 
-/** The application name of the connection by which each process notices the end of the server. */
+/** Application name of the connection that notifies each process of the server's end. */
 const MONITOR = 'fitgraph monitor';
 
-/** The socket file is missing in two checks in a row before the server is restarted: one that starts has none for a moment. */
+/** The server is restarted if the socket file is missing in two consecutive checks. A starting server has none for a moment. */
 const SOCKET_CHECK_MS = 5_000;
 
 const FIRST_PAUSE_MS = 500;
@@ -51,7 +51,7 @@ type Monitor = Client & { ref(): void; unref(): void };
 interface Server {
   host: string;
   monitor: Monitor;
-  /** Of the owner. */
+  /** Present in the owner process. */
   process?: ChildProcess;
 }
 
@@ -74,7 +74,7 @@ async function start(place: Place, log: Log): Promise<ChildProcess | undefined> 
   return server;
 }
 
-/** Connects to the server that runs, or starts one; waits for one that starts or stops. `last`: the one that this process knew before. */
+/** Connects to a running server or starts one. Waits while one is starting or stopping. `last`: the previously known server. */
 async function openServer(dataDir: string, log: Log, last?: Server): Promise<Server> {
   const place = findPlace(dataDir, log);
   if (last && fs.existsSync(last.host)) place.sockets = last.host;
@@ -93,7 +93,7 @@ async function openServer(dataDir: string, log: Log, last?: Server): Promise<Ser
           const end = lastLines(place.log);
           throw new Error(`the database in ${place.cluster} neither answers nor ends; the end of ${place.log}:\n${end}`, { cause: error });
         }
-        // A server of another container shows by its socket alone.
+        // The process of a server in another container is invisible; only its socket shows.
         if (!running && isAbsent(error)) own = await start(place, log);
         await sleep(10);
       }
@@ -104,7 +104,7 @@ async function openServer(dataDir: string, log: Log, last?: Server): Promise<Ser
   }
 }
 
-/** `restart`: whether a server that has stopped is replaced by another one, with this process as its owner unless another process is faster. */
+/** `restart`: whether this process starts a stopped server again and becomes its owner, unless another process does so first. */
 export async function openEmbedded(options: { dataDir: string; log?: Log; restart?: boolean }): Promise<Embedded> {
   const { log = () => {}, restart = false } = options;
   findPackage();

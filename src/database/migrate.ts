@@ -1,4 +1,4 @@
-/** Migrations, run at start: each in a transaction, all under an advisory lock, so that two instances can start at once. */
+/** Schema migrations, run at start: each in a transaction, all under an advisory lock, so that instances can start concurrently. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -17,7 +17,7 @@ const LOCK_EVERY_MS = 200;
 const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Where a start says what it waits for. */
+/** Receives messages about waiting for other processes. */
 type Tell = (message: string) => void;
 const toStderr: Tell = (message) => void process.stderr.write(`${message}\n`);
 
@@ -47,11 +47,11 @@ export const MIGRATION_TABLE =
 async function prepare(client: PoolClient): Promise<void> {
   await client.query(MIGRATION_TABLE);
   const { rowCount } = await client.query(`SELECT FROM pg_attribute WHERE attrelid = 'migration'::regclass AND attname = 'version'`);
-  // Whoever applied what came before is not known.
+  // Absent in databases of early versions.
   if (!rowCount) await client.query('ALTER TABLE "migration" ADD COLUMN "version" text');
 }
 
-/** Throws a ConfigError where this version can neither use nor migrate the schema: it is older than that of Fitgraph 0.2, or of a later version. */
+/** Throws a ConfigError for a schema older than that of Fitgraph 0.2, or newer than this version. */
 export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query('SELECT "name", "version" FROM "migration" ORDER BY "name" DESC');
   const applied = rows.map(({ name }) => name as string);
@@ -76,7 +76,7 @@ type Direction = 'up' | 'down';
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
 const migrationNamed = (name: string) => require(join(folder, name)) as Record<Direction, Migration>;
 
-/** Whoever waits says so, and for whom: a process that was left behind perhaps. */
+/** Acquires the migration lock. While waiting, reports the process that holds it, which may be a leftover. */
 async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
   for (let told = false; ; told = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
@@ -92,7 +92,7 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
   }
 }
 
-/** Not loaded by the many starts that find nothing to do: it brings a command line along. */
+/** Loaded only if there are pending migrations, because umzug loads a command-line parser. */
 async function umzugOn(client: PoolClient): Promise<Umzug<PoolClient>> {
   const { Umzug } = await import('umzug');
   const one = (name: string, direction: Direction) => async () => {
@@ -122,7 +122,7 @@ function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>,
   });
 }
 
-/** Brings the database up to date; answers the names of what was applied. */
+/** Applies pending migrations and returns their names. */
 export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<string[]> =>
   locked(
     database,
@@ -137,7 +137,7 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     tell,
   );
 
-/** Takes the last migration back, or all of them. */
+/** Reverts the last migration, or all of them. */
 export const migrateDown = (database: Database, all = false): Promise<string[]> =>
   locked(
     database,
@@ -149,23 +149,23 @@ export const migrateDown = (database: Database, all = false): Promise<string[]> 
     toStderr,
   );
 
-/** What `migrateDown` would take back; undefined where there is nothing. */
+/** Name of the migration that `migrateDown` would revert, if any. */
 export const lastMigration = (database: Database): Promise<string | undefined> =>
   locked(database, async (client) => squash(await new Applied(client).executed()).at(-1), toStderr);
 
-/** Of all that this version knows, in order. */
+/** Names of all migrations of this version, in order. */
 export const migrationNames = (): string[] => names();
 
-/** Nobody migrates until this connection ends. */
+/** Holds the migration lock until the connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<unknown> => client.query('SELECT pg_advisory_lock($1)', [LOCKS.migration]);
 
-/** The same until the transaction ends; false where somebody else has the lock. */
+/** Tries to hold the migration lock until the transaction ends; returns false if another process has it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCKS.migration]);
   return (rows as [{ taken: boolean }])[0].taken;
 }
 
-/** Applies these migrations, in this order, in the transaction that the caller has begun under the lock. */
+/** Applies the migrations in order, within the caller's transaction, which must hold the lock. */
 export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {
   const storage = new Applied(client);
   for (const name of those) {

@@ -1,4 +1,4 @@
-/** The database that the configuration names: any PostgreSQL by DATABASE_URL, or else the embedded one. */
+/** Opens the configured database: an external PostgreSQL (DATABASE_URL) or the embedded one. */
 import { Client, type PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../platform/config';
@@ -25,11 +25,11 @@ export interface OpenDatabase {
 }
 
 interface OpenOptions {
-  /** `false`: whoever brings one along asks for none, and `secretKey` is empty where there is none. */
+  /** `false`: the secret key is not read, and `secretKey` is empty. */
   key?: boolean;
-  /** Whether an embedded database that has stopped is started again. */
+  /** Whether to restart an embedded database that has stopped. */
   restart?: boolean;
-  /** The embedded database, if another process of the server keeps it. */
+  /** Connection to the embedded database if another process owns it. */
   embedded?: EmbeddedConnection;
 }
 
@@ -69,7 +69,7 @@ export async function openDatabase(
 export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** The largest pools that DATABASE_POOL and the connections of the database allow. */
+/** Reduces DATABASE_POOL to what the connection limit of the database allows. */
 function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
   while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
@@ -77,13 +77,13 @@ function affordable({ poolSize, workers }: Config, available: number, log: (mess
   return size;
 }
 
-/** As SQL: how many connections PostgreSQL gives to this role, in this database, to all processes together. */
+/** SQL: connections that PostgreSQL allows this role in this database, over all processes. */
 export const AVAILABLE_CONNECTIONS = `(
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
-/** What stands between, if anything, and how many connections there are. Throws a ConfigError for what cannot be used. */
+/** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
 async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Checked> {
   const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
   const clients: Client[] = [];

@@ -1,6 +1,6 @@
 /**
- * Squashed migrations. Those of Fitgraph 0.2 were replaced by a few that create the same schema: a database that has all of the former ones continues as
- * one that has the latter. Nothing migrates a database that has only some of them.
+ * Squashed migrations: a few migrations replace the 38 of Fitgraph 0.2 and create the same schema. A database with all of the replaced ones counts as one
+ * with the replacements. A database with only some of them is not supported.
  */
 import type { ClientBase } from 'pg';
 
@@ -14,24 +14,24 @@ const REPLACED: readonly string[] = [
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
-/** Their numbers are none of those above. */
+/** Numbered differently from all replaced migrations. */
 const REPLACEMENTS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],
 ];
 
-/** The first replaced migration that is missing beside others of them; undefined where all of them are applied, or none. */
+/** Returns the first replaced migration that is missing if others are applied; undefined if all or none are applied. */
 export function missingBefore02(applied: readonly string[]): string | undefined {
   return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
 }
 
-/** These names, in order, with the replacements in place of what they replace. */
+/** Returns the names in order, with the replacements instead of the replaced migrations. */
 export function squash(applied: readonly string[]): string[] {
   if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
   return [...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))].sort();
 }
 
-/** Does the same in the table of migrations, in one statement. Whatever made the schema and when stays recorded. */
+/** Does the same in the table of migrations, in one statement. Keeps version and time of the replaced ones. */
 export const squashApplied = (client: ClientBase): Promise<unknown> =>
   client.query(
     `WITH "replaced" AS (DELETE FROM "migration" WHERE "name" = ANY($1) RETURNING "applied", "version")

@@ -1,6 +1,4 @@
-/**
- * The cluster: PostgreSQL's own folder with all databases, its creation, and the server process written down in it.
- */
+/** The database cluster (PostgreSQL's data directory): creation, version, and the server process recorded in it. */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -18,13 +16,13 @@ const LOCALE =
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
     : ['--locale=C.UTF-8'];
 
-/** The major version of its data; undefined where there are none. */
+/** Major version of the data; undefined if there are none. */
 export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
   const mark = path.join(place.cluster, 'PG_VERSION');
   return fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8').trim() : undefined;
 }
 
-/** Creates the cluster unless it is there. True when it did. */
+/** Creates the cluster if it does not exist; returns whether it did. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
   // Listed before the version is read: another process may create the cluster meanwhile.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
@@ -39,7 +37,7 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (names.length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
-  // An upgrade that was killed between two names: an empty database in the place of the old one would pass for a loss.
+  // An upgrade was killed between its two renames. Creating an empty database here would look like data loss.
   const [former] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
   if (former) {
     const old = path.join(place.home, former);
@@ -57,7 +55,7 @@ export function clearDrafts(place: Place): void {
   }
 }
 
-/** Under another name first: a cluster whose creation was cut short is never taken for one. False when another process was faster. */
+/** Creates it under a temporary name, so that an interrupted creation is never used. Returns false if another process was faster. */
 function createCluster(place: Place, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
@@ -82,7 +80,7 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
 
 interface Noted {
   pid: number;
-  /** The directory of the socket, once there is one. */
+  /** Directory of the socket, once it exists. */
   sockets?: string;
   /** Whether the server accepts connections. */
   isReady: boolean;
@@ -100,7 +98,7 @@ function readPidFile(place: Place): Noted | undefined {
   }
 }
 
-/** The command line of a process; empty for one that has ended. Any other failure must not pass for the end of a server. */
+/** Command line of a process; empty if it has ended. Throws on other failures, which do not prove the end of a server. */
 function commandOf(pid: number): string {
   if (process.platform !== 'linux') {
     const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
@@ -115,7 +113,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** A process id may have been given to another program since; the command line shows that. */
+/** Whether the process is a postmaster of this cluster. The id may have been reused by another program. */
 const isServer = (place: Place, { pid }: Noted): boolean => commandOf(pid).includes(place.cluster);
 
 /** The running server of this cluster. */
@@ -124,7 +122,7 @@ export function findServer(place: Place): Noted | undefined {
   return noted && isServer(place, noted) ? noted : undefined;
 }
 
-/** The process id in a lock file that a killed server has left behind. */
+/** Process id in a stale postmaster.pid of a killed server. */
 export function findStalePid(place: Place): number | undefined {
   const noted = readPidFile(place);
   return noted && !isServer(place, noted) ? noted.pid : undefined;

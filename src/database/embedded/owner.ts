@@ -1,6 +1,6 @@
 /**
- * The role that this program uses: it owns the embedded database and has no other rights. The cluster's superuser makes it and starts and stops the
- * server; SQL that somebody manages to inject has neither files nor programs of the server.
+ * The PostgreSQL role of this program: it owns the embedded database and has no other privileges, so that injected SQL can access neither files nor
+ * programs. The cluster's superuser creates it.
  */
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
@@ -9,7 +9,7 @@ import { connect } from './server';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
-/** Made here because it takes CREATEROLE. */
+/** Created here because that requires CREATEROLE. */
 const VIEWER = viewerRoleOf(OWNER);
 
 const ROLES = `DO $$ BEGIN
@@ -38,20 +38,20 @@ const ADOPTION = `DO $$ DECLARE statement text; BEGIN
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
-/** Of an advisory lock in the database `postgres`, which nothing else uses. */
+/** Key of an advisory lock in the database `postgres`, which has no other locks. */
 const PREPARATION = 1;
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
 const IN_USE = ['55P03', '40P01'];
 
-/** Makes the role and the database where they are missing, through a connection of the superuser. Changes nothing where all is well. */
+/** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
-  // A standby has them from the server that it follows.
+  // A standby replicates them from its primary.
   if ((rows as [{ follows: boolean }])[0].follows) return;
   let client: Client | undefined;
   try {
-    // Processes that open the database at the same moment would both make what is missing.
+    // Serializes processes that open the database concurrently.
     await superuser.query('SELECT pg_advisory_lock($1)', [PREPARATION]);
     await superuser.query(ROLES);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);

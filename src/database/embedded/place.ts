@@ -1,5 +1,5 @@
 /**
- * Where the embedded database lives, and as whom it runs.
+ * Location and operating-system user of the embedded database.
  *
  * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the data, else as `postgres`, else as `nobody`;
  * and since that user may be unable to enter the data folder (one below /root), the cluster may have to live elsewhere.
@@ -23,10 +23,10 @@ export interface Place {
   /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
   home: string;
   cluster: string;
-  /** The directory of the socket; a private one. */
+  /** Private directory of the socket. */
   sockets: string;
   log: string;
-  /** The user that the server runs as when it is not our own. */
+  /** User of the server, if it differs from that of this process. */
   owner?: Owner;
 }
 
@@ -39,7 +39,7 @@ const LONGEST_SOCKET = 99;
 const isRoot = (): boolean => process.getuid?.() === 0;
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
-/** Makes the data folder if need be and says its real path, so that every process means the same one. */
+/** Creates the data folder if necessary and returns its real path, so that all processes agree on it. */
 export function openDataDir(dataDir: string): string {
   checkDataDir(dataDir);
   try {
@@ -54,7 +54,7 @@ export function openDataDir(dataDir: string): string {
   }
 }
 
-/** A directory that only `owner` may enter. One that another user has put there is refused. */
+/** Creates a directory that only `owner` may enter. Rejects one that belongs to another user. */
 function privateDir(dir: string, owner?: Owner): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
@@ -72,7 +72,7 @@ function accountOf(name: string): Owner | undefined {
   return uid && gid ? { uid, gid } : undefined;
 }
 
-/** The user for the server when we are root: who owns the data already, else one that has no other rights. */
+/** User of the server if this process runs as root: the owner of the data, else an unprivileged user. */
 function chooseOwner(dataDir: string, cluster: string): Owner {
   for (const dir of [cluster, dataDir]) {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
@@ -85,12 +85,12 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
   );
 }
 
-/** Whether that user can get into the directory: only trying tells, for the answer depends on every folder above it. */
+/** Whether the user can enter the directory. Determined by trial, because it depends on all parent folders. */
 export function canEnter(dir: string, owner: Owner): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-/** The cluster's folder outside a data folder that the server's user can't enter, noted in `location`. */
+/** Folder of the cluster if the server's user cannot enter the data folder. Its path is stored in the file `location`. */
 function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   privateDir(home, owner);
@@ -108,7 +108,7 @@ function chooseSockets(home: string, owner?: Owner): string {
   throw new Error(`no directory with a path short enough for a socket: ${home}`);
 }
 
-/** Settles everything above and makes the directories. `dataDir` is what `openDataDir` gave. */
+/** Determines the place and creates its directories. `dataDir`: the result of `openDataDir`. */
 export function findPlace(dataDir: string, log: (message: string) => void): Place {
   const note = path.join(dataDir, 'location');
   const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : undefined;

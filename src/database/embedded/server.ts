@@ -14,10 +14,10 @@ import { SERVER_ENV, type Binaries } from './binaries';
 import { findServer, findStalePid, SUPERUSER } from './cluster';
 import { PORT, type Place } from './place';
 
-/** How long a start may take, recovery after a crash included. */
+/** Maximum duration of a start including crash recovery. */
 export const START_LIMIT_MS = 120_000;
 
-/** PostgreSQL's words where another postmaster is faster, or children of one that was killed have not noticed its end yet. */
+/** PostgreSQL's messages if another postmaster was faster, or if backends of a killed one are still running. */
 const IN_USE = /already exists|still in use|Is another postmaster/;
 
 const LOG_LIMIT = 5_000_000;
@@ -39,14 +39,14 @@ const SETTINGS = {
 };
 
 /**
- * postmaster.pid is no interlock between containers, whose process ids mean nothing to each other: two postmasters would run on the same data. The kernel's
- * lock of the folder is one, and PostgreSQL and its children inherit it.
+ * Exit status if the folder is locked. Between containers, whose process ids are unrelated, postmaster.pid is no interlock, and two postmasters would run on
+ * the same data. A kernel lock (flock) on the folder is; PostgreSQL and its backends inherit it.
  */
 const LOCKED_STATUS = 75;
 
 /**
- * The postmaster replaces the shell and has its process id. The watchdog is no child of it (hence the second pair of parentheses), because it would log
- * the end of a child that it does not know. SIGINT is PostgreSQL's fast shutdown. A line in the pipe instead of its end means that the server has ended.
+ * Shell script that starts the watchdog and then becomes the postmaster (`exec`). The inner parentheses detach the watchdog, because the postmaster logs
+ * the exit of unknown children. SIGINT requests a fast shutdown. A line in the pipe, as opposed to end of file, means that the server has ended.
  */
 const LAUNCHER = `
 ( ( trap '' INT TERM HUP; read -r line <&3 || kill -INT $$ ) & )
@@ -55,7 +55,7 @@ shift
 exec "$@" 3<&-
 `;
 
-/** Of the superuser. The owner of a database may give it a search path, and with it functions that the superuser would call unwittingly. */
+/** Options of superuser connections. A fixed search path prevents calling functions that the database's owner has planted. */
 const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
 export async function connect(at: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
@@ -84,10 +84,10 @@ export async function connect(at: { host: string; port: number }, database: stri
 export const isAbsent = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-/** Whether a server answers, and waiting would not change its answer. It would while the server starts or stops. */
+/** Whether the server rejected the connection for good, not because it is starting or stopping. */
 export const isRefusal = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
-/** The end of the log, from `start` on: PostgreSQL's own words about its failure. */
+/** Last lines of the log after position `start`, to report a failure. */
 export function lastLines(file: string, start = 0): string {
   if (!fs.existsSync(file)) return '';
   const text = fs.readFileSync(file).subarray(start).toString('utf8');
