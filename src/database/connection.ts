@@ -28,7 +28,7 @@ const WRITES_WAIT_LONGER = 4;
 const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous, signed in, subscriptions, the server itself. */
-export type ClientKind = 'strangers' | 'users' | 'live' | 'own';
+export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 
 /** Time for running statements to finish at shutdown. */
 const CLOSE_TIMEOUT_MS = 500;
@@ -64,9 +64,9 @@ export class Database {
     const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
     const ofUsers = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
-    const ofStrangers = { ...shared, pool: pools.strangers, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
+    const ofAnonymous = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      strangers: { ...ofStrangers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
+      anonymous: { ...ofAnonymous, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
       users: { ...ofUsers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
       // Events of subscriptions may wait; their number is bounded by the number of subscriptions.
       live: { ...ofUsers, limiter: new Limiter(shareOf(live)) },
@@ -91,9 +91,9 @@ export class Database {
       idle: idleCount,
       waiting: waitingCount,
     });
-    const { strangers, users, own, writes } = this.pools;
+    const { anonymous, users, own, writes } = this.pools;
     return {
-      strangers: ofPool(strangers),
+      anonymous: ofPool(anonymous),
       users: ofPool(users),
       own: ofPool(own),
       writes: ofPool(writes),

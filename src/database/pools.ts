@@ -41,7 +41,7 @@ export class Pools {
   readonly own: Pool;
   readonly users: Pool;
   /** For anonymous clients, with a shorter statement timeout. */
-  readonly strangers: Pool;
+  readonly anonymous: Pool;
   readonly writes: Pool;
   /** Connections with a session of their own. */
   readonly sessions: Pool;
@@ -55,7 +55,7 @@ export class Pools {
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     this.own = this.pool(OWN_CONNECTIONS, statementTimeout);
     this.users = this.pool(poolSize + live, statementTimeout, viewers);
-    this.strangers = this.pool(poolSize, anonymousTimeout, viewers);
+    this.anonymous = this.pool(poolSize, anonymousTimeout, viewers);
     this.writes = this.pool(writes, statementTimeout, viewers);
     this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [setStatements(options, statementTimeout)]) : this.own;
   }
@@ -94,7 +94,7 @@ export class Pools {
   }
 
   async end(): Promise<void> {
-    const pools = new Set([this.own, this.users, this.strangers, this.writes, this.sessions]);
+    const pools = new Set([this.own, this.users, this.anonymous, this.writes, this.sessions]);
     await Promise.all([...pools].map((pool) => pool.end()));
   }
 }

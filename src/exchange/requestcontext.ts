@@ -66,7 +66,7 @@ export class RequestContext {
     this.id = request.headers[REQUEST_ID_HEADER] as string;
     this.address = origin.clientAddress(request);
     this.network = origin.clientNetwork(request, this.address);
-    session.setClient('strangers', this.network);
+    session.setClient('anonymous', this.network);
     const log = services.log;
     this.resolverContext = {
       requestId: this.id,
@@ -138,7 +138,7 @@ export class RequestContext {
       if (viewer) this.resolverContext.session.setClient('users', viewer.id);
       return viewer !== undefined;
     } catch (error) {
-      this.resolverContext.session.setClient('strangers', this.network);
+      this.resolverContext.session.setClient('anonymous', this.network);
       throw toClientError(error, this.services.log, this.id) ?? error;
     }
   }
@@ -161,7 +161,7 @@ export class RequestContext {
     session.setClient('users', this.network);
     const viewer = await sessions.viewerOf(sessionId, session);
     if (!viewer) {
-      session.setClient('strangers', this.network);
+      session.setClient('anonymous', this.network);
       return undefined;
     }
     this.browserSession = { sessionId, username: viewer.username };

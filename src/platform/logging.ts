@@ -5,7 +5,7 @@ import { prettyFactory } from 'pino-pretty';
 /** Message of access-log lines. */
 export const REQUEST_MESSAGE = 'request';
 /** Message of access-log lines of requests rejected by admission control. */
-export const REJECTED_MESSAGE = 'turned away';
+export const REJECTED_MESSAGE = 'rejected';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
   const options = {

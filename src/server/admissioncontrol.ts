@@ -10,16 +10,16 @@ import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
 import { rejectHandshake, logRejection } from './rejections';
 
-type RejectionReason = 'pressure' | 'late' | 'leaving';
+type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
 /** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
 const MIN_OPEN_FOR_SHEDDING = 16;
 
 export class AdmissionControl {
-  readonly rejectedCounts: Record<RejectionReason, number> = { pressure: 0, late: 0, leaving: 0 };
+  readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
 
   private readonly gate = new FairRequestQueue();
-  private readonly pressure: LoadShedder;
+  private readonly shedder: LoadShedder;
   private isDraining = false;
   private openRequests = 0;
 
@@ -30,7 +30,7 @@ export class AdmissionControl {
     private readonly log: Logger,
     private readonly failures: ErrorResponses,
   ) {
-    this.pressure = new LoadShedder(maxLag, () => this.queueingDelay);
+    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay);
   }
 
   /** Queueing delay in milliseconds, see `Gate.lateness`. */
@@ -46,28 +46,28 @@ export class AdmissionControl {
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
     // Credentials are not verified here: that would cost more than a rejection saves.
-    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'pressure');
+    if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
     this.gate.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) => {
         if (response.destroyed) return;
-        if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.pressure.isTooLate(waitedMs)) return begin(request, response);
-        this.reject(request, response, 'late');
+        if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) return begin(request, response);
+        this.reject(request, response, 'queue_timeout');
       },
     );
   }
 
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
-    if (this.isDraining) return this.rejectSocket(request, socket, 'leaving');
-    if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'pressure');
+    if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
+    if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.gate.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) => {
         if (socket.destroyed) return;
-        if (!this.pressure.isTooLate(waitedMs)) return begin();
-        this.rejectSocket(request, socket, 'late');
+        if (!this.shedder.isTooLate(waitedMs)) return begin();
+        this.rejectSocket(request, socket, 'queue_timeout');
       },
     );
   }
@@ -78,11 +78,11 @@ export class AdmissionControl {
   }
 
   stop(): void {
-    this.pressure.stop();
+    this.shedder.stop();
   }
 
   private isOverloaded(isAnonymous: boolean): boolean {
-    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.pressure.rejects(isAnonymous);
+    return this.openRequests >= MIN_OPEN_FOR_SHEDDING && this.shedder.rejects(isAnonymous);
   }
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {

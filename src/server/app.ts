@@ -58,7 +58,7 @@ export async function createApp(services: Services): Promise<App> {
   const door = new AdmissionControl(config.maxLag, origin, log, failures);
   const { executor, restExecutor } = executorsOf(services);
   const dependencies = await createDependencies(services, {
-    turnedAway: door.rejectedCounts,
+    rejected: door.rejectedCounts,
     lateness: () => door.queueingDelay,
     subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
   });

@@ -12,7 +12,7 @@ export function logRejection(request: IncomingMessage, reason: string, origin: C
   const { method, url } = request;
   const path = url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   const address = origin.clientAddress(request).slice(0, MAX_LOGGED_LENGTH);
-  log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, why: reason }, REJECTED_MESSAGE);
+  log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_MESSAGE);
 }
 
 export function rejectHandshake(request: IncomingMessage, socket: Duplex): void {

@@ -27,14 +27,14 @@ export class AggregatedMetrics {
   constructor(private readonly serving: () => Worker[]) {
     const registers = [this.registry];
     this.replacedWorkers = new Counter({
-      name: 'fitgraph_worker_ends_total',
-      help: 'Workers that had to be replaced',
+      name: 'fitgraph_worker_exits_total',
+      help: 'Workers that were replaced, by reason',
       labelNames: ['reason'],
       registers,
     });
     new Gauge({
       name: 'fitgraph_workers',
-      help: 'Workers that serve',
+      help: 'Serving workers',
       registers,
       collect() {
         this.set(serving().length);

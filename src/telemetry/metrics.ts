@@ -13,7 +13,7 @@ import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
   /** Requests rejected by admission control, by reason. */
-  readonly turnedAway: Readonly<Record<string, number>>;
+  readonly rejected: Readonly<Record<string, number>>;
   /** Queueing delay in milliseconds of clients with a single queued request. */
   lateness(): number;
   subscriptions(): { running: number; told: number; events: number; sockets: number };
@@ -62,21 +62,21 @@ export class Metrics extends CollectedMetrics {
     const registers = [this.registry];
     this.durations = new Histogram({
       name: 'fitgraph_http_request_duration_seconds',
-      help: 'From the first byte of a request to the last of its answer, by route',
+      help: 'Duration of HTTP requests by route',
       labelNames: ['route'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.operations = new Histogram({
       name: 'fitgraph_graphql_operation_duration_seconds',
-      help: 'Requests of GraphQL by the name of their operation',
+      help: 'Duration of GraphQL requests by operation name',
       labelNames: ['operation'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.costs = new Histogram({
       name: 'fitgraph_operation_cost',
-      help: 'What requests have spent of budgets, in units of cost',
+      help: 'Cost charged to budgets per request',
       labelNames: ['api'],
       buckets: COST_BUCKETS,
       registers,
@@ -159,53 +159,61 @@ export class Metrics extends CollectedMetrics {
 
   private addDatabaseMetrics(): void {
     const { database, listener } = this.services;
-    this.addCounter('fitgraph_statements_total', 'Statements that requests sent to the database', undefined, () => this.statements);
+    this.addCounter('fitgraph_statements_total', 'SQL statements sent by requests', undefined, () => this.statements);
     const seconds = () => this.milliseconds / MS_PER_SECOND;
-    this.addCounter('fitgraph_statement_seconds_total', 'Time that requests waited for the database', undefined, seconds);
+    this.addCounter(
+      'fitgraph_statement_seconds_total',
+      'Database time of requests, including waiting for a connection',
+      undefined,
+      seconds,
+    );
     const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
       Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
-    this.addGauge('fitgraph_database_connections_busy', 'Connections that are being used, by pool', 'pool', connectionsByPool('busy'));
-    this.addGauge('fitgraph_database_connections_idle', 'Connections that are open and free, by pool', 'pool', connectionsByPool('idle'));
-    this.addGauge('fitgraph_database_connections_awaited', 'Who waits for a connection, by pool', 'pool', connectionsByPool('waiting'));
+    this.addGauge('fitgraph_database_connections_busy', 'Connections in use, by pool', 'pool', connectionsByPool('busy'));
+    this.addGauge('fitgraph_database_connections_idle', 'Idle connections, by pool', 'pool', connectionsByPool('idle'));
+    this.addGauge(
+      'fitgraph_database_connections_waiting',
+      'Clients waiting for a connection, by pool',
+      'pool',
+      connectionsByPool('waiting'),
+    );
     const { replica } = database;
     const isUsed = () => Number(replica?.isUsed ?? false);
-    this.addGauge('fitgraph_replica_used', 'Workers that read from the replica what strangers ask for', undefined, isUsed);
+    this.addGauge('fitgraph_replica_used', 'Workers that read from the replica', undefined, isUsed);
     this.addGauge(
       'fitgraph_replica_lag_seconds',
-      'How far it is behind, of all workers the most',
+      'Replication lag, maximum of all workers',
       undefined,
       () => replica?.secondsBehind,
       'max',
     );
-    this.addCounter('fitgraph_replica_statements_total', 'Statements that it has answered', undefined, () => replica?.answered ?? 0);
-    const lanes = Object.entries({
-      ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter: lane }]) => [name, lane])),
+    this.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica', undefined, () => replica?.answered ?? 0);
+    const limiters = Object.entries({
+      ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
       writes: database.writes,
     });
-    const laneValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-      Object.fromEntries(lanes.map(([name, lane]) => [name, lane.state[what]]));
+    const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+      Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
     this.addGauge(
-      'fitgraph_lane_places',
-      'How many statements or transactions may run at a time, by kind of caller',
-      'lane',
-      laneValues('slots'),
+      'fitgraph_limiter_slots',
+      'Maximum number of concurrent statements or transactions, by limiter',
+      'limiter',
+      limiterValues('slots'),
     );
-    this.addGauge('fitgraph_lane_busy', 'How many run', 'lane', laneValues('busy'));
-    this.addGauge('fitgraph_lane_waiting', 'How many wait for their turn', 'lane', laneValues('queued'));
+    this.addGauge('fitgraph_limiter_busy', 'Running statements or transactions, by limiter', 'limiter', limiterValues('busy'));
+    this.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions, by limiter', 'limiter', limiterValues('queued'));
     this.addCounter(
-      'fitgraph_lane_refusals_total',
-      'How many were refused because too many waited, or too long',
-      'lane',
-      laneValues('rejected'),
+      'fitgraph_limiter_rejections_total',
+      'Statements or transactions rejected because the queue was full or slow, by limiter',
+      'limiter',
+      limiterValues('rejected'),
     );
-    this.addGauge('fitgraph_listener_connected', 'Whether the database can tell of changes: workers that hear it', undefined, () =>
-      Number(listener.connected),
-    );
-    this.addCounter('fitgraph_listener_losses_total', 'How often that connection was lost', undefined, () => listener.lostConnections);
-    this.addCounter('fitgraph_listener_notifications_total', 'Notifications of the database', undefined, () => listener.notifications);
+    this.addGauge('fitgraph_listener_connected', 'Workers that receive change notifications', undefined, () => Number(listener.connected));
+    this.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections', undefined, () => listener.lostConnections);
+    this.addCounter('fitgraph_listener_notifications_total', 'Change notifications received', undefined, () => listener.notifications);
     this.addGauge(
       'fitgraph_change_log_rows',
-      'Changes kept for clients that ask later, as the planner estimates them',
+      'Rows of the change log, estimated by PostgreSQL',
       undefined,
       () => this.estimateChanges(),
       'max',
@@ -231,37 +239,37 @@ export class Metrics extends CollectedMetrics {
     };
     this.addGauge(
       'fitgraph_event_loop_lag_seconds',
-      'How late the process was since the last scrape, of all workers the latest',
+      'Event-loop lag since the last scrape, maximum of all workers',
       'quantile',
       quantiles,
       'max',
     );
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-    this.addCounter('process_cpu_seconds_total', 'Time of the processor', undefined, cpu);
-    this.addGauge('process_resident_memory_bytes', 'Memory of all workers', undefined, () => process.memoryUsage.rss());
-    this.addGauge('nodejs_heap_used_bytes', 'Memory of JavaScript objects of all workers', undefined, () => process.memoryUsage().heapUsed);
+    this.addCounter('process_cpu_seconds_total', 'CPU time of all workers', undefined, cpu);
+    this.addGauge('process_resident_memory_bytes', 'Resident memory of all workers', undefined, () => process.memoryUsage.rss());
+    this.addGauge('nodejs_heap_used_bytes', 'JavaScript heap in use of all workers', undefined, () => process.memoryUsage().heapUsed);
     const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
-    this.addGauge('process_start_time_seconds', 'When the oldest worker was started', undefined, () => startedAt, 'min');
+    this.addGauge('process_start_time_seconds', 'Start time of the oldest worker', undefined, () => startedAt, 'min');
   }
 
   private addClientMetrics(): void {
     const { app, services } = this;
     const { limit, budgets, changes } = services;
-    const rejections = () => ({ ...app.turnedAway, login: limit.refused, budget: budgets.rejectedCount });
-    this.addCounter('fitgraph_refusals_total', 'Requests refused to protect the server, by reason', 'reason', rejections);
+    const rejections = () => ({ ...app.rejected, login: limit.refused, budget: budgets.rejectedCount });
+    this.addCounter('fitgraph_rejections_total', 'Requests rejected to protect the server, by reason', 'reason', rejections);
     this.addGauge(
-      'fitgraph_door_lateness_seconds',
-      'How long a caller waits whose requests come one by one',
+      'fitgraph_queueing_delay_seconds',
+      'Queueing delay of clients with a single request, maximum of all workers',
       undefined,
       () => app.lateness() / MS_PER_SECOND,
       'max',
     );
-    this.addGauge('fitgraph_budget_callers', 'Users and addresses whose spending is known', undefined, () => budgets.bucketCount);
-    this.addGauge('fitgraph_subscriptions', 'Subscriptions that run', undefined, () => app.subscriptions().running);
-    this.addCounter('fitgraph_subscription_events_total', 'Events that subscribers were told', undefined, () => app.subscriptions().told);
+    this.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory', undefined, () => budgets.bucketCount);
+    this.addGauge('fitgraph_subscriptions', 'Active subscriptions', undefined, () => app.subscriptions().running);
+    this.addCounter('fitgraph_subscription_events_total', 'Subscription events delivered', undefined, () => app.subscriptions().told);
     const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
     this.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by transport', 'transport', connections);
-    this.addGauge('fitgraph_change_watchers', 'Subscriptions and live pages that wait for changes', undefined, () => changes.watcherCount);
+    this.addGauge('fitgraph_change_watchers', 'Subscriptions that wait for changes', undefined, () => changes.watcherCount);
   }
 
   private addCacheMetrics(): void {
@@ -273,6 +281,6 @@ export class Metrics extends CollectedMetrics {
       search_names: names.size,
       reference_rows: reference.size,
     });
-    this.addGauge('fitgraph_cache_entries', 'What is kept in memory, by cache', 'cache', entries);
+    this.addGauge('fitgraph_cache_entries', 'Entries of in-memory caches', 'cache', entries);
   }
 }

@@ -35,7 +35,7 @@ function asked(number: number): { where: object; id: string } {
 
 /** Those of the connections that serve strangers. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
-  const { pool } = fitgraph.database.reads.strangers;
+  const { pool } = fitgraph.database.reads.anonymous;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
   try {
     return await Promise.all(clients.map((client) => ask(client as unknown as Client)));

@@ -25,7 +25,7 @@ test.each([
     const users = database.session();
     users.setClient('users', 1);
     const strangers = database.session();
-    strangers.setClient('strangers', 'somebody');
+    strangers.setClient('anonymous', 'somebody');
     for (let times = 0; times < 4; times += 1) {
       const parallel = await Promise.all([users.query(TOLD), users.query(TOLD), strangers.query(TOLD), database.ask(TOLD)]);
       expect(parallel.map(([row]) => row)).toEqual([

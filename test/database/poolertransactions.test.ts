@@ -105,7 +105,7 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
   });
   const codeless = (error: unknown) => ({ timeout: isTimeout(error), locked: isLocked(error) });
   try {
-    for (const lane of ['users', 'strangers'] as const) {
+    for (const lane of ['users', 'anonymous'] as const) {
       const session = database.session();
       session.setClient(lane, 1);
       // Longer than the limit of a test.

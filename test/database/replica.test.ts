@@ -224,7 +224,7 @@ test.each([undefined, 'transaction'] as const)(
       database.replica!.follow((text) => database.ask(text), database.sessionUsers.role, createLog('silent'));
       await until('the replica is read from', async () => database.replica!.isUsed);
       const session = database.session();
-      session.setClient('strangers', 'somebody');
+      session.setClient('anonymous', 'somebody');
       const read = () =>
         session.read(
           `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,

@@ -39,7 +39,7 @@ interface Asker {
   session(): Session;
 }
 
-const asking = (lane: 'users' | 'strangers', id: number | null): Asker => ({
+const asking = (lane: 'users' | 'anonymous', id: number | null): Asker => ({
   id,
   session() {
     const session = database.session();
@@ -49,7 +49,7 @@ const asking = (lane: 'users' | 'strangers', id: number | null): Asker => ({
 });
 
 /** Strangers on the connections of users too, as when there are no others. */
-const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('strangers', null)];
+const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('anonymous', null)];
 
 const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
 

@@ -49,7 +49,7 @@ interface Line {
   path: string;
   status: number;
   address: string;
-  why: string;
+  reason: string;
   msg: string;
 }
 
@@ -65,12 +65,12 @@ test('with the id that the client was told, and without what it sent', async () 
     }
     return refused.size > 10;
   });
-  const turnedAway = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'turned away');
-  expect(new Set(turnedAway.map(({ id }) => id))).toEqual(new Set(refused.keys()));
-  for (const { method, path, status, address, why } of turnedAway) {
+  const rejected = fitgraph.logged.map((line) => JSON.parse(line) as Line).filter(({ msg }) => msg === 'rejected');
+  expect(new Set(rejected.map(({ id }) => id))).toEqual(new Set(refused.keys()));
+  for (const { method, path, status, address, reason } of rejected) {
     expect({ method, path, status }).toEqual({ method: 'GET', path: '/api/v2/muscle/', status: 503 });
     expect(address).toMatch(/^(127\.0\.0\.1|::1)$/);
-    expect(['pressure', 'late']).toContain(why);
+    expect(['overload', 'queue_timeout']).toContain(reason);
   }
   expect(fitgraph.logged.join('')).not.toContain('plugh');
   await calm();
@@ -79,8 +79,10 @@ test('with the id that the client was told, and without what it sent', async () 
 test('each is counted once', async () => {
   const { status, text } = await fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
   expect(status).toBe(200);
-  const counted = [...text.matchAll(/^fitgraph_refusals_total\{reason="(?:pressure|late)"\} (\d+)$/gm)].map(([, count]) => Number(count));
-  const lines = fitgraph.logged.filter((line) => (JSON.parse(line) as Line).msg === 'turned away');
+  const counted = [...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm)].map(([, count]) =>
+    Number(count),
+  );
+  const lines = fitgraph.logged.filter((line) => (JSON.parse(line) as Line).msg === 'rejected');
   expect(lines.length).toBeGreaterThan(10);
   expect(counted.reduce((sum, count) => sum + count)).toBe(lines.length);
 });

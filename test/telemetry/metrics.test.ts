@@ -89,14 +89,14 @@ test('statements, costs, errors and refusals', async () => {
   await ann.get('/weightentry/');
   await ann.query('{ exercise(id: "999999") { id } }');
   for (let tries = 0; tries < 3; tries += 1) await fitgraph.anyone.post('/login/', { username: 'nobody', password: 'wrong password' });
-  await counted('fitgraph_refusals_total{reason="login"}', 1);
+  await counted('fitgraph_rejections_total{reason="login"}', 1);
   const after = await read();
   const grown = (name: string) => sum(after, name) - sum(before, name);
   expect(grown('fitgraph_statements_total')).toBeGreaterThan(2);
   expect(grown('fitgraph_statement_seconds_total')).toBeGreaterThan(0);
   expect(grown('fitgraph_operation_cost_count{api="rest"}')).toBeGreaterThan(0);
   expect(grown('fitgraph_errors_total{api="graphql",code="NOT_FOUND"}')).toBe(1);
-  expect(after.get('fitgraph_lane_places{lane="users"}')).toBe(10);
+  expect(after.get('fitgraph_limiter_slots{limiter="users"}')).toBe(10);
   expect(after.get('fitgraph_listener_connected')).toBe(1);
   expect(after.get('fitgraph_cache_entries{cache="reference_rows"}')).toBeGreaterThan(0);
   expect(after.get('fitgraph_database_connections_idle{pool="users"}')).toBeGreaterThan(0);
@@ -142,7 +142,7 @@ test('workers are added up, one that ends is not forgotten, and docs/monitoring.
     expect(valuesOf(await scrape()).get('fitgraph_listener_connected')).toBe(2);
 
     process.kill(server.workers[0]!, 'SIGKILL');
-    await until('the worker is replaced', async () => valuesOf(await scrape()).get('fitgraph_worker_ends_total{reason="crashed"}') === 1);
+    await until('the worker is replaced', async () => valuesOf(await scrape()).get('fitgraph_worker_exits_total{reason="crashed"}') === 1);
     await workers(2);
     const text = await scrape();
     expect(valuesOf(text).get(requests)).toBe(20);
