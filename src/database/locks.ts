@@ -12,6 +12,8 @@ export const LOCKS = {
   files: 7_316_403,
   /** Held while a backup is restored, and while the remains of a killed restore are cleared. */
   restore: 7_316_404,
+  /** Held in the database `postgres` while the role and the database of the embedded PostgreSQL are created. */
+  embeddedOwner: 7_316_405,
 } as const;
 
 /** First keys of locks with two; each comment names the second key. */

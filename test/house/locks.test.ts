@@ -19,7 +19,7 @@ test.each(Object.entries({ LOCKS, LOCK_CLASSES }))('%s are distinct', (_name, ke
 });
 
 test('locks of released versions keep their numbers, so that both versions exclude each other during an upgrade', () => {
-  expect(LOCKS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404 });
+  expect(LOCKS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404, embeddedOwner: 7_316_405 });
   expect(LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
 });
 

@@ -6,6 +6,7 @@ import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
 import { viewerRoleOf } from '../viewerrole';
 import { connect } from './server';
+import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
@@ -38,9 +39,6 @@ const ADOPTION = `DO $$ DECLARE statement text; BEGIN
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
-/** Key of an advisory lock in the database `postgres`, which has no other locks. */
-const PREPARATION = 1;
-
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
 const IN_USE = ['55P03', '40P01'];
 
@@ -52,13 +50,13 @@ export async function prepareOwner(superuser: Client): Promise<void> {
   let client: Client | undefined;
   try {
     // Serializes processes that open the database concurrently.
-    await superuser.query('SELECT pg_advisory_lock($1)', [PREPARATION]);
+    await superuser.query('SELECT pg_advisory_lock($1)', [LOCKS.embeddedOwner]);
     await superuser.query(ROLES);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
     client = await connect(superuser, DATABASE);
     await client.query(ADOPTION);
-    await superuser.query('SELECT pg_advisory_unlock($1)', [PREPARATION]);
+    await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {
     if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph uses the database: stop it first');
