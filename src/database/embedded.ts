@@ -94,7 +94,8 @@ async function openServer(dataDir: string, log: Log, last?: Server): Promise<Ser
           throw new Error(`the database in ${place.cluster} neither answers nor ends; the end of ${place.log}:\n${end}`, { cause: error });
         }
         // The process of a server in another container is invisible; only its socket shows.
-        if (!running && isAbsent(error)) own = await start(place, log);
+        // A second attempt is refused while the server of the first one is running.
+        if (!running && isAbsent(error)) own = (await start(place, log)) ?? own;
         await sleep(10);
       }
     }

@@ -329,9 +329,13 @@ function kill(pid: number): void {
 asContainers?.('has one owner when several containers start at the same moment, also on the remains of a crash', async () => {
   await (await child()).open(data());
   for (let round = 0; round < 4; round++) {
-    for (const pid of processesOf(root)) kill(pid);
+    // Clients first: one of them would start another server.
     await Promise.all(children.map((one) => one.end('SIGKILL')));
-    await stopped();
+    await until('no process is left', () => {
+      const left = processesOf(root);
+      left.forEach(kill);
+      return left.length === 0;
+    });
     const apps = await Promise.all([child({ contained: true }), child({ contained: true }), child({ contained: true })]);
     const opened = await Promise.all(apps.map((app) => app.open(data())));
     expect(opened.map(({ error }) => error)).toEqual([undefined, undefined, undefined]);

@@ -72,7 +72,14 @@ export function buildLauncher(): string {
   fs.chmodSync(dir, 0o755);
   for (const folder of ['database/embedded', 'platform']) fs.mkdirSync(path.join(dir, folder), { recursive: true });
   const parts = fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`);
-  for (const file of [...PLATFORM, 'database/datadir.ts', 'database/viewerrole.ts', 'database/embedded.ts', ...parts]) {
+  for (const file of [
+    ...PLATFORM,
+    'database/datadir.ts',
+    'database/locks.ts',
+    'database/viewerrole.ts',
+    'database/embedded.ts',
+    ...parts,
+  ]) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
