@@ -86,7 +86,7 @@ ${logged(LINK, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
 -- keys, and the view below.
 ${GUARDED.map(([table, owner]) => guarded(table, owner)).join('')}
 
--- Triggers log changes of every user, whoever the viewer is.
+-- Triggers log changes of every user, independently of the viewer.
 ALTER TABLE "change" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "own_changes" ON "change" FOR SELECT USING ("user_id" IS NULL OR "user_id" = ${VIEWER});
 CREATE POLICY "noted" ON "change" FOR INSERT WITH CHECK (true);

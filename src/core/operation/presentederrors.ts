@@ -1,0 +1,43 @@
+/** Translates the errors of a result into errors that clients may see. Unexpected ones are logged, and clients see only the id of the request. */
+import { GraphQLError, type ExecutionResult } from 'graphql';
+import type { Context } from '../context';
+import { ClientError, toClientError } from '../model/errors';
+
+/** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
+export function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
+  if (!result.errors?.length) return result;
+  // One cause can fail several fields of a response; it is translated and logged once.
+  const databaseErrors = new Map<unknown, ClientError | undefined>();
+  const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
+  if (context.countErrorCode) for (const { extensions } of errors) context.countErrorCode(String(extensions.code));
+  return { ...result, errors };
+}
+
+/** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
+function presentError(
+  error: GraphQLError,
+  { log, requestId: id }: Context,
+  databaseErrors: Map<unknown, ClientError | undefined>,
+): GraphQLError {
+  const { originalError, path, locations } = error;
+  const createError = (message: string, extensions: Record<string, unknown>) =>
+    new GraphQLError(message, {
+      path,
+      nodes: error.nodes,
+      extensions,
+      ...(locations && { positions: error.positions, source: error.source }),
+    });
+  const cause = originalError ?? error;
+  if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
+  // An error without a path occurred before execution: a variable is invalid. If the original error is a GraphQLError with AST nodes, an argument is.
+  if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
+    return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
+  if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));
+  const databaseError = databaseErrors.get(cause);
+  if (databaseError) return createError(databaseError.message, { ...databaseError.extensions });
+  // `extensions` is undefined if the error is not a GraphQLError, despite its type.
+  const ownExtensions = error.extensions as GraphQLError['extensions'] | undefined;
+  if (ownExtensions?.code) return createError(error.message, { ...ownExtensions });
+  log.error({ id, err: cause, path }, 'unexpected error');
+  return createError(`Internal server error (id ${id}).`, { code: 'INTERNAL_SERVER_ERROR', id });
+}
