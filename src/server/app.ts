@@ -39,8 +39,6 @@ export interface App {
   failures: ErrorResponses;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   startDraining(): void;
-  /** Precomputes introspection responses; deferred until the first requests have been served. */
-  warmUp(): void;
   stop(): Promise<void>;
 }
 
@@ -101,7 +99,6 @@ export async function createApp(services: Services): Promise<App> {
     },
     scrape,
     failures,
-    warmUp: () => executor.introspectionCache.warmUp(),
     async stop() {
       door.stop();
       dependencies.metrics?.stop();

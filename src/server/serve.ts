@@ -3,21 +3,19 @@ import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
+import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
 import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
-import { loadCharts } from '../pages/browse/chartsvg';
 import { serveMetrics } from '../telemetry/scrape';
 import { validateConfiguredFiles } from './configuredfiles';
 import { ErrorContainment } from './errorcontainment';
 import { bootstrap, type RunningApp } from './bootstrap';
 import { watchTls } from './tls';
 import { respondToParserErrors } from './parsererrors';
-
-/** Delay of background loading after start, when the first requests have been served. */
-const BACKGROUND_LOAD_DELAY_MS = 2_000;
 
 export interface RunningServer {
   port: number;
@@ -46,6 +44,7 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   closeStalledConnections(server, config);
   const draining = new ConnectionDrainer(server);
   server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
+  IntrospectionCache.of(buildGraphQLSchema()).warmUp();
   try {
     await listen(server, config);
   } catch (error) {
@@ -60,15 +59,9 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   ready?.();
   if (announce) printBanner(config, port, site);
   log.info({ port }, 'ready');
-  // Loads in the background what is not needed at start and would delay the first request that needs it.
-  const backgroundLoad = setTimeout(() => {
-    site.app.warmUp();
-    loadCharts().catch((error) => log.error({ err: error }, 'charts cannot be drawn'));
-  }, BACKGROUND_LOAD_DELAY_MS);
   return {
     port,
     async stop() {
-      clearTimeout(backgroundLoad);
       stopWatchingTls?.();
       if (metrics) metrics.close();
       site.app.startDraining();

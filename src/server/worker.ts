@@ -1,5 +1,6 @@
 /** Entry point of a worker process: serves requests when the supervisor orders it and sends heartbeats while its event loop runs. */
 import cluster from 'node:cluster';
+import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { readConfig } from '../platform/config';
 import type { MetricsMessage as MetricsMessage } from '../telemetry/workermetrics';
@@ -57,6 +58,6 @@ function start(): void {
 }
 
 start();
-// Builds the schemas, which need neither port nor database, while the process waits for its order.
+// Builds the schemas and introspection results, which need neither port nor database, while the process waits for its order.
 buildRestSchema();
-buildGraphQLSchema();
+IntrospectionCache.of(buildGraphQLSchema()).warmUp();

@@ -51,7 +51,7 @@ export class Executor {
   openSubscriptions = 0;
   /** Events delivered to all subscriptions since the start. */
   deliveredEvents = 0;
-  readonly introspectionCache: IntrospectionCache;
+  private readonly introspectionCache: IntrospectionCache;
   private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
   private readonly maxCost: number;
@@ -65,7 +65,7 @@ export class Executor {
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.introspectionRequiresUser = introspection === 'users';
-    this.introspectionCache = new IntrospectionCache(schema);
+    this.introspectionCache = IntrospectionCache.of(schema);
     this.compiles = compiles;
     this.maxCost = maxCost;
     this.maxResponse = maxResponse;

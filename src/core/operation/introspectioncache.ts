@@ -34,15 +34,29 @@ const jsonByData = new WeakMap<object, string>();
 /** The serialized `data` of a cached introspection result; undefined for any other data. */
 export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
 
+const cachesBySchema = new WeakMap<GraphQLSchema, IntrospectionCache>();
+
 export class IntrospectionCache {
+  /** The cache of a schema. */
+  static of(schema: GraphQLSchema): IntrospectionCache {
+    const existing = cachesBySchema.get(schema);
+    if (existing) return existing;
+    const created = new IntrospectionCache(schema);
+    cachesBySchema.set(schema, created);
+    return created;
+  }
+
   private readonly cache = new LRUCache<string, ExecutionResult>({
     maxSize: MAX_CACHE_CHARACTERS,
     sizeCalculation: ({ data }) => cachedIntrospectionJson(data)!.length,
   });
 
-  constructor(private readonly schema: GraphQLSchema) {}
+  private constructor(private readonly schema: GraphQLSchema) {}
 
-  /** Fills the cache with the introspection queries of graphql-js, which most clients send. */
+  /**
+   * Fills the cache with the introspection queries of graphql-js, which most clients send. Takes some 130 ms, so a server does it before it serves
+   * requests: nobody waits for it.
+   */
   warmUp(): void {
     for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
       const document = parse(getIntrospectionQuery(options));

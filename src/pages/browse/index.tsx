@@ -172,8 +172,8 @@ function titleOf(view: HtmlView): string {
   return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
 }
 
-export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
-  const charts = await renderCharts(view);
+export function renderBrowsePage(view: HtmlView): HtmlPage {
+  const charts = renderCharts(view);
   const cardStyle = cardStyleOf(view);
   const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
   const text = renderPage({
