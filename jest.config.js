@@ -4,7 +4,7 @@ const { canMount, chromium, nginx, pgbouncer, systemdAnalyze } = require('./test
 // The workers have it from here.
 const browser = chromium();
 if (browser) process.env.CHROMIUM = browser;
-else console.warn('No Chromium was found, so the tests in test/browser do not run. CHROMIUM may say where one is.');
+else console.warn('No Chromium was found, so the tests in test/system/browser do not run. CHROMIUM may say where one is.');
 const pooler = pgbouncer();
 if (pooler) process.env.PGBOUNCER = pooler;
 else
@@ -40,11 +40,11 @@ module.exports = {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...(browser ? [] : ['<rootDir>/test/browser/']),
+    ...(browser ? [] : ['<rootDir>/test/system/browser/']),
     ...(pooler ? [] : ['<rootDir>/test/database/pooler']),
-    ...(proxy ? [] : ['<rootDir>/test/deploy/nginx.test.ts']),
-    ...(analyze ? [] : ['<rootDir>/test/deploy/systemd.test.ts']),
-    ...(mounts ? [] : ['<rootDir>/test/faults/disk.test.ts']),
+    ...(proxy ? [] : ['<rootDir>/test/system/deploy/nginx.test.ts']),
+    ...(analyze ? [] : ['<rootDir>/test/system/deploy/systemd.test.ts']),
+    ...(mounts ? [] : ['<rootDir>/test/system/faults/disk.test.ts']),
   ],
   transform: {
     '\\.(tsx?|mjs)$': [

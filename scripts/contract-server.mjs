@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** Cases and data set. */
-export const contract = join(root, 'test/contract');
+export const contract = join(root, 'test/system/contract');
 
 /**
  * Runs `work` with a server that listens on `port`; afterwards it is gone, its data too. `node` is the program that it runs on, `stdout` where it

@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
-import { loadPhases } from '../test/contract/replay/cases.js';
-import { describeFailure, replayPhase } from '../test/contract/replay/replay.js';
+import { loadPhases } from '../test/system/contract/replay/cases.js';
+import { describeFailure, replayPhase } from '../test/system/contract/replay/replay.js';
 import { contract, withServer } from './contract-server.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

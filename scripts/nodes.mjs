@@ -6,8 +6,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { loadPhases } from '../test/contract/replay/cases.js';
-import { describeFailure, replayPhase } from '../test/contract/replay/replay.js';
+import { loadPhases } from '../test/system/contract/replay/cases.js';
+import { describeFailure, replayPhase } from '../test/system/contract/replay/replay.js';
 import { contract, withServer } from './contract-server.mjs';
 
 const run = promisify(execFile);

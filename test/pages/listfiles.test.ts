@@ -1,6 +1,6 @@
 /** Every page of a list links all of its rows as a file. */
 import { findEntity } from '../../src/core/model/registry';
-import { endpoints } from '../attacks/surface';
+import { endpoints } from '../system/attacks/surface';
 import { read } from '../graphql/exported';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';

@@ -1,7 +1,7 @@
 /** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
 import { fieldsOf } from '../../src/core/model/fields';
 import { allEntities, findEntity } from '../../src/core/model/registry';
-import { endpoints } from '../attacks/surface';
+import { endpoints } from '../system/attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { isListed } from '../setup/lists';

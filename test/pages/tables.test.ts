@@ -1,5 +1,5 @@
 /** Lists and rows as people read them: tables with names, things with what hangs below them. */
-import { endpoints } from '../attacks/surface';
+import { endpoints } from '../system/attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';

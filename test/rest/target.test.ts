@@ -1,5 +1,5 @@
 /** Addresses as clients and proxies write them; fetch would mend them, so they are sent as bytes. */
-import { sendRaw } from '../attacks/raw';
+import { sendRaw } from '../system/attacks/raw';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();

@@ -1,5 +1,5 @@
 /** What a process manager and a load balancer ask, while the database does not answer. */
-import { send } from '../availability/siege';
+import { send } from '../system/availability/siege';
 import { build, Installation } from './running';
 import { delaysOf, until } from '../setup/waits';
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { send, type Reply } from '../availability/siege';
+import { send, type Reply } from '../system/availability/siege';
 import { childrenOf, isRunning, serverPid } from '../database/processes';
 import { build, Installation, run, type Server } from './running';
 import { delaysOf, schedulingDelay, timeOf, until, WAIT_LIMIT_MS } from '../setup/waits';

@@ -10,13 +10,13 @@ const ENDING = '.test.ts';
  * take longer than what all others do for a change.
  */
 const SYSTEM = [
-  'attacks/answers',
-  'attacks/injection',
-  'attacks/xss',
+  'system/attacks/answers',
+  'system/attacks/injection',
+  'system/attacks/xss',
   'auth/timing',
-  'availability',
-  'browser',
-  'contract',
+  'system/availability',
+  'system/browser',
+  'system/contract',
   'core/groupingmodel',
   'core/million',
   'core/orders',
@@ -25,17 +25,17 @@ const SYSTEM = [
   'database/pooler',
   'database/poolertransactions',
   'database/replica',
-  'deploy',
-  'docs/addaresource',
-  'docs/examples',
-  'faults',
+  'system/deploy',
+  'system/docs/addaresource',
+  'system/docs/examples',
+  'system/faults',
   'files/bucket',
   'graphql/fuzz',
-  'https',
-  'limits/bodies',
-  'limits/responses',
-  'limits/strangers',
-  'live/instances',
+  'server/https',
+  'system/limits/bodies',
+  'system/limits/responses',
+  'system/limits/strangers',
+  'graphql/live/instances',
   'server/commands',
   'server/containment',
   'server/health',
@@ -53,12 +53,12 @@ const SYSTEM = [
 ];
 
 /** In a process of their own although their folder has a `suite.ts`. */
-const ALONE = ['graphql/bounds', 'house/declarations', 'house/secondwall'];
+const ALONE = ['graphql/bounds', 'system/codebase/declarations', 'system/codebase/secondwall'];
 
 /** Tests whose inputs are drawn from `test/setup/random.ts`, which other seeds explore further. */
 const RANDOM = [
   'analysis/model',
-  'availability/prepared',
+  'system/availability/prepared',
   'core/cataloguechanges',
   'core/changes',
   'core/groupingmodel',
@@ -75,10 +75,10 @@ const RANDOM = [
   'graphql/fuzz',
   'graphql/knowncosts',
   'graphql/variables',
-  'house/writtenrows',
-  'limits/jsonpieces',
-  'limits/screens',
-  'limits/tenscreens',
+  'system/codebase/writtenrows',
+  'system/limits/jsonpieces',
+  'system/limits/screens',
+  'system/limits/tenscreens',
   'server/containment',
   'server/soak',
   'transfer/keysaside',

@@ -4,10 +4,10 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 /** The longest ones, measured; the others follow in Jest's own order, by how long they took last or by their size. */
 const FIRST = [
   'server/supervisor',
-  'browser/pages',
+  'system/browser/pages',
   'server/commands',
-  'attacks/injection',
-  'house/suite',
+  'system/attacks/injection',
+  'system/codebase/suite',
   'core/suite',
   'graphql/fuzz',
   'graphql/suite',
@@ -16,7 +16,7 @@ const FIRST = [
   'auth/suite',
   'resources/suite',
   'pages/suite',
-  'availability/patterns',
+  'system/availability/patterns',
   'files/suite',
   'core/million',
   'database/suite',

@@ -1,0 +1,128 @@
+/** Two instances on one database tell every subscriber every change exactly once, also when one of them is killed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'graphql-sse';
+import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
+import { TokenVault } from '../../../src/auth/tokens';
+import { createDatabase, open, SECRET_KEY } from '../../setup/databases';
+import { Person } from '../../setup/person';
+import { build, Installation, type Server } from '../../server/running';
+import { until } from '../../setup/waits';
+
+const SUBSCRIBERS = 6;
+const WRITERS = 4;
+const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { type rowId operation } } }';
+
+let made: Awaited<ReturnType<typeof createDatabase>>;
+let installation: Installation;
+let token: string;
+
+beforeAll(async () => {
+  build();
+  made = await createDatabase('catalogue');
+  const database = open(made.connection);
+  const session = database.session();
+  const id = await createUser({ username: 'ann', password: 'a good password' }, session);
+  token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
+  await database.close();
+  installation = new Installation({ DATABASE_URL: made.url, SECRET_KEY });
+});
+afterAll(async () => {
+  await installation.remove();
+  await made.drop();
+});
+
+type Told = { type: string; rowId: string; operation: string };
+
+/** Goes on with its cursor at the other address whenever it is cut off. */
+class Subscriber {
+  readonly heard: Told[] = [];
+  cursor: string | undefined;
+  reconnections = 0;
+  private ended = false;
+  private disconnect = (): void => undefined;
+
+  constructor(private readonly urls: string[]) {}
+
+  async follow(): Promise<void> {
+    while (!this.ended) {
+      const client = createClient({
+        url: `${this.urls[0]}/graphql/stream`,
+        headers: { Authorization: `Token ${token}` },
+        retryAttempts: 0,
+      });
+      this.disconnect = () => client.dispose();
+      try {
+        for await (const { data, errors } of client.iterate({ query: CHANGED, variables: { since: this.cursor } })) {
+          if (errors) throw new Error(errors[0]!.message);
+          const { changed } = data as { changed: { cursor: string; changes: Told[] } };
+          this.heard.push(...changed.changes);
+          this.cursor = changed.cursor;
+        }
+      } catch {
+        this.urls.push(this.urls.shift()!);
+        this.reconnections += 1;
+        await sleep(20);
+      }
+    }
+  }
+
+  end(): void {
+    this.ended = true;
+    this.disconnect();
+  }
+}
+
+test('every change, once, to each', async () => {
+  const [one, two]: Server[] = [await installation.start(), await installation.start()];
+  const urls = [one!.url, two!.url];
+  const subscribers = Array.from({ length: SUBSCRIBERS }, (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()));
+  const following = subscribers.map((subscriber) => subscriber.follow());
+  await until('all have a cursor', () => subscribers.every(({ cursor }) => cursor !== undefined));
+  const start = subscribers[0]!.cursor!;
+
+  let writing = true;
+  let written = 0;
+  const write = async (writer: number) => {
+    for (let n = 0; writing; n += 1) {
+      const person = new Person(urls[(writer + n) % 2]!, { id: 0, token });
+      // An instance that is killed answers nobody; what it wrote is in the log or not there at all.
+      const answer = await person.post('/workout/', { comment: `${writer} ${n}` }).catch(() => undefined);
+      if (answer?.status !== 201) continue;
+      written += 1;
+      const survivor = new Person(two!.url, { id: 0, token });
+      if (n % 3 === 1) await survivor.patch(`/workout/${answer.body.id}/`, { comment: 'changed' });
+      if (n % 3 === 2) await survivor.delete(`/workout/${answer.body.id}/`);
+    }
+  };
+  const writers = Array.from({ length: WRITERS }, (_, index) => write(index));
+  await until('some is written', () => written > 60);
+  one!.process.kill('SIGKILL');
+  const before = written;
+  await until('more is written', () => written > before + 60);
+  writing = false;
+  await Promise.all(writers);
+
+  const person = new Person(two!.url, { id: 0, token });
+  const all: Told[] = [];
+  for (let since = start, more = true; more;) {
+    const { changes } = await person.ask(
+      'query ($since: String) { changes(since: $since, first: 500) { cursor hasMore changes { type rowId operation } } }',
+      { since },
+    );
+    all.push(...changes.changes);
+    since = changes.cursor;
+    more = changes.hasMore;
+  }
+  expect(all.length).toBeGreaterThan(150);
+  await until('all are told', () => subscribers.every(({ heard }) => heard.length >= all.length));
+  for (const subscriber of subscribers) subscriber.end();
+  await Promise.all(following);
+  // Changes of different rows may be told in another order than the log numbers them: the order is that in which transactions ended.
+  const sorted = (told: Told[]) => told.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
+  for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
+  expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
+  // Of one row, made comes first and deleted last.
+  for (const { heard } of subscribers)
+    for (const [index, { rowId, operation }] of heard.entries())
+      if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });
+});

@@ -1,0 +1,67 @@
+/** WebSockets of nobody: so many of one network, so that the others have theirs. */
+import WebSocket from 'ws';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { until } from '../../setup/waits';
+
+const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1, ::1' } });
+
+const MOST = 100;
+const from = (network: string) => ({ 'X-Forwarded-For': network });
+
+const opened: (() => void)[] = [];
+afterEach(() => {
+  while (opened.length) opened.pop()!();
+});
+
+/** The code by which a connection was closed, or that it was taken. */
+function socket(network: string): Promise<string | number> {
+  const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers: from(network) });
+  opened.push(() => client.terminate());
+  return new Promise((resolve, reject) => {
+    client.on('open', () => client.send('{"type":"connection_init"}'));
+    client.on('message', (data) => resolve(JSON.parse(String(data)).type));
+    client.on('close', resolve);
+    client.on('error', reject);
+  });
+}
+
+test('one network has so many', async () => {
+  const answers = await Promise.all(Array.from({ length: MOST }, () => socket('203.0.113.1')));
+  expect(new Set(answers)).toEqual(new Set(['connection_ack']));
+  expect(await socket('203.0.113.1')).toBe(4429);
+  // Of IPv6, 64 bits are one customer's.
+  for (let host = 1; host <= MOST; host += 1) await socket(`2001:db8::${host}`);
+  expect([await socket('2001:db8::ffff'), await socket('2001:db8:0:1::1')]).toEqual([4429, 'connection_ack']);
+});
+
+test('what was closed makes room', async () => {
+  for (let time = 0; time < 3; time += 1) {
+    const all = () => Promise.all(Array.from({ length: MOST }, () => socket('203.0.113.3')));
+    const close = () => {
+      while (opened.length) opened.pop()!();
+    };
+    await until('there is room for all', async () => {
+      const answers = await all();
+      if (answers.every((answer) => answer === 'connection_ack')) return true;
+      close();
+      return false;
+    });
+    expect(await socket('203.0.113.3')).toBe(4429);
+    close();
+  }
+});
+
+test('clients that leave while their cookie is looked up take no place', async () => {
+  const network = '203.0.113.4';
+  const leave = () =>
+    new Promise<void>((resolve, reject) => {
+      const headers = { ...from(network), Cookie: `fitgraph=${'A'.repeat(43)}` };
+      const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
+      client.on('open', () => client.send('{"type":"connection_init"}', () => client.terminate()));
+      client.on('close', () => resolve());
+      client.on('error', reject);
+    });
+  for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, leave));
+  const answers = await Promise.all(Array.from({ length: MOST }, () => socket(network)));
+  expect(new Set(answers)).toEqual(new Set(['connection_ack']));
+});

@@ -1,0 +1,283 @@
+/** Changes told as they happen, over server-sent events and WebSocket, by the clients that web clients use. */
+import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
+import { createClient as createSocketClient } from 'graphql-ws';
+import WebSocket from 'ws';
+import { Session } from '../../../src/database/session';
+import { Visitor } from '../../pages/visitor';
+import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
+import { Person } from '../../setup/person';
+import { until } from '../../setup/waits';
+
+const one = fitgraphForThisFile();
+let two: Fitgraph;
+let ann: Person;
+let annElsewhere: Person;
+
+beforeAll(async () => {
+  two = await Fitgraph.start({ beside: one });
+  ann = await one.user('ann');
+  annElsewhere = new Person(two.url, { id: ann.id, token: ann.token });
+});
+afterAll(() => two.stop());
+
+const CHANGED = `subscription ($types: [RowType!], $since: String) {
+  changed(types: $types, since: $since) { cursor changes { type rowId operation node { ... on WeightEntry { weight } } } } }`;
+
+interface Event {
+  data?: { changed: { cursor: string; changes: { type: string; rowId: string; operation: string; node: { weight?: string } | null }[] } };
+  errors?: readonly { message: string; extensions: { code?: string } }[];
+}
+interface Stream extends AsyncIterable<Event> {
+  next(): Promise<IteratorResult<Event>>;
+  return(): Promise<unknown>;
+}
+interface Request {
+  query: string;
+  variables?: Record<string, unknown>;
+}
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  while (closing.length) closing.pop()!();
+});
+
+function events(url: string, headers: Record<string, string>): (request: Request) => Stream {
+  const client: EventClient = createEventClient({ url, headers, retryAttempts: 0 });
+  closing.push(() => client.dispose());
+  return (request) => client.iterate(request) as unknown as Stream;
+}
+
+function socket(url: string, connectionParams: Record<string, string>, headers: Record<string, string> = {}): (request: Request) => Stream {
+  class WithHeaders extends WebSocket {
+    constructor(address: string, protocols: string) {
+      super(address, protocols, { headers });
+    }
+  }
+  const client = createSocketClient({ url: url.replace('http', 'ws'), connectionParams, webSocketImpl: WithHeaders, retryAttempts: 0 });
+  closing.push(() => void client.dispose());
+  return (request) => client.iterate(request as never) as unknown as Stream;
+}
+
+const token = (person: Person) => ({ Authorization: `Token ${person.token}` });
+
+const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Request) => Stream][] = [
+  ['server-sent events', (fitgraph, person) => events(`${fitgraph.url}/graphql/stream`, token(person))],
+  ['server-sent events at the one address', (fitgraph, person) => events(`${fitgraph.url}/graphql`, token(person))],
+  ['WebSocket', (fitgraph, person) => socket(`${fitgraph.url}/graphql`, token(person))],
+];
+
+/** The first event, which says where it begins, is read already. */
+async function subscribed(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
+  const stream = open({ query: CHANGED, variables });
+  const first = (await stream.next()).value as Event;
+  expect(first.errors).toBeUndefined();
+  return { stream, cursor: first.data!.changed.cursor, first: first.data!.changed.changes };
+}
+
+async function told(stream: Stream, number: number) {
+  const all: NonNullable<Event['data']>['changed']['changes'] = [];
+  while (all.length < number) {
+    const { value } = (await stream.next()) as { value: Event };
+    all.push(...value.data!.changed.changes);
+  }
+  return all;
+}
+
+const short = (changes: { type: string; rowId: string; operation: string }[]) =>
+  changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+
+let day = 0;
+const weigh = async (person: Person) =>
+  (await person.post('/weightentry/', { date: new Date(Date.UTC(1990, 0, (day += 1))).toISOString().slice(0, 10), weight: '80' })).body.id;
+
+describe.each(TRANSPORTS)('%s', (_name, transport) => {
+  test('tells every change once, of both interfaces and instances, in order', async () => {
+    const eve = await one.user('eve');
+    const { stream } = await subscribed(transport(one, ann));
+    const first = await weigh(ann);
+    const second = await weigh(annElsewhere);
+    await weigh(eve);
+    await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
+    await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, { id: second });
+    const changes = await told(stream, 4);
+    expect(short(changes)).toEqual([
+      `CREATED WEIGHT_ENTRY ${first}`,
+      `CREATED WEIGHT_ENTRY ${second}`,
+      `UPDATED WEIGHT_ENTRY ${first}`,
+      `DELETED WEIGHT_ENTRY ${second}`,
+    ]);
+    expect(changes[2]!.node).toEqual({ weight: '81.00' });
+    await stream.return();
+  });
+
+  test('only the types that are asked for', async () => {
+    const { stream } = await subscribed(transport(one, ann), { types: ['WORKOUT'] });
+    await weigh(ann);
+    const { id } = (await ann.post('/workout/', { comment: '' })).body;
+    expect(short(await told(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
+  });
+
+  test('goes on from a cursor after a lost connection', async () => {
+    const before = await subscribed(transport(one, ann));
+    await before.stream.return();
+    const id = await weigh(annElsewhere);
+    const { first } = await subscribed(transport(two, ann), { since: before.cursor });
+    expect(short(first)).toEqual([`CREATED WEIGHT_ENTRY ${id}`]);
+  });
+
+  test('a token that is taken away ends it', async () => {
+    const bob = await one.user(`bob${(day += 1)}`);
+    const { stream } = await subscribed(transport(one, bob));
+    await one.sql('DELETE FROM "token" WHERE "user_id" = $1', [bob.id]);
+    await weigh(ann);
+    await one.sql('INSERT INTO "workout" ("creation_date", "user_id") VALUES (current_date, $1)', [bob.id]);
+    const { value } = await stream.next();
+    expect(value).toMatchObject({ errors: [{ message: 'Invalid token.', extensions: { code: 'FORBIDDEN' } }] });
+    expect(value.data ?? null).toBeNull();
+    expect((await stream.next()).done).toBe(true);
+  });
+
+  test.each([
+    ['a bad cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a cursor of changes.'],
+    ['a type that there is not', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
+    ['a field that there is not', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
+    ['no operation', { query: 'subscription {' }, 'Syntax Error'],
+  ])('%s', async (_case, request, message) => {
+    const open = transport(one, ann);
+    // graphql-ws throws what is wrong with an operation, graphql-sse has it as a result.
+    const errors = await open(request)
+      .next()
+      .then(
+        ({ value }) => value.errors,
+        (thrown) => thrown,
+      );
+    expect(JSON.stringify(errors)).toContain(JSON.stringify(message).slice(1, -1));
+  });
+
+  test('queries and mutations have their own place', async () => {
+    for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedIds } }']) {
+      const errors = await transport(
+        one,
+        ann,
+      )({ query })
+        .next()
+        .then(
+          ({ value }) => value.errors,
+          (thrown) => thrown,
+        );
+      expect(JSON.stringify(errors)).toContain('Only subscriptions run here');
+    }
+  });
+});
+
+test('a subscription as a single answer is refused', async () => {
+  const { errors, code } = await ann.query('subscription { changed { cursor } }');
+  expect(code).toBe('BAD_REQUEST');
+  expect(errors![0]!.message).toContain('server-sent events');
+});
+
+describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
+  ['server-sent events', (fitgraph) => events(`${fitgraph.url}/graphql/stream`, {})],
+  ['WebSocket', (fitgraph) => socket(`${fitgraph.url}/graphql`, {})],
+])('the catalogue over %s', (_name, transport) => {
+  test('is told to anybody who names its types, and own rows wake nobody else', async () => {
+    const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
+    const next = told(stream, 2);
+    await weigh(ann);
+    await one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`);
+    await one.sql(`UPDATE "ingredient" SET "energy" = "energy" + 1 WHERE "id" = 1`);
+    await one.sql(`UPDATE "language" SET "full_name" = "full_name" WHERE "id" = 2`);
+    expect(short(await next)).toEqual(['UPDATED INGREDIENT 1', 'UPDATED LANGUAGE 2']);
+    await stream.return();
+  });
+
+  test('and one’s own rows are not nobody’s', async () => {
+    const errors = await transport(one)({ query: CHANGED, variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] } })
+      .next()
+      .then(({ value }) => value.errors);
+    expect(errors).toMatchObject([{ extensions: { code: 'UNAUTHENTICATED' } }]);
+  });
+});
+
+test('a change of the catalogue wakes only those who follow that type', async () => {
+  const own = await subscribed(events(`${one.url}/graphql/stream`, token(ann)));
+  const foods = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
+  const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
+  const readings = async (expected: number, act: () => Promise<unknown>) => {
+    await settled();
+    asked.mockClear();
+    const { notifications } = one.services.listener;
+    const count = () => asked.mock.calls.filter(([text]) => text.includes('change_log')).length;
+    await act();
+    await until('the change is known and read', () => one.services.listener.notifications > notifications && count() >= expected);
+    await settled();
+    return count();
+  };
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 300));
+  const asked = jest.spyOn(Session.prototype, 'query');
+  try {
+    expect(await readings(0, () => one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`))).toBe(0);
+    expect(await readings(2, () => one.sql(`UPDATE "ingredient" SET "energy" = "energy" WHERE "id" = 1`))).toBe(2);
+    expect(await readings(2, () => weigh(ann))).toBe(2);
+  } finally {
+    asked.mockRestore();
+  }
+  expect(short(await told(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
+  expect(short(await told(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
+  expect(short(await told(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
+});
+
+test('nobody and bad tokens are told nothing', async () => {
+  const { value } = await events(`${one.url}/graphql/stream`, {})({ query: CHANGED }).next();
+  expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  await expect(events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
+    response: { status: 401 },
+  });
+  const nobody = await socket(`${one.url}/graphql`, {})({ query: CHANGED }).next();
+  expect(nobody.value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  await expect(socket(`${one.url}/graphql`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
+    code: 4401,
+  });
+});
+
+test('a browser’s session needs the CSRF token, which other sites’ pages do not have', async () => {
+  const visitor = new Visitor(one.url);
+  const form = await visitor.get('/login');
+  const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
+  await visitor.post('/login', { username: 'ann', password: PASSWORD, ...(signIn && { [signIn[1]!]: signIn[2]! }) });
+  const cookie = { Cookie: [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ') };
+  const csrf = /"csrfToken":"([^"]+)"|name="csrfToken" value="([^"]+)"|name="csrf-token" content="([^"]+)"/.exec(
+    (await visitor.get('/user/api-key')).text,
+  );
+  const csrfToken = csrf!.slice(1).find(Boolean)!;
+  await expect(socket(`${one.url}/graphql`, {}, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ code: 4401 });
+  await expect(events(`${one.url}/graphql/stream`, cookie)({ query: CHANGED }).next()).rejects.toMatchObject({ response: { status: 403 } });
+  expect((await subscribed(socket(`${one.url}/graphql`, { 'X-CSRFToken': csrfToken }, cookie))).cursor).toBeTruthy();
+  expect((await subscribed(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken }))).cursor).toBeTruthy();
+});
+
+test('other protocols and addresses are no WebSocket', async () => {
+  const status = (url: string, protocol: string) =>
+    new Promise((resolve) =>
+      new WebSocket(url.replace('http', 'ws'), protocol).on('error', (error) => resolve(error.message)).on('open', () => resolve('open')),
+    );
+  expect(await status(`${one.url}/elsewhere`, 'graphql-transport-ws')).toContain('404');
+  expect(await status(`${one.url}//`, 'graphql-transport-ws')).toContain('404');
+  expect(await status(`${one.url}/graphql`, 'graphql-ws')).not.toBe('open');
+});
+
+test('a server that stops leaves nobody waiting', async () => {
+  const three = await Fitgraph.start({ beside: one });
+  const streams = [events(`${three.url}/graphql/stream`, token(ann)), socket(`${three.url}/graphql`, token(ann))].map((open) =>
+    open({ query: CHANGED }),
+  );
+  for (const stream of streams) await stream.next();
+  const ended = streams.map((stream) =>
+    stream.next().then(
+      () => 'an event',
+      () => 'cut off',
+    ),
+  );
+  await three.stop();
+  expect(await Promise.all(ended)).toEqual(['cut off', 'cut off']);
+});

@@ -1,0 +1,177 @@
+/** The environment: what it means, and the line that says what is wrong with it. */
+import { ConfigError, readConfig } from '../../src/platform/config';
+import { ClientOrigin } from '../../src/exchange/clientorigin';
+
+const KEY = 'k'.repeat(32);
+
+test('nothing has to be set', () => {
+  expect(readConfig({})).toMatchObject({
+    production: false,
+    port: 8000,
+    host: '0.0.0.0',
+    databaseUrl: undefined,
+    timeZone: 'UTC',
+    serverTiming: true,
+    logLevel: 'info',
+    maxBody: 5 * 1024 * 1024,
+    statementTimeout: 10_000,
+    loginRate: { points: 10, seconds: 60 },
+    loginRateAddress: { points: 100, seconds: 600 },
+    loginRateTotal: { points: 1000, seconds: 60 },
+    trustedProxies: [],
+  });
+});
+
+test('an empty value is no value', () => {
+  expect(readConfig({ PORT: '', SECRET_KEY: ' ', TIME_ZONE: '' })).toEqual(readConfig({}));
+});
+
+test('strangers never have more time than others', () => {
+  const timeouts = (STATEMENT_TIMEOUT: string, ANONYMOUS_TIMEOUT?: string) => {
+    const { statementTimeout, anonymousTimeout } = readConfig({ STATEMENT_TIMEOUT, ANONYMOUS_TIMEOUT });
+    return [statementTimeout, anonymousTimeout];
+  };
+  expect(timeouts('1s')).toEqual([1_000, 1_000]);
+  expect(timeouts('off')).toEqual([0, 3_000]);
+  expect(timeouts('20s', 'off')).toEqual([20_000, 20_000]);
+  expect(timeouts('off', 'off')).toEqual([0, 0]);
+});
+
+test('values are read', () => {
+  const config = readConfig({
+    NODE_ENV: 'production',
+    PORT: '9000',
+    SECRET_KEY: KEY,
+    LOGIN_RATE: '3/h',
+    LOGIN_RATE_ADDRESS: '20/10min',
+    MAX_BODY: '2 MB',
+    STATEMENT_TIMEOUT: '2min',
+    MAX_WAITING: '50',
+    MAX_WAIT: '2s',
+    MAX_LAG: 'off',
+    PUBLIC_URL: 'HTTPS://Fit.example.com/',
+    TRUSTED_PROXIES: '10.0.0.0/8, 127.0.0.1',
+    DATA_DIR: '/somewhere',
+  });
+  expect(config).toMatchObject({
+    production: true,
+    port: 9000,
+    secretKey: KEY,
+    loginRate: { points: 3, seconds: 3600 },
+    loginRateAddress: { points: 20, seconds: 600 },
+    loginRateTotal: { points: 300, seconds: 3600 },
+    maxBody: 2 * 1024 * 1024,
+    statementTimeout: 120_000,
+    anonymousTimeout: 3_000,
+    queue: { maxQueued: 50, maxWaitMs: 2_000 },
+    maxLag: 0,
+    publicUrl: 'https://fit.example.com',
+    trustedProxies: ['10.0.0.0/8', '127.0.0.1'],
+    dataDir: '/somewhere',
+    serverTiming: false,
+  });
+  expect(() => Object.assign(config, { port: 1 })).toThrow(TypeError);
+});
+
+test.each([
+  ['NODE_ENV', 'prod'],
+  ['PORT', 'http'],
+  ['PORT', '65536'],
+  ['PORT', '-1'],
+  ['PORT', '80.5'],
+  ['DATABASE_URL', 'mysql://localhost/fit'],
+  ['DATABASE_URL', 'localhost'],
+  ['DATABASE_REPLICA_URL', 'localhost'],
+  ['DATABASE_REPLICA_LAG', '1s'],
+  ['DATABASE_REPLICA_LAG', 'off'],
+  ['DATABASE_POOL', '0'],
+  ['STATEMENT_TIMEOUT', '10'],
+  ['ANONYMOUS_TIMEOUT', '3'],
+  ['MAX_WAITING', '0'],
+  ['MAX_WAIT', 'long'],
+  ['MAX_LAG', '100'],
+  ['TIME_ZONE', 'Mars/Olympus'],
+  ['SECRET_KEY', 'too short'],
+  ['LOG_LEVEL', 'loud'],
+  ['LOGIN_RATE', 'often'],
+  ['LOGIN_RATE', '3/fortnight'],
+  ['LOGIN_RATE_ADDRESS', '20/10'],
+  ['SERVER_TIMING', 'yes'],
+  ['GRAPHQL_CSRF', 'maybe'],
+  ['COMPILE_OPERATIONS', 'sometimes'],
+  ['INTROSPECTION', 'nobody'],
+  ['PERSISTED_ONLY', 'perhaps'],
+  ['MAX_BODY', 'big'],
+  ['MAX_BODY', '5 furlongs'],
+  ['MAX_UPLOAD', '-5'],
+  ['MAX_ANONYMOUS_BODY', 'little'],
+  ['CLIENT_TIMEOUT', 'soon'],
+  ['IMAGE_TIMEOUT', '10 minutes'],
+  ['UPLOAD_QUOTA', 'plenty'],
+  ['KEPT_ANSWERS', 'some'],
+  ['PUBLIC_URL', 'fit.example.com'],
+  ['PUBLIC_URL', 'ftp://fit.example.com'],
+])('%s=%s is refused in one line that names the variable', (name, value) => {
+  const read = () => readConfig({ [name]: value });
+  expect(read).toThrow(ConfigError);
+  expect(read).toThrow(new RegExp(`^${name}\\b[^\\n]*$`));
+});
+
+test('a secret key is not repeated when it is refused', () => {
+  expect(() => readConfig({ SECRET_KEY: 'hush' })).toThrow(expect.objectContaining({ message: expect.not.stringContaining('hush') }));
+});
+
+test('production needs a secret key', () => {
+  expect(() => readConfig({ NODE_ENV: 'production' })).toThrow(/^SECRET_KEY is missing/);
+  expect(readConfig({ NODE_ENV: 'production', SECRET_KEY: KEY }).production).toBe(true);
+});
+
+test.each(['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL'])('%s is one of the database that DATABASE_URL names', (name) => {
+  const url = 'postgres://elsewhere/fit';
+  expect(() => readConfig({ [name]: url })).toThrow(/^DATABASE_URL is missing/);
+  expect(readConfig({ [name]: url, DATABASE_URL: url, SECRET_KEY: KEY }).databaseUrl).toBe(url);
+});
+
+test('trusted documents alone need a folder of them', () => {
+  expect(() => readConfig({ PERSISTED_ONLY: 'true' })).toThrow(/^PERSISTED_OPERATIONS is missing/);
+  expect(readConfig({ PERSISTED_ONLY: 'true', PERSISTED_OPERATIONS: '/somewhere' })).toMatchObject({
+    persistedOnly: true,
+    persistedOperations: '/somewhere',
+  });
+});
+
+describe('behind proxies', () => {
+  const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
+    ({ socket: { remoteAddress }, headers: { host: 'inside:8000', ...headers } }) as never;
+  const origin = (environment: Record<string, string>) => new ClientOrigin(readConfig(environment));
+  const forwarded = {
+    'x-forwarded-for': '6.6.6.6, 1.2.3.4, 10.0.0.2',
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'fit.example.com',
+  };
+
+  test('the client is the last address that no trusted proxy has', () => {
+    const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
+    expect(trusting.clientAddress(request('10.0.0.1', forwarded))).toBe('1.2.3.4');
+    expect(trusting.clientAddress(request('::ffff:10.0.0.1', forwarded))).toBe('1.2.3.4');
+    expect(trusting.clientAddress(request('9.9.9.9', forwarded))).toBe('9.9.9.9');
+    expect(trusting.clientAddress(request('10.0.0.1', { 'x-forwarded-for': 'unknown' }))).toBe('10.0.0.1');
+    expect(origin({}).clientAddress(request('10.0.0.1', forwarded))).toBe('10.0.0.1');
+  });
+
+  test('links follow what a trusted proxy says, and nobody else', () => {
+    const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
+    expect(trusting.baseUrl(request('10.0.0.1', forwarded))).toBe('https://fit.example.com');
+    expect(trusting.baseUrl(request('9.9.9.9', forwarded))).toBe('http://inside:8000');
+    expect(origin({ PUBLIC_URL: 'https://fit.example.com' }).baseUrl(request('9.9.9.9'))).toBe('https://fit.example.com');
+  });
+
+  test('a host that is none never becomes a link', () => {
+    expect(origin({}).baseUrl(request('9.9.9.9', { host: 'evil.example/"><script>' }))).toBe('http://localhost:8000');
+  });
+
+  test('a proxy that is no address is refused', () => {
+    expect(() => origin({ TRUSTED_PROXIES: 'proxy.local' })).toThrow(/^TRUSTED_PROXIES/);
+    expect(() => origin({ TRUSTED_PROXIES: '10.0.0.0/x' })).toThrow(/^TRUSTED_PROXIES/);
+  });
+});

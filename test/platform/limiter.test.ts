@@ -1,0 +1,93 @@
+/** The concurrency limiter: shares, turns, bounds and deadlines. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Limiter, OverloadedError } from '../../src/platform/limiter';
+
+/** Offers work by name (the client is its first letter) and notes what starts and what is rejected. */
+function offering(limiter: Limiter<string>) {
+  const started: string[] = [];
+  const rejected: string[] = [];
+  const offer = (name: string, isResumed = false) => {
+    try {
+      const start = () => void started.push(name);
+      const queued = limiter.acquire(name[0]!, isResumed, start, () => rejected.push(name));
+      if (!queued) start();
+      return queued;
+    } catch (error) {
+      expect(error).toBeInstanceOf(OverloadedError);
+      rejected.push(name);
+      return undefined;
+    }
+  };
+  return { started, rejected, offer };
+}
+
+test('serves clients in turn, each in the order of its work', () => {
+  const limiter = new Limiter<string>({ slots: 1 });
+  const { started, offer } = offering(limiter);
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
+  for (let turn = 0; turn < 5; turn += 1) limiter.release(started.at(-1)![0]!);
+  expect(started).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2']);
+});
+
+test('leaves slots to others when one client has its share', () => {
+  const limiter = new Limiter<string>({ slots: 3, slotsPerClient: 2 });
+  const { started, offer } = offering(limiter);
+  for (const name of ['a1', 'a2', 'a3', 'b1']) offer(name);
+  expect(started).toEqual(['a1', 'a2', 'b1']);
+  limiter.release('b');
+  expect(started).toEqual(['a1', 'a2', 'b1']);
+  limiter.release('a');
+  expect(started).toEqual(['a1', 'a2', 'b1', 'a3']);
+  expect(limiter.state).toEqual({ slots: 3, busy: 2, queued: 0, rejected: 0 });
+});
+
+test('sheds the newest work of the longest queue for a client with less', () => {
+  const limiter = new Limiter<string>({ slots: 1, maxQueued: 4 });
+  const { rejected, offer } = offering(limiter);
+  for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5']) offer(name);
+  expect(rejected).toEqual(['a5']);
+  for (const name of ['b1', 'b2', 'b3', 'c1']) offer(name);
+  expect(rejected).toEqual(['a5', 'a4', 'a3', 'b3', 'a2']);
+  expect(limiter.state).toEqual({ slots: 1, busy: 1, queued: 4, rejected: 5 });
+});
+
+test('bounds the queue of each client', () => {
+  const { rejected, offer } = offering(new Limiter<string>({ slots: 2, slotsPerClient: 1, maxQueuedPerClient: 1 }));
+  for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'b3']) offer(name);
+  expect(rejected).toEqual(['a3', 'b3']);
+});
+
+test('resumed work goes first and is not bounded', () => {
+  const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
+  const { started, rejected, offer } = offering(limiter);
+  offer('a1');
+  offer('b1');
+  for (const name of ['c1', 'c2']) offer(name, true);
+  for (let turn = 0; turn < 3; turn += 1) limiter.release(started.at(-1)![0]!);
+  expect([started, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
+});
+
+test('rejects what waited for too long, and what is abandoned', async () => {
+  const limiter = new Limiter<string>({ slots: 1, maxWaitMs: 5 });
+  const rejections: unknown[] = [];
+  const first = limiter.run('a', () => sleep(200));
+  const queued = limiter.acquire('b', true, fail, (why) => rejections.push(why));
+  await expect(limiter.run('b', () => Promise.resolve())).rejects.toThrow(OverloadedError);
+  const gone = new Error('gone');
+  limiter.cancel(queued!, gone);
+  limiter.cancel(queued!, gone);
+  await first;
+  expect(rejections).toEqual([gone]);
+  expect(limiter.state).toEqual({ slots: 1, busy: 0, queued: 0, rejected: 1 });
+});
+
+function fail(): never {
+  throw new Error('this must not start');
+}
+
+test('gives the slot back when the work fails', async () => {
+  const limiter = new Limiter<string>({ slots: 1 });
+  await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+  expect(limiter.tryAcquire('a')).toBe(true);
+  expect(limiter.tryAcquire('b')).toBe(false);
+});

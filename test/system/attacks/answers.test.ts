@@ -1,0 +1,99 @@
+/**
+ * What every answer says to browsers, whatever is asked and however it fails: what is no page is never taken for one, and a page loads and
+ * frames nothing but its own.
+ *
+ * Where the attacks are:
+ *
+ * | attack                                                                   | file                                             |
+ * | ------------------------------------------------------------------------ | ------------------------------------------------ |
+ * | markup in stored texts, forms, filters, searches, names                  | xss.test.ts                                      |
+ * | answers taken for what they are not; pages that load what is not theirs  | answers.test.ts                                  |
+ * | changes and sign-ins by other sites' pages                               | csrf.test.ts                                     |
+ * | paths out of the media folder, names and contents of uploads, formats    | files.test.ts; pieces of it test/files           |
+ * | hosts in links, proxies nobody trusts, redirects, line breaks in headers | links.test.ts; parts in test/exchange            |
+ * | SQL, keys of prototypes, bodies made to exhaust                          | injection.test.ts                                |
+ * | another user's rows                                                      | test/system/codebase/ownership.test.ts           |
+ * | guessed passwords, fixed and stolen sessions                             | test/pages/signin.test.ts                        |
+ * | forged tokens, keys of other secrets                                     | test/auth                                        |
+ * | queries nested without end                                               | test/core/graphql.test.ts                        |
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { furnish } from '../../setup/belongings';
+import type { Answer, Person } from '../../setup/person';
+import { html } from '../../files/pictures';
+import { endpoints, searches } from './surface';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  await furnish(ann);
+  mkdirSync(fitgraph.mediaFolder, { recursive: true });
+  for (const name of ['page.html', 'page.svg', 'page', 'page.png']) writeFileSync(join(fitgraph.mediaFolder, name), html);
+});
+
+const METHODS = ['GET', 'POST', 'DELETE', 'OPTIONS'];
+const PLACES = [
+  ...endpoints.flatMap(({ view, actions }) => [
+    `/api/v2/${view.rest}/`,
+    `/api/v2/${view.rest}/1/`,
+    ...[...actions.keys()].map((action) => `/api/v2/${view.rest}/1/${action}/`),
+  ]),
+  ...searches.map((search) => `/api/v2/${search}/?term=%3Cscript%3E`),
+  ...['/api/v2/', '/api/v2', '/api/v2/login/', '/api/v2/schema', '/api/v2/schema.json', '/api/v2/schema.yaml', '/api/v2/schema/docs'],
+  ...[
+    '/',
+    '/login',
+    '/logout',
+    '/register',
+    '/user/api-key',
+    '/user/api-key/replace',
+    '/pages/copy.js',
+    '/playground',
+    '/playground/assets/x.js',
+  ],
+  ...[
+    '/graphql',
+    '/graphql?query={viewer{id}}',
+    '/graphql?query=%3Cscript%3E',
+    '/health/live',
+    '/health/ready',
+    '/favicon.ico',
+    '/%3Cscript%3E',
+  ],
+  ...['/media/page.html', '/media/page.svg', '/media/page', '/media/page.png', '/media/', '/media/%3Cscript%3E', '/%', '/login/%ff'],
+];
+
+function expectSafe({ status, headers, text }: Answer, asked: string): void {
+  expect({ asked, failed: status === 500 }).toEqual({ asked, failed: false });
+  const type = headers.get('content-type');
+  if (text !== '') expect({ asked, type }).toEqual({ asked, type: expect.any(String) });
+  if (type === null) return;
+  const said = { asked, type, sniffed: headers.get('x-content-type-options') };
+  expect(said).toEqual({ asked, type, sniffed: 'nosniff' });
+  if (!/html|xml|svg/.test(type)) return;
+  const policy = headers.get('content-security-policy') ?? '';
+  expect({ asked, policy }).toEqual({ asked, policy: expect.stringContaining("default-src 'none'") });
+  expect(policy).toContain("script-src 'self';");
+  for (const directive of ["base-uri 'none'", "frame-ancestors 'none'", 'form-action ']) expect(policy).toContain(directive);
+}
+
+test.each(['application/json', 'text/html,*/*;q=0.8'])('to whom accepts %s', async (accept) => {
+  for (const person of [ann, fitgraph.anyone])
+    for (const place of PLACES)
+      for (const method of METHODS) {
+        const answer = await person.sending({ Accept: accept }).send(method, place, method === 'GET' ? undefined : '<script>');
+        expectSafe(answer, `${method} ${place}`);
+      }
+});
+
+test('JSON says what it is, wherever markup is in it', async () => {
+  const { headers, text } = await ann.post('/workout/', { comment: '<script>alert(1)</script>' });
+  expect(headers.get('content-type')).toMatch(/^application\/json/);
+  expect(text).toContain('<script>');
+  for (const format of ['json', 'json&callback=alert', 'json&jsonp=alert'])
+    expect((await ann.get(`/workout/?format=${format}`)).text).toMatch(/^\{/);
+});

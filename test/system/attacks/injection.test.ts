@@ -1,0 +1,317 @@
+/** Values that want to be code: SQL in every parameter, keys of prototypes in every body, and bodies made to exhaust whoever reads them. */
+import { UNKNOWN, furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { allEntities } from '../../../src/core/model/registry';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Answer, Person } from '../../setup/person';
+import { bodyOf } from '../../setup/samples';
+import { growth, LINEAR, workOf } from '../../setup/waits';
+import { SQL } from './payloads';
+import { endpoints, filterKeys, searches, writable } from './surface';
+
+const fitgraph = fitgraphForThisFile({ environment: { MAX_BODY: '1MB' } });
+const FORM = 'application/x-www-form-urlencoded';
+let ann: Person;
+let belongings: Belongings;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  belongings = await furnish(ann);
+});
+
+/** No statement failed in a way that nobody expected, none ran what it was not meant to run. */
+afterEach(() => expect(fitgraph.logged.splice(0).filter((line) => line.includes('unexpected error'))).toEqual([]));
+
+interface Counted {
+  relname: string;
+  n: string;
+}
+
+const content = async () =>
+  (await fitgraph.sql(`SELECT relname, (xpath('/row/n/text()', query_to_xml(format('SELECT count(*) AS n FROM %I', relname), false, true, '')))[1]::text AS n
+    FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relname NOT IN ('login_attempt', 'security_event', 'change') ORDER BY 1`)) as Counted[];
+
+/** CPU time above which the cost of a request must be proportional to its size. */
+const WORK_MS = 1_000;
+
+/**
+ * A request takes little CPU time, or no more than in proportion to its size: `ask` sends all of a body or a quarter of it. A payload that sleeps in
+ * the database would be ended by STATEMENT_TIMEOUT, and answered with 503.
+ */
+async function quickly(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answer> {
+  let answer: Answer;
+  const worked = await workOf(async () => {
+    answer = await ask(1);
+  });
+  if (worked > WORK_MS) expect(await growth(ask)).toBeLessThan(LINEAR);
+  return answer!;
+}
+
+const wellFormed = SQL.map((text) => text.replace(/\p{Cs}/gu, '\ufffd'));
+
+describe('SQL', () => {
+  let before: Counted[];
+  beforeAll(async () => {
+    before = await content();
+  });
+  // What ann and strangers have spent is written down after a while, a row for each, whatever they ask for.
+  afterAll(async () => {
+    const after = await content();
+    const isBudget = ({ relname }: Counted) => relname === 'budget';
+    expect(after.filter((table) => !isBudget(table))).toEqual(before.filter((table) => !isBudget(table)));
+    const [spent, noted] = [before, after].map((tables) => Number(tables.find(isBudget)!.n));
+    expect([spent, spent! + 1, spent! + 2]).toContain(noted);
+  });
+
+  test.each(endpoints.map((endpoint) => [endpoint.view.rest, endpoint] as const))('in the parameters of %s', async (rest, endpoint) => {
+    const all = (await ann.get(`/${rest}/`)).body.count as number;
+    for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset'])
+      for (const text of wellFormed) {
+        const path = `/${rest}/?${new URLSearchParams({ [key]: text })}`;
+        const { status, body } = await quickly(() => ann.get(path));
+        expect({ path, status: [200, 400].includes(status) }).toEqual({ path, status: true });
+        if (status === 200) expect(body.count).toBeLessThanOrEqual(all);
+      }
+    for (const term of ['id; DROP TABLE workout', 'id" --', '-id,(SELECT 1)', 'password', 'user__password', '"id"', 'id ASC', '*', '1'])
+      expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(200);
+  });
+
+  test('in ids, searches and arguments of actions', async () => {
+    for (const text of wellFormed) {
+      const part = encodeURIComponent(text.replaceAll('.', ''));
+      const query = (...names: string[]) => new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
+      for (const search of searches)
+        expect([200, 400]).toContain((await quickly(() => ann.get(`/${search}/?${query('term', 'language')}`))).status);
+      for (const { view, actions, type } of endpoints) {
+        expect({ text, status: (await quickly(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
+        const id = belongings.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
+        for (const { fact, field } of actions.values()) {
+          const { status } = await quickly(() =>
+            ann.get(`/${view.rest}/${id}/${fact.name}/?${query(...field.args.map(({ name }) => name))}`),
+          );
+          expect([200, 400, 404]).toContain(status);
+        }
+      }
+    }
+  });
+
+  test('in names and passwords', async () => {
+    for (const text of wellFormed) {
+      const { status, body } = await fitgraph.anyone.post('/login/', { username: text, password: text });
+      expect([400, 401]).toContain(status);
+      expect(body.token).toBeUndefined();
+      const { code, data } = await fitgraph.anyone.query(
+        'mutation ($t: String!) { login(username: $t, password: $t) { token errors { code } } }',
+        {
+          t: text,
+        },
+      );
+      expect([code ?? data.login.errors[0].code, data?.login?.token ?? null]).toEqual([expect.any(String), null]);
+      const token = await fitgraph.anyone.sending({ Authorization: `Token ${encodeURIComponent(text)}` }).get('/workout/');
+      expect(token.status).toBe(403);
+    }
+  });
+
+  test('in texts is a text', async () => {
+    for (const text of wellFormed.filter((one) => one.length < 100 && !one.includes('\0')))
+      expect(await ann.post('/workout/', { name: text, description: text })).toMatchObject({ status: 201 });
+    await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [[...belongings].find(([{ name }]) => name === 'Workout')![1]]);
+  });
+});
+
+describe('keys of prototypes', () => {
+  const KEYS = [
+    '__proto__',
+    'constructor',
+    'prototype',
+    'toString',
+    'hasOwnProperty',
+    '__defineGetter__',
+    'constructor[prototype][polluted]',
+    '__proto__.polluted',
+  ];
+  const polluted = () => ({}) as Record<string, unknown>;
+  afterEach(() => {
+    expect(polluted().polluted).toBeUndefined();
+    expect(polluted().isSuperuser).toBeUndefined();
+    expect(Object.keys(Object.prototype)).toEqual([]);
+  });
+
+  test('in bodies', async () => {
+    for (const endpoint of writable) {
+      const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
+      const path = `/${endpoint.view.rest}/`;
+      const own = JSON.stringify(bodyOf(entity, 3, parentsIn(belongings))).slice(1, -1);
+      for (const key of KEYS) {
+        const json = `{${own}${own && ','}${JSON.stringify(key)}:{"polluted":true,"isSuperuser":true,"prototype":{"polluted":true}}}`;
+        const form = new URLSearchParams({ [key]: '{"polluted":true}', _method: key, csrfToken: key }).toString();
+        for (const [type, body] of [
+          ['application/json', json],
+          ['application/json', `{${JSON.stringify(key)}:{"polluted":true}}`],
+          [FORM, form],
+        ] as const) {
+          // What a form says in hidden fields counts for pages alone.
+          const accept = type === FORM ? 'text/html' : type;
+          const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
+          expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
+          if (status === 201 && row.id) await ann.delete(`${path}${row.id}/`);
+        }
+      }
+    }
+  });
+
+  test('in queries, paths and names', async () => {
+    for (const key of KEYS) {
+      const query = new URLSearchParams({
+        [key]: 'x',
+        ordering: key,
+        format: '',
+        limit: key,
+        [`${key}[polluted]`]: 'x',
+        [`where[${key}]`]: 'x',
+      });
+      for (const { view } of endpoints)
+        for (const accept of ['application/json', 'text/html'])
+          expect((await ann.sending({ Accept: accept }).get(`/${view.rest}/?${query}`)).status).toBe(200);
+      const name = encodeURIComponent(key.replaceAll('.', ''));
+      for (const path of [`/${name}/`, `/workout/${name}/`, `/workout/${UNKNOWN}/${name}/`, `/exercise/${name}/search/`])
+        for (const accept of ['application/json', 'text/html']) expect((await ann.sending({ Accept: accept }).get(path)).status).toBe(404);
+      for (const page of ['/', '/login', '/register', '/api/v2/schema'])
+        expect((await ann.send('GET', `${page}?${query}`)).status).toBeLessThan(400);
+      expect((await fitgraph.anyone.post('/login/', `{${JSON.stringify(key)}:{"polluted":true}}`)).status).toBe(400);
+    }
+  });
+
+  test('in GraphQL', async () => {
+    for (const key of KEYS) {
+      const inner = `{${JSON.stringify(key)}:{"polluted":true},"name":"x"}`;
+      const bodies = [
+        `{"query":"query ($where: WorkoutWhere) { workouts(where: $where) { totalCount } }","variables":{"where":${inner}}}`,
+        `{"query":"mutation ($input: WorkoutInput!) { createWorkout(input: $input) { id } }","variables":{"input":${inner}}}`,
+        `{"query":"{ viewer { id } }","variables":${inner},"extensions":${inner},${JSON.stringify(key)}:{"polluted":true}}`,
+        `{"query":"{ ${key.replace(/\W/g, '')} }","operationName":${JSON.stringify(key)}}`,
+      ];
+      for (const body of bodies)
+        expect({ body, status: (await ann.send('POST', '/graphql', body)).status < 500 }).toEqual({ body, status: true });
+    }
+  });
+});
+
+describe('bodies made to exhaust', () => {
+  const deep = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
+  /** By their share of the full size. */
+  const BODIES: [string, (share: 1 | 0.25) => string][] = [
+    ['arrays in arrays', (share) => deep('[', '', ']', 60_000 * share)],
+    ['objects in objects', (share) => deep('{"a":', '1', '}', 60_000 * share)],
+    ['an unfinished array', (share) => '['.repeat(500_000 * share)],
+    ['as many keys as are taken', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
+    ['many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],
+    ['many elements', (share) => `[${'1,'.repeat(200_000 * share)}1]`],
+    ['a long number', (share) => '9'.repeat(900_000 * share)],
+    ['a small number', () => '1e-999999999999'],
+    ['a long text', (share) => JSON.stringify('x'.repeat(900_000 * share))],
+    ['a half character', () => '"\\ud800"'],
+    ['a null character', () => '"\\u0000"'],
+    ['nothing', () => ''],
+    ['bytes', () => '\u0000\u0001\ufffe'],
+  ];
+
+  test.each(BODIES)('%s', async (_name, body) => {
+    const text = body(1);
+    for (const accept of ['application/json', 'text/html']) {
+      const person = ann.sending({ Accept: accept });
+      for (const path of ['/workout/', '/login/']) {
+        const { status } = await quickly((share) => person.post(path, body(share)));
+        // An object is a workout, whatever else is in it.
+        const made = path === '/workout/' && (text === '' || text.startsWith('{"k0"'));
+        expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({ path, status: true });
+      }
+    }
+    const { status } = await quickly((share) => ann.send('POST', '/graphql', body(share)));
+    expect({ status: status >= 400 && status < 500 }).toEqual({ status: true });
+    for (const before of ['"query":', '"query":"{ viewer { id } }","operationName":', '"query":"{ viewer { id } }","extensions":'])
+      expect((await quickly((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`))).status).toBeLessThan(500);
+  });
+
+  /** A field of each kind there is, with its resource. */
+  const kinds = new Map(
+    writable.flatMap((endpoint) =>
+      endpoint.fields
+        .filter(({ restReadOnly }) => !restReadOnly)
+        .map(
+          ({ kind, rest, relation }) =>
+            [`${kind} ${relation?.many} ${relation?.owned}`, { path: `/${endpoint.view.rest}/`, rest }] as const,
+        ),
+    ),
+  );
+
+  test.each(BODIES)('%s as the value of a field of any kind', async (_name, body) => {
+    if (body(1) === '') return;
+    expect(kinds.size).toBeGreaterThan(10);
+    for (const { path, rest } of kinds.values())
+      for (const accept of ['application/json', 'text/html']) {
+        const { status } = await quickly((share) => ann.sending({ Accept: accept }).post(path, `{"${rest}":${body(share)}}`));
+        expect({ path, rest, status: status < 500 }).toEqual({ path, rest, status: true });
+      }
+    const document = 'mutation ($input: WorkoutInput!) { createWorkout(input: $input) { id } }';
+    for (const [before, after] of [
+      ['', ''],
+      ['{"name":', '}'],
+    ]) {
+      const variables = (share: 1 | 0.25) => `{"input":${before}${body(share)}${after}}`;
+      const { status } = await quickly((share) => ann.send('POST', '/graphql', `{"query":"${document}","variables":${variables(share)}}`));
+      expect(status).toBeLessThan(500);
+    }
+  });
+
+  test('forms', async () => {
+    const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
+    const person = (type: string, accept: string) => ann.sending({ 'Content-Type': type, Accept: accept });
+    const forms: [string, Uint8Array | string][] = [
+      [FORM, 'a=1&'.repeat(100_000)],
+      [FORM, `${'a['.repeat(1000)}=1`],
+      [FORM, '%'.repeat(10_000)],
+      [FORM, bytes('name=\xff\xfe\xc0')],
+      [FORM, '%ff%fe=%c0'],
+      [`${FORM}; charset=nonsense`, 'name=x'],
+      [`${FORM}; charset=utf-7`, 'name=+ADw-script+AD4-'],
+      ['application/json; charset=nonsense', '{}'],
+      ['application/json; charset=utf-7', '+AHsAfQ-'],
+      ['multipart/form-data', 'x'],
+      ['multipart/form-data; boundary=', 'x'],
+      [`multipart/form-data; boundary=${'b'.repeat(10_000)}`, 'x'],
+      ['multipart/form-data; boundary=b', '--b\r\n'.repeat(50_000)],
+      ['multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="__proto__"\r\n\r\nx\r\n--b--\r\n`],
+      ['multipart/form-data; boundary=b', `--b\r\n${'X: y\r\n'.repeat(5000)}\r\nx\r\n--b--\r\n`],
+      ['multipart/form-data; boundary=b', `--b\r\nContent-Disposition: form-data; name="${'n'.repeat(100_000)}"\r\n\r\nx\r\n--b--\r\n`],
+      [
+        'multipart/form-data; boundary=b',
+        Array.from({ length: 2000 }, (_, index) => `--b\r\nContent-Disposition: form-data; name="p${index}"\r\n\r\nx\r\n`).join('') +
+          '--b--\r\n',
+      ],
+      ['__proto__', 'x'],
+      [';;;', 'x'],
+    ];
+    for (const [type, body] of forms)
+      for (const path of [
+        '/api/v2/weightentry/',
+        '/api/v2/exerciseimage/',
+        '/api/v2/login/',
+        '/graphql',
+        '/login',
+        '/logout',
+        '/user/api-key',
+      ])
+        for (const accept of ['application/json', 'text/html']) {
+          const { status } = await quickly(() => person(type, accept).send('POST', path, body));
+          expect({ type, path, status: status < 500 }).toEqual({ type, path, status: true });
+        }
+  });
+
+  test('what is larger than allowed', async () => {
+    const large = 'x'.repeat(1_200_000);
+    for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
+      expect((await quickly(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);
+    for (const path of ['/login', '/logout', '/user/api-key'])
+      expect((await quickly(() => ann.sending({ 'Content-Type': FORM }).send('POST', path, large))).status).toBe(413);
+  });
+});

@@ -1,0 +1,211 @@
+/**
+ * Markup in data and in requests stays text. Every writable text is attacked over REST, every stored text besides in the database itself,
+ * because dumps bring texts too; a real parser then reads every page that shows them.
+ */
+import { createUser } from '../../../src/auth/accounts';
+import { resourceOf, allEntities } from '../../../src/core/model/registry';
+import { fieldsOf, type Entity } from '../../../src/core/model/fields';
+import type { Endpoint } from '../../../src/rest/endpoints';
+import { Visitor } from '../../pages/visitor';
+import { furnish, parentsIn, type Belongings } from '../../setup/belongings';
+import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
+import type { Answer, Person } from '../../setup/person';
+import { bodyOf } from '../../setup/samples';
+import { foreignTo, shownBy } from './html';
+import { MARKUP } from './payloads';
+import { endpoints, filterKeys, searches, textKeys, writable } from './surface';
+
+const fitgraph = fitgraphForThisFile();
+const FORM = { 'Content-Type': 'application/x-www-form-urlencoded' };
+let ann: Person;
+let reader: Person;
+let belongings: Belongings;
+
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  reader = ann.sending({ Accept: 'text/html' });
+  belongings = await furnish(ann);
+});
+
+const entityOf = ({ type }: Endpoint): Entity => allEntities().find(({ name }) => name === type.name)!;
+const isUpload = ({ fields }: Endpoint) => fields.some(({ kind }) => kind === 'image');
+const fits = (payload: string, { maxLength = Infinity, minLength = 0 }) => payload.length <= maxLength && payload.length >= minLength;
+const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
+
+/** Of JSON, its quotes are escaped once more. */
+function expectShown(text: string, { text: html }: Pick<Answer, 'text'>, at = ''): void {
+  const shown = shownBy(html);
+  expect({ at, text, shown: shown.includes(text) || shown.includes(inJson(text)) }).toEqual({ at, text, shown: true });
+}
+
+/** A page that is as harmless as any other, whatever its status. */
+function expectHarmless({ headers, text }: Pick<Answer, 'headers' | 'text'>, at: string): void {
+  expect({ at, type: headers.get('content-type') }).toEqual({ at, type: 'text/html; charset=utf-8' });
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(headers.get('x-content-type-options')).toBe('nosniff');
+  expect({ at, foreign: foreignTo(text) }).toEqual({ at, foreign: [] });
+}
+
+async function visit(path: string): Promise<Answer> {
+  const page = await reader.send('GET', path);
+  expect({ path, status: page.status < 500 }).toEqual({ path, status: true });
+  expectHarmless(page, path);
+  return page;
+}
+
+const viewsOf = (endpoint: Endpoint): readonly Endpoint[] => endpoints.filter(({ type }) => type === endpoint.type);
+
+const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.rest}/?limit=100`);
+
+/** Wherever a row shows beside lists: as all views of its type, and in its actions. */
+const pagesOf = (endpoint: Endpoint, id: number): string[] =>
+  viewsOf(endpoint).flatMap(({ view: { rest }, actions }) => [
+    `/api/v2/${rest}/${id}/`,
+    ...[...actions.keys()].map((action) => `/api/v2/${rest}/${id}/${action}/`),
+  ]);
+
+test('the parser finds what is not ours', () => {
+  const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
+  const unharmed = MARKUP.filter((payload) => foreignTo(page(payload)).length === 0);
+  // These need no element of their own; they must not become an address or be decoded.
+  expect(unharmed).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
+  expect(foreignTo(`<a href="${MARKUP[4]}">x</a>`)).toHaveLength(1);
+  expect(foreignTo('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
+});
+
+test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('texts of %s', async (rest, endpoint) => {
+  const keys = textKeys(endpoint);
+  if (keys.length === 0) return;
+  const entity = entityOf(endpoint);
+  const rows: { id: number; texts: string[] }[] = [];
+  for (const [index, payload] of MARKUP.entries()) {
+    const taken = keys.filter((field) => fits(payload, field));
+    const texts = Object.fromEntries(taken.map(({ rest: key }) => [key, payload]));
+    const answer = endpoint.create
+      ? await ann.post(`/${rest}/`, { ...bodyOf(entity, index + 2, parentsIn(belongings)), ...texts })
+      : await ann.patch(`/${rest}/${belongings.get(entity)}/`, texts);
+    expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
+    rows.push({ id: answer.body.id, texts: taken.length ? [payload] : [] });
+  }
+  // Every field had its share.
+  for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);
+  for (const path of listsOf(endpoint)) await visit(path);
+  for (const { id, texts } of rows)
+    for (const path of pagesOf(endpoint, id)) {
+      const page = await visit(path);
+      if (path === `/api/v2/${rest}/${id}/`) for (const text of texts) expectShown(text, page, path);
+    }
+});
+
+test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('forms of %s that come back', async (rest, endpoint) => {
+  const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.rest);
+  for (const payload of MARKUP) {
+    const fields = new URLSearchParams([...keys.map((key): [string, string] => [key, payload]), [payload, payload]]);
+    const raw = new URLSearchParams({ _content: `{"${payload}`, _content_type: 'application/json' });
+    const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
+    const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
+    for (const body of [fields, raw, wrongJson, odd]) {
+      const page = await reader.sending(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
+      // A resource of nothing but texts takes them.
+      expect([201, 400, 403, 405, 415]).toContain(page.status);
+      expectHarmless(page, `POST ${rest} ${body}`);
+      if (body !== odd && page.status === 400 && !isUpload(endpoint)) expectShown(payload, page);
+    }
+  }
+});
+
+test('texts that a dump or an operator brought', async () => {
+  const attacked = new Set<string>();
+  const payload = (id: number, length: number) => `${id}${MARKUP[0]}${MARKUP[1]}`.slice(0, length);
+  for (const endpoint of endpoints) {
+    const entity = entityOf(endpoint);
+    const { table, visible } = resourceOf(entity)!;
+    const stored = fieldsOf(entity).filter(({ kind, column }) => ['string', 'url', 'image'].includes(kind) && column && !visible?.[column]);
+    for (const { column, maxLength = 100 } of stored) {
+      if (maxLength < 20) continue;
+      for (const { id } of await fitgraph.sql(`SELECT "id" FROM "${table}"`))
+        await fitgraph.sql(`UPDATE "${table}" SET "${column}" = $2 WHERE "id" = $1`, [id, payload(id, maxLength)]);
+      attacked.add(table);
+    }
+  }
+  expect(attacked.size).toBeGreaterThan(15);
+  await fitgraph.reference.reload();
+  for (const endpoint of endpoints)
+    for (const path of [...listsOf(endpoint), ...pagesOf(endpoint, belongings.get(entityOf(endpoint)) ?? 1)]) await visit(path);
+  for (const rest of ['exercise', 'exerciseinfo', 'ingredient', 'license', 'muscle'])
+    expectShown(payload(1, 50), await visit(`/api/v2/${rest}/1/`), rest);
+  for (const search of searches) expectShown(payload(1, 50), await visit(`/api/v2/${search}/${query({ term: 'script' })}`), search);
+});
+
+test('what is asked comes back as text', async () => {
+  for (const endpoint of endpoints) {
+    const { rest } = endpoint.view;
+    const keys = [...filterKeys(endpoint), 'ordering', 'limit', 'offset', 'unknown'];
+    for (const turn of [0, 4, 8]) {
+      const payload = (index: number) => MARKUP[(turn + index) % MARKUP.length]!;
+      await visit(`/api/v2/${rest}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`);
+      // Without a dot, which would ask for another format.
+      await visit(`/api/v2/${rest}/${encodeURIComponent(payload(0)).replaceAll('.', '')}/`);
+    }
+  }
+});
+
+test.each(MARKUP)('%s in searches, actions and places that do not exist', async (payload) => {
+  for (const search of searches) await visit(`/api/v2/${search}/${query({ term: payload, language: payload, [payload]: payload })}`);
+  for (const endpoint of endpoints)
+    for (const { fact, field } of endpoint.actions.values()) {
+      const names = field.args.map(({ name }) => name);
+      const id = belongings.get(entityOf(endpoint)) ?? 1;
+      const values = Object.fromEntries([...names, 'unknown'].map((name) => [name, payload]));
+      await visit(`/api/v2/${endpoint.view.rest}/${id}/${fact.name}/${query(values)}`);
+    }
+  await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
+  await visit(`/api/v2/${query({ [payload]: payload })}`);
+  for (const path of ['/', '/register', '/login', '/user/api-key', '/playground', '/api/v2/schema/docs']) {
+    const page = await fitgraph.anyone.send(
+      'GET',
+      `${path}${query({ next: payload, query: payload, variables: payload, [payload]: payload })}`,
+    );
+    // The playground may not be built.
+    expect(page.status).not.toBe(500);
+    if (page.status < 300 || page.status === 503) expectHarmless(page, path);
+  }
+});
+
+test.each(MARKUP)('%s as a name, and as the way on after signing in', async (payload) => {
+  const visitor = new Visitor(fitgraph.url);
+  for (const next of [payload, `/${payload}`, `/x?${payload}`]) {
+    const page = await visitor.signIn(payload, 'a wrong password', next);
+    expect(page.status).toBe(401);
+    expectHarmless(page, next);
+    expectShown(payload, page);
+  }
+  const form = await visitor.post('/login', { username: payload, password: payload, next: payload, csrfToken: payload });
+  expect(form.status).toBe(403);
+  expectHarmless(form, '/login');
+  const login = new URLSearchParams({ username: payload, password: payload });
+  const answer = await fitgraph.anyone.sending({ ...FORM, Accept: 'text/html' }).post('/login/', login.toString());
+  expect(answer.status).toBe(401);
+  expectHarmless(answer, 'POST /api/v2/login/');
+});
+
+test('no account is made with markup for a name, and one that a dump brought is text', async () => {
+  for (const username of MARKUP)
+    await expect(createUser({ username, password: PASSWORD }, fitgraph.database.session())).rejects.toThrow('A user name has');
+  const { id } = await fitgraph.user('mia');
+  const visitor = new Visitor(fitgraph.url);
+  await visitor.signIn('mia');
+  for (const payload of MARKUP) {
+    await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "id" = $2', [payload, id]);
+    for (const path of ['/', '/register', '/user/api-key', '/user/api-key/replace', '/api/v2/', '/api/v2/weightentry/']) {
+      const page = await visitor.get(path, { Accept: 'text/html' });
+      expect(page.status).toBe(200);
+      expectHarmless(page, path);
+      expectShown(payload, page);
+    }
+    expectHarmless(await visitor.get('/playground'), '/playground');
+  }
+});

@@ -1,0 +1,238 @@
+/** Bodies that nobody may send, and connections on which nothing moves. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import net from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../../setup/waits';
+import { ALIVE_MS, ANSWERED_MS, MEMORY_MB, send, Siege, type Reply } from './siege';
+
+const PATIENCE_MS = 1_500;
+const JSON_TYPE = 'application/json';
+/** An attack is over in a tenth of a second. What it does to the server it does each time; what else the machine does then it does once. */
+const TIMES = 3;
+const FORM = 'multipart/form-data; boundary=b';
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start({ CLIENT_TIMEOUT: `${PATIENCE_MS}ms` });
+});
+afterAll(() => siege.end());
+
+const post = (path: string, type: string, body: string | Buffer, headers = {}) =>
+  send(siege.base, { method: 'POST', path, headers: { 'Content-Type': type, 'Apollo-Require-Preflight': '1', ...headers }, body });
+
+const part = (name: string, content: string, filename?: string) =>
+  `--b\r\nContent-Disposition: form-data; name="${name}"${filename ? `; filename="${filename}"` : ''}\r\n\r\n${content}\r\n`;
+
+const large = 'x'.repeat(5_000_000);
+const json = JSON.stringify({ query: '{ viewer { id } }', variables: { large } });
+
+test.each<[string, string, string, string]>([
+  ['GraphQL, JSON', '/graphql', JSON_TYPE, json],
+  ['GraphQL, a form', '/graphql', FORM, `${part('operations', large)}--b--\r\n`],
+  ['GraphQL, a file', '/graphql', FORM, `${part('operations', '{}')}${part('map', '{}')}${part('0', large, 'a.png')}--b--\r\n`],
+  ['subscriptions', '/graphql/stream', JSON_TYPE, json],
+  ['subscriptions, of a false type', '/graphql/stream', `text/plain; x="${JSON_TYPE}"`, json],
+  ['signing in by a form', '/login', 'application/x-www-form-urlencoded', `username=${large}`],
+  ['REST, JSON', '/api/v2/login/', JSON_TYPE, json],
+  ['REST, a form', '/api/v2/login/', 'application/x-www-form-urlencoded', `username=${large}`],
+  ['REST, a file', '/api/v2/login/', FORM, `${part('username', large, 'a.png')}--b--\r\n`],
+])('50 bodies of 5 MB by strangers: %s', async (_name, path, type, body) => {
+  // Made once, so that the attackers' own work does not count.
+  const bytes = Buffer.from(body);
+  const sent = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
+  // The first one that a process reads takes longer, which is nobody's attack.
+  await sent();
+  const silences: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(() => Promise.all(Array.from({ length: 50 }, sent)));
+    for (const { status, ms } of result) {
+      expect([413, type.startsWith('text') ? 415 : 413]).toContain(status);
+      expect(ms).toBeLessThan(answerLimitMs);
+    }
+    expect(memoryMb).toBeLessThan(MEMORY_MB);
+    silences.push(aliveMs);
+  }
+  expect(Math.min(...silences)).toBeLessThan(ALIVE_MS);
+});
+
+test('a body that does not say how long it is', async () => {
+  for (const path of ['/graphql', '/api/v2/login/'])
+    expect((await post(path, JSON_TYPE, json, { 'Transfer-Encoding': 'chunked' })).status).toBe(413);
+});
+
+test.each<[string, string, string]>([
+  ['GraphQL', '/graphql', JSON_TYPE],
+  ['REST', '/api/v2/login/', JSON_TYPE],
+  ['a form', '/login', 'application/x-www-form-urlencoded'],
+])('a body that is too long is refused before the rest of it has come: %s', async (_name, path, type) => {
+  const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
+  for (const begun of [
+    `Content-Length: 100000000\r\n\r\nx`,
+    `Transfer-Encoding: chunked\r\n\r\n${(400_000).toString(16)}\r\n${large.slice(0, 300_000)}`,
+  ]) {
+    const delays = siege.delays();
+    const { socket, ended } = connection(head + begun);
+    const answered = new Promise<string>((resolve) => socket.once('data', (chunk: Buffer) => resolve(chunk.toString())));
+    void drips(socket, 'x');
+    expect(await answered).toMatch(/^HTTP\/1\.1 413 /);
+    expect((await ended) - delays()).toBeLessThan(2 * ANSWERED_MS);
+  }
+});
+
+test('whoever is signed in may send more, but not everything', async () => {
+  const mine = { Authorization: `Token ${siege.token}` };
+  const body = (length: number) => JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
+  expect(JSON.parse((await post('/graphql', JSON_TYPE, body(1_000_000), mine)).text)).toMatchObject({ data: { viewer: {} } });
+  expect((await post('/graphql', JSON_TYPE, body(6_000_000), mine)).status).toBe(413);
+  expect((await post('/graphql', JSON_TYPE, body(1_000_000), { Authorization: 'Token wrong' })).status).toBe(413);
+});
+
+test('990 tiny files', async () => {
+  const files = Array.from({ length: 990 }, (_, index) => part(`${index}`, 'x', `${index}.png`)).join('');
+  const query = '{ viewer { id } }';
+  const form = (parts: string) => `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
+  const incoming = join(siege.dataDir, 'incoming');
+  let most = 0;
+  let over = false;
+  const watching = (async () => {
+    while (!over) {
+      most = Math.max(most, existsSync(incoming) ? readdirSync(incoming).length : 0);
+      await sleep(1);
+    }
+  })();
+  const delays = siege.delays();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post('/graphql', FORM, form(files))));
+  const delayMs = delays();
+  for (const { status, ms } of answers) {
+    expect(status).toBe(413);
+    expect(ms - delayMs).toBeLessThan(ANSWERED_MS);
+  }
+  expect((await post('/graphql', FORM, form(part('0', 'x', 'a.png')))).status).toBe(200);
+  expect(most).toBe(0);
+  const { status, text } = await post('/graphql', FORM, form(files), { Authorization: `Token ${siege.token}` });
+  over = true;
+  await watching;
+  expect([status, text]).toEqual([413, expect.stringContaining('at most 20 files')]);
+  expect(most).toBeLessThanOrEqual(20);
+});
+
+/** A connection that sends what it is told, and how long the server kept it. */
+function connection(text: string, { reading = true } = {}): { socket: net.Socket; ended: Promise<number> } {
+  const began = performance.now();
+  const { port, hostname } = new URL(siege.base);
+  const socket = net.connect(Number(port), hostname);
+  const ended = new Promise<number>((resolve) => socket.once('close', () => resolve(performance.now() - began)));
+  socket.on('error', () => undefined);
+  if (reading) socket.resume();
+  socket.write(text);
+  return { socket, ended };
+}
+
+const drips = async (socket: net.Socket, text: string) => {
+  while (!socket.destroyed) {
+    socket.write(text);
+    await sleep(200);
+  }
+};
+
+const ending: [what: string, text: string, drip: string][] = [
+  ['nothing', '', ''],
+  ['a head that goes on', 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'],
+  ['a body that stops', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{', ''],
+  ['a body that drips', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{', ' '],
+  [
+    'a body of REST that drips',
+    'POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{',
+    ' ',
+  ],
+  [
+    'a form that drips',
+    `POST /graphql HTTP/1.1\r\nHost: x\r\nApollo-Require-Preflight: 1\r\nContent-Type: ${FORM}\r\nContent-Length: 9999\r\n\r\n--b\r\n`,
+    'a',
+  ],
+];
+
+test('connections end that send nothing, or never come to an end', async () => {
+  const delays = siege.delays();
+  const kept = await Promise.all(
+    ending.map(async ([what, text, drip]) => {
+      const { socket, ended } = connection(text);
+      if (drip) void drips(socket, drip);
+      return [what, (await ended) - delays()] as const;
+    }),
+  );
+  for (const [what, ms] of kept) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
+});
+
+/** How many of these the server has not closed, as the kernel tells: what a process has closed belongs to no file any more. */
+function kept(sockets: readonly net.Socket[]): number {
+  const ours = new Set(sockets.map(({ localPort }) => localPort));
+  const port = Number(new URL(siege.base).port);
+  const ends = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'utf8').trim().split('\n').slice(1));
+  return ends.filter((line) => {
+    const [, local, remote, , , , , , , inode] = line.trim().split(/\s+/);
+    const portOf = (end?: string) => Number.parseInt(end!.split(':')[1]!, 16);
+    return portOf(local) === port && ours.has(portOf(remote)) && inode !== '0';
+  }).length;
+}
+
+test('60 connections that never read a long page', async () => {
+  const page = 'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(5);
+  // The first pages of a process take longer, which is nobody's attack.
+  for (let run = 0; run < 5; run += 1) await send(siege.base, { path: '/api/v2/ingredient/?limit=200', headers: { Accept: 'text/html' } });
+  const { aliveMs, memoryMb } = await siege.under(async () => {
+    const connections = Array.from({ length: 60 }, () => connection(page, { reading: false }));
+    await sleep(3 * PATIENCE_MS);
+    for (const { socket } of connections) socket.destroy();
+  });
+  expect(aliveMs).toBeLessThan(ALIVE_MS);
+  expect(memoryMb).toBeLessThan(MEMORY_MB);
+});
+
+test('a client that does not take its answers is let go, one that is slow is not', async () => {
+  const head = `GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${siege.token}\r\n\r\n`;
+  const requests = head.repeat(80);
+  const stuck = Array.from({ length: 3 }, () => connection(requests, { reading: false }).socket);
+  const slow = connection(requests, { reading: false }).socket;
+  let read = 0;
+  slow.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    slow.pause();
+    setTimeout(() => slow.resume(), 10);
+  });
+  await until('all are connected', () => kept([...stuck, slow]) === 4);
+  await until('those that do not read are closed', () => kept(stuck) === 0);
+  expect(kept([slow])).toBe(1);
+  expect(read).toBeGreaterThan(0);
+  for (const socket of [...stuck, slow]) socket.destroy();
+});
+
+test('requests that are sent ahead are answered one after the other', async () => {
+  const path = (id: number) => `/api/v2/language/${id}/`;
+  const ahead = Array.from({ length: 20 }, (_, index) => `GET ${path(index % 2 ? 1 : 999)} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  const { socket } = connection(ahead.join(''), { reading: false });
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await until('all are answered', () => text.split('HTTP/1.1 ').length > 20);
+  socket.destroy();
+  const statuses = [...text.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  expect(statuses).toEqual(ahead.map((_, index) => (index % 2 ? 200 : 404)));
+});
+
+test('what clients break off is no error of the server', () => {
+  expect(siege.server.stdout + siege.server.stderr).not.toContain('unexpected error');
+});
+
+const rowsOf = ({ text }: Reply) => text.match(/<tr\b/g)?.length ?? 0;
+
+test('a page shows at most 100 rows, says so and leads on; JSON has them all', async () => {
+  const page = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: 'text/html' } });
+  expect(page.text).toContain('Pages show at most 100 rows');
+  expect(page.text).toContain('limit=100&amp;offset=100');
+  expect(rowsOf(page)).toBeLessThan(150);
+  const all = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: JSON_TYPE } });
+  expect(JSON.parse(all.text).results.length).toBeGreaterThan(100);
+  const few = await send(siege.base, { path: '/api/v2/ingredient/?limit=100', headers: { Accept: 'text/html' } });
+  expect(few.text).not.toContain('Pages show at most');
+});

@@ -1,0 +1,192 @@
+/** Whoever crowds in gets a clear refusal in the end, and is in nobody else's way. */
+import { Client } from 'pg';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Answer, Person } from '../../setup/person';
+import { delaysOf, until } from '../../setup/waits';
+
+const WAIT_MS = 1_500;
+const WAITING = 30;
+const CROWD = 60;
+const environment = {
+  MAX_WAIT: `${WAIT_MS}ms`,
+  MAX_WAITING: String(WAITING),
+  // They wait for locks as long as for anything else.
+  LOCK_TIMEOUT: 'off',
+  TRUSTED_PROXIES: '127.0.0.1, ::1',
+};
+
+/** Statements of the crowd wait for the lock until the test releases it. */
+const fitgraph = fitgraphForThisFile({ environment: { ...environment, ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off' } });
+const limited = fitgraphForThisFile(async () => ({
+  beside: fitgraph,
+  environment: { ...environment, ANONYMOUS_TIMEOUT: '4s', STATEMENT_TIMEOUT: '6s' },
+}));
+
+let blocker: Client;
+/** In a transaction one sees what others did when one first looked. */
+let watcher: Client;
+let ann: Person;
+let bea: Person;
+beforeAll(async () => {
+  [blocker, watcher] = [new Client(fitgraph.database.options.connection), new Client(fitgraph.database.options.connection)];
+  // The database is gone before they are.
+  for (const client of [blocker, watcher]) await client.on('error', () => undefined).connect();
+  [ann, bea] = [await fitgraph.user('ann'), await fitgraph.user('bea')];
+});
+
+/** Statements that need the table wait until the work is done. */
+async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
+  await blocker.query('BEGIN');
+  try {
+    await blocker.query(`LOCK TABLE "${table}" IN ${mode} MODE`);
+    return await work();
+  } finally {
+    await blocker.query('ROLLBACK');
+  }
+}
+
+const waiting = async (): Promise<number> =>
+  (await watcher.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
+
+/** Without scheduling delays of this process, which is also that of the server. */
+const timed = async (ask: () => Promise<Answer>) => {
+  const delays = delaysOf();
+  const began = performance.now();
+  const answer = await ask();
+  return { answer, ms: performance.now() - began - delays() };
+};
+
+/** Others are answered while statements of the crowd hold its connections; the rest of the crowd is refused, some at once and some after MAX_WAIT. */
+async function unharmed(table: string, crowd: () => Promise<Answer>, others: (() => Promise<Answer>)[], mode?: string): Promise<Answer[]> {
+  const refused: { answer: Answer; ms: number }[] = [];
+  const crowding: Promise<unknown>[] = [];
+  await locked(
+    table,
+    async () => {
+      for (let number = 0; number < CROWD; number += 1)
+        crowding.push(timed(crowd).then((reply) => reply.answer.status === 503 && refused.push(reply)));
+      await until('the crowd waits', async () => (await waiting()) >= 2);
+      for (const other of others)
+        for (let time = 0; time < 5; time += 1) {
+          const answer = await other();
+          expect([answer.status, answer.body.errors]).toEqual([answer.status < 300 ? answer.status : 200, undefined]);
+        }
+      await until('all are refused that do not run', () => refused.length > CROWD - 10);
+      // None of those that run has made room.
+      expect(await waiting()).toBeGreaterThanOrEqual(2);
+    },
+    mode,
+  );
+  await Promise.all(crowding);
+  for (const { answer } of refused) expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, expect.any(String)]);
+  expect(refused.filter(({ ms }) => ms < WAIT_MS - 100).length).toBeGreaterThanOrEqual(CROWD - WAITING - 10);
+  return refused.map(({ answer }) => answer);
+}
+
+/** Whether it is ready is another matter: nobody can write to a table that is locked. */
+const alive = () => fitgraph.anyone.send('GET', '/health/live');
+
+test('strangers are in the way of nobody who is signed in', async () => {
+  const refused = await unharmed('exercise', () => fitgraph.anyone.get('/exercise/'), [
+    () => ann.get('/weightentry/'),
+    () => ann.post('/weightentry/', { date: `2024-01-${String((day += 1)).padStart(2, '0')}`, weight: '70' }),
+    () => ann.query('{ viewer { username } weightEntries { totalCount } }'),
+    alive,
+  ]);
+  for (const { body } of refused) expect(body).toEqual({ detail: 'The server has too much to do. Try again in a moment.' });
+});
+let day = 0;
+
+test('neither do users stop strangers, nor one user another', async () => {
+  await unharmed('weight_entry', () => ann.get('/weightentry/'), [
+    () => fitgraph.anyone.get('/exercise/'),
+    () => bea.get('/workout/'),
+    () => fitgraph.anyone.query('{ exercises { totalCount } }'),
+    alive,
+  ]);
+});
+
+test('nor one stranger another, and GraphQL is refused with a code, 503 and Retry-After', async () => {
+  const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '203.0.113.7' });
+  const refused = await unharmed('exercise', () => fitgraph.anyone.query('{ exercises { totalCount } }'), [
+    () => elsewhere.get('/ingredient/'),
+    () => elsewhere.query('{ ingredients { totalCount } }'),
+  ]);
+  for (const { body, headers } of refused) {
+    expect(body.errors[0].extensions).toMatchObject({ code: 'OVERLOADED' });
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+});
+
+test('writes do not stop reads, nor the writes of others', async () => {
+  const entry = () => ({
+    date: `2023-${String(1 + ((day += 1) % 12)).padStart(2, '0')}-${String(1 + (day % 28)).padStart(2, '0')}`,
+    weight: '70',
+  });
+  let crowding: Promise<Answer>[] = [];
+  await locked(
+    'weight_entry',
+    async () => {
+      let refused = 0;
+      crowding = Array.from({ length: CROWD }, async () => {
+        const answer = await ann.post('/weightentry/', entry());
+        refused += Number(answer.status === 503);
+        return answer;
+      });
+      await until('the crowd waits', async () => (await waiting()) >= 2);
+      for (const other of [
+        () => ann.get('/weightentry/'),
+        () => fitgraph.anyone.get('/exercise/'),
+        () => bea.post('/workout/', { name: 'Mine' }),
+      ])
+        expect([200, 201]).toContain((await other()).status);
+      await until('all are refused that do not run', () => refused > CROWD - 10);
+      expect(await waiting()).toBeGreaterThanOrEqual(2);
+    },
+    'SHARE',
+  );
+  // Those that ran have waited for the lock only.
+  for (const { status } of await Promise.all(crowding)) expect([201, 503]).toContain(status);
+  expect((await ann.post('/weightentry/', { date: '2022-01-01', weight: '70' })).status).toBe(201);
+});
+
+test('strangers have less time than users', async () => {
+  const order: string[] = [];
+  const user = ann.at(limited.url);
+  await locked('exercise', async () => {
+    const asked = async (name: string, person: Person) => {
+      const began = performance.now();
+      const { status } = await person.get('/exercise/');
+      order.push(name);
+      return { status, ms: performance.now() - began };
+    };
+    const [strangers, users] = await Promise.all([asked('a stranger', limited.anyone), asked('a user', user)]);
+    expect([strangers.status, users.status]).toEqual([503, 503]);
+    expect(strangers.ms).toBeGreaterThan(2_900);
+    expect(users.ms).toBeGreaterThan(4_900);
+    expect(order).toEqual(['a stranger', 'a user']);
+  });
+});
+
+test('one operation waits in vain once', async () => {
+  const fields = Array.from({ length: 20 }, (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`).join(' ');
+  const { answer, ms } = await locked('exercise', () => timed(() => limited.anyone.query(`{ ${fields} }`)));
+  expect(answer.body.errors[0].extensions.code).toBe('TIMEOUT');
+  expect(ms).toBeLessThan(2 * 4_000);
+});
+
+test('connections that are lost are no mistake of the request', async () => {
+  const lost = locked('exercise', async () => {
+    const asked = [limited.anyone.get('/exercise/'), limited.anyone.query('{ exercises { totalCount } }')];
+    await until('they wait', async () => (await waiting()) >= 2);
+    await blocker.query(
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+    );
+    return Promise.all(asked);
+  });
+  for (const { status, headers } of await lost) {
+    expect(status).toBe(503);
+    expect(headers.get('retry-after')).toBe('2');
+  }
+  expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
+});

@@ -1,0 +1,39 @@
+/** More than the service can do: what `npm run siege` does for ten minutes, for a few seconds. */
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { build } from '../../server/running';
+
+const ROOT = path.join(__dirname, '../../..');
+
+beforeAll(build);
+
+interface Kind {
+  sent: number;
+  statuses: Record<string, number>;
+}
+
+test('mixed load at three times what can be done', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-overload-'));
+  try {
+    const report = path.join(folder, 'report.json');
+    const environment = { ...process.env, SIEGE_SECONDS: '12', SIEGE_TIMES: '3', SIEGE_REPORT: report };
+    const child = spawn(process.execPath, [path.join(ROOT, 'scripts/siege.mjs')], {
+      env: environment,
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const status = await new Promise((resolve) => child.once('close', resolve));
+    expect(said).toBe('');
+    const { broken, kinds } = JSON.parse(fs.readFileSync(report, 'utf8')) as { broken: string[]; kinds: Record<string, Kind> };
+    expect(broken).toEqual([]);
+    expect(status).toBe(0);
+    const refused = ({ sent, statuses }: Kind) => (statuses[503] ?? 0) / sent;
+    expect(refused(kinds['strangers, REST']!)).toBeGreaterThan(0);
+    expect(refused(kinds['users, REST']!)).toBeLessThan(refused(kinds['strangers, REST']!));
+  } finally {
+    fs.rmSync(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,180 @@
+/** However many different conditions are asked for, PostgreSQL keeps the plans of few of them, and every answer is that of its own request. */
+import fs from 'node:fs';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../../src/database/prepared';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { randomFor, seeded, type Random } from '../../setup/random';
+import { until } from '../../setup/waits';
+
+const DIFFERENT = 1_500;
+const TIMES = 3;
+const MEMORY_MB = 15;
+const AT_ONCE = 40;
+
+// One connection serves all strangers, so that all of this meets on it.
+const fitgraph = fitgraphForThisFile({
+  environment: { DATABASE_POOL: '2', BUDGET: 'off', MAX_WAITING: '10000', MAX_WAIT: 'off', ANONYMOUS_TIMEOUT: '500ms' },
+});
+
+const QUERY = 'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
+
+/** No two of the numbers make the same statement, whose conditions stand for its bits; true of one exercise alone, whose id is answered. */
+function asked(number: number): { where: object; id: string } {
+  const texts = ['contains', 'startsWith', 'endsWith'].flatMap((test) =>
+    ['name', 'description'].map((field) => ({ [field]: { [test]: '#' } })),
+  );
+  const ids = ['in', 'isNull'].flatMap((test) =>
+    ['languageId', 'licenseId'].map((field) => ({ [field]: { [test]: test === 'in' ? ['77'] : true } })),
+  );
+  const never = [...texts, ...ids, { category: { name: { eq: '#' } } }].filter((_part, bit) => (number >> bit) & 1);
+  const id = String(1 + (number % 3));
+  return { where: { or: [...never, { id: { eq: id } }] }, id };
+}
+
+/** Those of the connections that serve strangers. */
+async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
+  const { pool } = fitgraph.database.reads.anonymous;
+  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
+  try {
+    return await Promise.all(clients.map((client) => ask(client as unknown as Client)));
+  } finally {
+    for (const client of clients) client.release();
+  }
+}
+
+const keptBy = async (client: Client): Promise<number> =>
+  (await client.query('SELECT count(*)::int AS "kept" FROM pg_prepared_statements')).rows[0].kept;
+
+/** What each holds for itself; the buffers that all share count for nobody. */
+async function memoryOf(client: Client): Promise<number> {
+  const { pid } = (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0];
+  const [, anonymous] = /RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+  return Number(anonymous) / 1024;
+}
+
+/** Sends all of them, so many at once. */
+async function each<T>(items: readonly T[], send: (item: T) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = rest.pop(); item !== undefined; item = rest.pop()) await send(item);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
+}
+
+const numbers = (length: number) => Array.from({ length }, (_, index) => index);
+
+const TOGETHER = 25;
+const TOGETHER_QUERY = `query (${numbers(TOGETHER)
+  .map((index) => `$w${index}: ExerciseWhere`)
+  .join(' ')}) { ${numbers(TOGETHER)
+  .map((index) => `a${index}: exercises(first: 2, where: $w${index}) { nodes { id } }`)
+  .join(' ')} }`;
+
+/** Each is a statement of its own; they wait for the connection together. Where the machine is too busy they are sent again, as clients are told to. */
+async function answerRightly(first: number): Promise<void> {
+  const all = numbers(TOGETHER).map((index) => asked(first + index));
+  const variables = Object.fromEntries(all.map(({ where }, index) => [`w${index}`, where]));
+  let answer: Awaited<ReturnType<typeof fitgraph.anyone.query>> | undefined;
+  await until('the database is reached', async () => {
+    answer = await fitgraph.anyone.query(TOGETHER_QUERY, variables);
+    return answer.errors?.every(({ extensions }) => extensions.code === 'SERVICE_UNAVAILABLE') !== true;
+  });
+  expect(answer!.errors).toBeUndefined();
+  expect(Object.values(answer!.data)).toEqual(all.map(({ id }) => ({ nodes: [{ id }] })));
+}
+
+const inTurn = (count: number) => each(numbers(count / TOGETHER), (index) => answerRightly(index * TOGETHER));
+
+test('thousands of different conditions leave little', async () => {
+  for (let time = 0; time < TIMES; time += 1) await inTurn(DIFFERENT);
+  const [kept] = await withConnections(keptBy);
+  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+  expect(kept).toBeGreaterThan(MAX_PREPARED_STATEMENTS / 2);
+  const [memory] = await withConnections(memoryOf);
+  expect(memory).toBeLessThan(MEMORY_MB);
+});
+
+test('what comes again and again stays prepared, and what comes once is not', async () => {
+  for (let time = 0; time < 5; time += 1) await fitgraph.anyone.get('/muscle/?limit=2&ordering=name');
+  const [before] = await withConnections(keptBy);
+  for (let time = 0; time < 20; time += 1) expect((await fitgraph.anyone.get('/exercise/?limit=2')).status).toBe(200);
+  for (let once = 1; once < 20; once += 1) expect((await fitgraph.anyone.get(`/ingredient/?id=${once}&ordering=-id`)).status).toBe(200);
+  const [after] = await withConnections(keptBy);
+  expect(after! - before!).toBeLessThanOrEqual(10);
+});
+
+/** A client that goes away while its statement runs or waits. */
+async function leaves(number: number, random: Random): Promise<void> {
+  const request = http.request(`${fitgraph.url}/graphql`, {
+    method: 'POST',
+    agent: false,
+    headers: { 'Content-Type': 'application/json' },
+  });
+  request.on('error', () => undefined);
+  request.end(JSON.stringify({ query: QUERY, variables: { where: asked(number).where } }));
+  await sleep(random.below(20));
+  request.destroy();
+}
+
+test(seeded('statements that are let go, stopped, timed out or wrong are in nobody’s way'), async () => {
+  const random = randomFor('clients that go away');
+  const blocker = new Client(fitgraph.database.options.connection);
+  await blocker.on('error', () => undefined).connect();
+  let timeouts = 0;
+  const send = async (number: number) => {
+    if (number % 5 === 0) return leaves(number, random);
+    const { where, id } = asked(number);
+    const answer = await fitgraph.anyone.query(QUERY, { where });
+    if (answer.code === 'TIMEOUT') timeouts += 1;
+    else expect([answer.errors, answer.data?.exercises.nodes]).toEqual([undefined, [{ id }]]);
+  };
+  try {
+    for (let round = 0; round < 2; round += 1) {
+      const all = numbers(300);
+      const sent = [each(all.slice(0, 150), send)];
+      await blocker.query('BEGIN; LOCK TABLE "exercise" IN ACCESS EXCLUSIVE MODE');
+      sent.push(each(all.slice(150), send));
+      const before = timeouts;
+      await until('statements that wait for the lock have timed out', () => timeouts >= before + 2);
+      await blocker.query('ROLLBACK');
+      await Promise.all(sent);
+    }
+  } finally {
+    await blocker.end();
+  }
+  await inTurn(300);
+  const [kept] = await withConnections(keptBy);
+  expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+});
+
+test.each([
+  ['wait for each other', false],
+  ['are sent ahead', true],
+])('on one connection, while statements %s', async (_how, pipeline) => {
+  const prepared = new PreparedStatements();
+  const client = new Client({ ...fitgraph.database.options.connection, pipeline } as never);
+  await client.connect();
+  try {
+    const ask = (number: number) => {
+      // Some of them fail as they run, some as they are parsed.
+      const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
+      const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
+      const name = prepared.nameOf(text);
+      if (name !== undefined) prepared.known(client, name, text);
+      return client.query({ name, text, values: [number] }).then(
+        ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
+        // Sent ahead, pg does not know yet that the one before, of the same name, is none.
+        (error) => expect(number % 7 === 0 ? ['22012'] : ['42703', ...(pipeline ? ['26000'] : [])]).toContain(error.code),
+      );
+    };
+    for (let time = 0; time < 6; time += 1) await Promise.all(numbers(700).map(ask));
+    // However they come in turns.
+    for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
+    for (let number = 0; number < 700; number += 1) await ask(number);
+    expect(await keptBy(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
+  } finally {
+    await client.end();
+  }
+});

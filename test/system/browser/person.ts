@@ -1,0 +1,174 @@
+/** People who use real Chromium against the real server. What goes wrong unseen in their pages fails the test at its end. */
+import fs from 'node:fs';
+import path from 'node:path';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
+import { createUser } from '../../../src/auth/accounts';
+import { openEmbedded } from '../../../src/database/embedded';
+import { build, Installation } from '../../server/running';
+import { open } from '../../setup/databases';
+import { PASSWORD } from '../../setup/fitgraph';
+import { WAIT_LIMIT_MS } from '../../setup/waits';
+
+const SCREENSHOTS = path.join(__dirname, '../screenshots');
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+const DESKTOP = { width: 1280, height: 800 };
+const PAPER = { width: 718, height: 1040 };
+const PHONE = { width: 390, height: 800 };
+/** Colours that change slowly have changed. */
+const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
+  document.getAnimations().filter((animation) => animation instanceof CSSTransition).forEach((transition) => transition.finish()))`;
+export const MAX_UPLOAD_KB = 200;
+
+/** By the rule of axe the elements, as a selector, in which it is broken by what is not ours and can't be mended from outside. */
+export type Exemptions = Readonly<Record<string, string>>;
+
+export class Neighbourhood {
+  private readonly contexts: BrowserContext[] = [];
+  private readonly people: Person[] = [];
+
+  private constructor(
+    readonly url: string,
+    readonly demo: { username: string; password: string; token: string },
+    private readonly browser: Browser,
+    private readonly end: () => Promise<void>,
+  ) {}
+
+  /** A server with the data of a first start, and two people without an API key, `ann` and `bob`, whose uploads are accepted at once. */
+  static async start(): Promise<Neighbourhood> {
+    build();
+    fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
+    fs.mkdirSync(SCREENSHOTS, { recursive: true });
+    // A machine that is busy with other tests is no reason to refuse a page.
+    const installation = await Installation.started({ MAX_LAG: 'off', LOGIN_RATE: '1000/min', MAX_UPLOAD: `${MAX_UPLOAD_KB}KB` });
+    const [server, browser] = await Promise.all([
+      installation.start(),
+      chromium.launch({ executablePath: process.env.CHROMIUM, args: ARGUMENTS, headless: true }),
+    ]);
+    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const database = open(connection);
+    for (const username of ['ann', 'bob']) await createUser({ username, password: PASSWORD, isSuperuser: true }, database.session());
+    await database.close();
+    await release();
+    return new Neighbourhood(server.url, server.demo, browser, async () => {
+      await browser.close();
+      server.process.kill('SIGTERM');
+      await server.ended;
+      await installation.remove();
+    });
+  }
+
+  /** With a browser profile of their own; `signedInAs` somebody, or nobody yet. */
+  async person({ scripts = true, signedInAs }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
+    const context = await this.browser.newContext({ baseURL: this.url, viewport: DESKTOP, javaScriptEnabled: scripts });
+    context.setDefaultTimeout(WAIT_LIMIT_MS);
+    this.contexts.push(context);
+    const person = new Person(await context.newPage(), this.url);
+    this.people.push(person);
+    if (signedInAs) await person.signIn(signedInAs, signedInAs === this.demo.username ? this.demo.password : PASSWORD);
+    return person;
+  }
+
+  /** What went wrong since it was last asked. */
+  complaints(): string[] {
+    return this.people.flatMap(({ complaints }) => complaints.splice(0));
+  }
+
+  async stop(): Promise<void> {
+    for (const context of this.contexts) await context.close();
+    await this.end();
+  }
+}
+
+export class Person {
+  readonly complaints: string[] = [];
+
+  constructor(
+    readonly page: Page,
+    url: string,
+  ) {
+    page.on('request', (request) => {
+      const address = request.url();
+      if (!/^(data|blob):/.test(address) && new URL(address).origin !== url) this.complaints.push(`asked another server: ${address}`);
+    });
+    page.on('requestfailed', (request) => {
+      // A page that is left drops what it still waits for.
+      if (request.failure()?.errorText !== 'net::ERR_ABORTED') this.complaints.push(`failed: ${request.url()}`);
+    });
+    page.on('pageerror', (error) => this.complaints.push(`threw: ${error.message}`));
+    page.on('console', (message) => {
+      // That the page itself was answered with an error is for the test to look at.
+      const ofPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url();
+      if (message.type() === 'error' && !ofPage) this.complaints.push(`console: ${message.text()} ${message.location().url}`);
+    });
+  }
+
+  /** The status of the answer. */
+  async open(address: string): Promise<number> {
+    return (await this.page.goto(address))!.status();
+  }
+
+  async signIn(username: string, password = PASSWORD): Promise<void> {
+    await this.open('/login');
+    await this.page.getByLabel('User name').fill(username);
+    await this.page.getByLabel('Password').fill(password);
+    await this.page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
+  }
+
+  /** Opens what is folded under this summary. */
+  async unfold(summary: string | RegExp): Promise<void> {
+    await this.page.locator('summary', { hasText: summary }).click();
+  }
+
+  /**
+   * How the page looks, on a large light screen and a small dark one: nothing sticks out, nobody is shut out. `again` is for pages that
+   * learn of their colours when they are loaded.
+   */
+  async judge(name: string, { exempt = {}, again }: { exempt?: Exemptions; again?: () => Promise<void> } = {}): Promise<void> {
+    const problems: string[] = [];
+    for (const [colorScheme, viewport] of [
+      ['light', DESKTOP],
+      ['dark', PHONE],
+    ] as const) {
+      await this.page.emulateMedia({ colorScheme });
+      await this.page.setViewportSize(viewport);
+      await again?.();
+      await this.page.evaluate(SETTLED);
+      const width = await this.page.evaluate<number>('document.documentElement.scrollWidth');
+      if (width > viewport.width) problems.push(`${width} pixels wide on ${viewport.width}`);
+      problems.push(...(await this.violations(exempt)).map((found) => `${colorScheme}: ${found}`));
+      await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-${colorScheme}.png`), fullPage: true });
+    }
+    await this.page.emulateMedia({ colorScheme: 'light' });
+    await this.page.setViewportSize(DESKTOP);
+    expect(problems).toEqual([]);
+  }
+
+  /** On a sheet of A4. */
+  async asPrinted(name: string, look: () => Promise<void>): Promise<void> {
+    await this.page.emulateMedia({ media: 'print' });
+    await this.page.setViewportSize(PAPER);
+    await this.page.screenshot({ path: path.join(SCREENSHOTS, `${name}-print.png`), fullPage: true });
+    await look();
+    await this.page.emulateMedia({ media: 'screen' });
+    await this.page.setViewportSize(DESKTOP);
+  }
+
+  private async violations(exempt: Exemptions): Promise<string[]> {
+    if (!(await this.page.evaluate('typeof axe === "object"'))) await this.page.evaluate(axe.source);
+    return this.page.evaluate<string[]>(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+      violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .flatMap(({ id, nodes }) => nodes.map(({ target, html }) => ({ id, where: document.querySelector(target[0]), target, html })))
+        .filter(({ id, where }) => !where?.closest((${JSON.stringify(exempt)})[id] ?? 'no-element'))
+        .map(({ id, target, html }) => id + ' at ' + target.join(' ') + ': ' + html.slice(0, 200)))`);
+  }
+}

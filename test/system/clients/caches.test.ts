@@ -1,0 +1,87 @@
+/** Normalised caches of clients: what happened to a row more than once stays several things that happened. */
+import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { cacheExchange } from '@urql/exchange-graphcache';
+import { Client, fetchExchange } from 'urql';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Person } from '../../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let person: Person;
+let cursor: string;
+let expected: object[];
+let made = 0;
+
+const url = () => `${fitgraph.url}/graphql`;
+const headers = () => ({ Authorization: `Bearer ${person.token}` });
+
+const CHANGES = `query Changes($since: String!) { changes(since: $since) {
+  cursor changes { type rowId rowNodeId operation occurredAt node { nodeId ... on WeightEntry { id weight } } } } }`;
+const ROWS = 'query Rows { weightEntries(orderBy: [{ date: ASC }]) { nodes { nodeId id weight } } }';
+
+interface Told {
+  changes: { changes: { rowId: string; operation: string; node: { weight: string } | null }[] };
+}
+const told = ({ changes }: Told) => changes.changes.map(({ rowId, operation, node }) => ({ rowId, operation, weight: node?.weight }));
+
+/** Somebody whose first weight is made, changed twice and deleted, and whose second one is made and changed. */
+beforeEach(async () => {
+  person = await fitgraph.user(`cache-${(made += 1)}`);
+  cursor = (await person.ask('{ changes { cursor } }')).changes.cursor;
+  const one = (await person.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.id;
+  const two = (await person.post('/weightentry/', { date: '2021-03-11', weight: '90' })).body.id;
+  for (const weight of ['81', '82']) await person.patch(`/weightentry/${one}/`, { weight });
+  await person.patch(`/weightentry/${two}/`, { weight: '91' });
+  await person.delete(`/weightentry/${one}/`);
+  const change = (rowId: number, operation: string, weight?: string) => ({ rowId: String(rowId), operation, weight });
+  expected = [
+    change(one, 'CREATED'),
+    change(two, 'CREATED', '91.00'),
+    change(one, 'UPDATED'),
+    change(one, 'UPDATED'),
+    change(two, 'UPDATED', '91.00'),
+    change(one, 'DELETED'),
+  ];
+});
+
+test('@apollo/client', async () => {
+  const client = new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: url(), headers: headers() }) });
+  await client.query({ query: gql(ROWS) });
+  const { data } = await client.query<Told>({ query: gql(CHANGES), variables: { since: cursor } });
+  expect(told(data!)).toEqual(expected);
+  // Read back from what is stored.
+  expect(told(client.readQuery<Told>({ query: gql(CHANGES), variables: { since: cursor } })!)).toEqual(expected);
+  expect(Object.keys(client.cache.extract() as object).filter((key) => key.startsWith('Change'))).toEqual([]);
+  client.stop();
+});
+
+test('urql with graphcache', async () => {
+  // Relations of rows are keyed by their nodeId; what has none is part of what shows it.
+  const cache = cacheExchange({
+    keys: { WeightEntry: ({ nodeId }) => nodeId as string, Change: () => null, Changes: () => null, WeightEntryConnection: () => null },
+  });
+  const client = new Client({
+    url: url(),
+    exchanges: [cache, fetchExchange],
+    preferGetMethod: false,
+    fetchOptions: { headers: headers() },
+  });
+  await client.query(ROWS, {}).toPromise();
+  const { data, error } = await client.query<Told>(CHANGES, { since: cursor }).toPromise();
+  expect([error, told(data!)]).toEqual([undefined, expected]);
+  const again = await client.query<Told>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect(told(again.data!)).toEqual(expected);
+});
+
+test('urql with graphcache as it comes', async () => {
+  const warned = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const client = new Client({
+    url: url(),
+    exchanges: [cacheExchange(), fetchExchange],
+    preferGetMethod: false,
+    fetchOptions: { headers: headers() },
+  });
+  const { data } = await client.query<Told>(CHANGES, { since: cursor }).toPromise();
+  const again = await client.query<Told>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect([told(data!), told(again.data!)]).toEqual([expected, expected]);
+  warned.mockRestore();
+});

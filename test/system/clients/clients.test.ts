@@ -1,0 +1,160 @@
+/** The clients that web applications use, each against the running server: pages of a list, a mutation, errors. */
+import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
+import { relayStylePagination } from '@apollo/client/utilities';
+import { cacheExchange, Client, fetchExchange } from 'urql';
+import { filter, firstValueFrom } from 'rxjs';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Person } from '../../setup/person';
+
+// Its types are those of an ES module, although it comes as both.
+type GraphQLRequest = typeof import('graphql-request', { with: { 'resolution-mode': 'import' } });
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- the types are those of an ES module, which only require finds here
+const { ClientError, GraphQLClient } = require('graphql-request') as GraphQLRequest;
+
+const fitgraph = fitgraphForThisFile();
+let person: Person;
+let made = 0;
+
+const WEIGHTS = ['80.00', '79.50', '79.00', '78.50', '78.00'];
+
+/** Somebody new with a weight for each of five days. */
+beforeEach(async () => {
+  person = await fitgraph.user(`client-${(made += 1)}`);
+  for (const [index, weight] of WEIGHTS.entries()) await person.post('/weightentry/', { date: `2021-03-1${index}`, weight });
+});
+
+const url = () => `${fitgraph.url}/graphql`;
+const headers = () => ({ Authorization: `Bearer ${person.token}` });
+
+const PAGE = `query Weights($first: Int!, $after: String) {
+  weightEntries(first: $first, after: $after, orderBy: [{ date: ASC }]) {
+    totalCount
+    edges { cursor node { nodeId date weight } }
+    pageInfo { hasNextPage endCursor }
+  }
+}`;
+const CREATE = `mutation Create($input: WeightEntryInput!) {
+  createWeightEntry(input: $input) { weightEntry { nodeId weight } errors { path message } }
+}`;
+const MISSING = 'query Missing { weightEntry(id: "999999") { weight } }';
+const NEW = { input: { date: '2021-03-20', weight: '77.00' } };
+const WRONG = { input: { date: '2021-03-21', weight: '1.00' } };
+
+interface Page {
+  weightEntries: {
+    totalCount: number;
+    edges: { cursor: string; node: { nodeId: string; date: string; weight: string } }[];
+    pageInfo: { hasNextPage: boolean; endCursor: string };
+  };
+}
+interface Created {
+  createWeightEntry: { weightEntry: { nodeId: string; weight: string } | null; errors: { path: string[]; message: string }[] };
+}
+const weightsOf = ({ weightEntries }: Page) => weightEntries.edges.map(({ node }) => node.weight);
+
+describe('@apollo/client', () => {
+  function apollo() {
+    const cache = new InMemoryCache({ typePolicies: { Query: { fields: { weightEntries: relayStylePagination(['orderBy', 'where']) } } } });
+    return new ApolloClient({ cache, link: new HttpLink({ uri: url(), headers: headers() }) });
+  }
+
+  test('pages a list into its cache', async () => {
+    const client = apollo();
+    const query = client.watchQuery<Page>({ query: gql(PAGE), variables: { first: 2 } });
+    // As long as somebody looks, the query goes on.
+    const looking = query.subscribe(() => undefined);
+    const shown = (length: number) =>
+      firstValueFrom(
+        query.pipe(filter(({ data, loading }) => !loading && (data as Page | undefined)?.weightEntries.edges.length === length)),
+      );
+    expect(weightsOf((await shown(2)).data as Page)).toEqual(WEIGHTS.slice(0, 2));
+    for (const length of [4, 5]) {
+      const { pageInfo } = (query.getCurrentResult().data as Page).weightEntries;
+      expect(pageInfo.hasNextPage).toBe(true);
+      const next = shown(length);
+      await query.fetchMore({ variables: { after: pageInfo.endCursor } });
+      expect(weightsOf((await next).data as Page)).toEqual(WEIGHTS.slice(0, length));
+    }
+    expect(query.getCurrentResult().data).toMatchObject({ weightEntries: { totalCount: 5, pageInfo: { hasNextPage: false } } });
+    looking.unsubscribe();
+    client.stop();
+  });
+
+  test('changes rows, and is told what is wrong', async () => {
+    const client = apollo();
+    const created = await client.mutate<Created>({ mutation: gql(CREATE), variables: NEW });
+    expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] } });
+    const refused = await client.mutate<Created>({ mutation: gql(CREATE), variables: WRONG });
+    expect(refused.data).toMatchObject({ createWeightEntry: { weightEntry: null, errors: [{ path: ['input', 'weight'] }] } });
+    client.stop();
+  });
+
+  test('knows errors for what they are', async () => {
+    const client = apollo();
+    const error = await client.query({ query: gql(MISSING) }).catch((reason: unknown) => reason);
+    expect(CombinedGraphQLErrors.is(error) && error.errors[0]!.extensions!.code).toBe('NOT_FOUND');
+    const invalid = await client.query({ query: gql('query Invalid { nothing }') }).catch((reason: unknown) => reason);
+    expect(CombinedGraphQLErrors.is(invalid) && invalid.errors[0]!.extensions!.code).toBe('GRAPHQL_VALIDATION_FAILED');
+    client.stop();
+  });
+});
+
+describe('urql', () => {
+  const urql = () =>
+    new Client({ url: url(), exchanges: [cacheExchange, fetchExchange], preferGetMethod: false, fetchOptions: { headers: headers() } });
+
+  test('pages a list', async () => {
+    const client = urql();
+    const weights: string[] = [];
+    let after: string | undefined;
+    for (let more = true; more;) {
+      const { data, error } = await client.query<Page>(PAGE, { first: 2, after }).toPromise();
+      expect(error).toBeUndefined();
+      weights.push(...weightsOf(data!));
+      ({ hasNextPage: more, endCursor: after } = data!.weightEntries.pageInfo);
+    }
+    expect(weights).toEqual(WEIGHTS);
+  });
+
+  test('its cache forgets a list that a mutation changed', async () => {
+    const client = urql();
+    const count = async () => (await client.query<Page>(PAGE, { first: 1 }).toPromise()).data!.weightEntries.totalCount;
+    expect(await count()).toBe(5);
+    const { data } = await client.mutation<Created>(CREATE, NEW).toPromise();
+    expect(data!.createWeightEntry.weightEntry!.weight).toBe('77.00');
+    expect(await count()).toBe(6);
+  });
+
+  test('knows errors for what they are', async () => {
+    const client = urql();
+    const { error } = await client.query(MISSING, {}).toPromise();
+    expect(error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND']);
+    const invalid = await client.query('{ nothing }', {}).toPromise();
+    expect(invalid.error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['GRAPHQL_VALIDATION_FAILED']);
+  });
+});
+
+describe('graphql-request', () => {
+  const client = () => new GraphQLClient(url(), { headers: headers() });
+
+  test('pages a list', async () => {
+    const weights: string[] = [];
+    let after: string | undefined;
+    for (let more = true; more;) {
+      const page: Page = await client().request<Page>(PAGE, { first: 2, after });
+      weights.push(...weightsOf(page));
+      ({ hasNextPage: more, endCursor: after } = page.weightEntries.pageInfo);
+    }
+    expect(weights).toEqual(WEIGHTS);
+  });
+
+  test('changes rows, and knows errors for what they are', async () => {
+    expect(await client().request(CREATE, NEW)).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' } } });
+    expect(await client().request(CREATE, WRONG)).toMatchObject({ createWeightEntry: { errors: [{ path: ['input', 'weight'] }] } });
+    const error = await client()
+      .request(MISSING)
+      .catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ClientError);
+    expect((error as InstanceType<typeof ClientError>).response.errors![0]!.extensions!.code).toBe('NOT_FOUND');
+  });
+});

@@ -1,0 +1,57 @@
+/**
+ * Decorators know the type of what they stand on: where a comment expects an error `npm run check:types` finds one, or says that it is missing.
+ * Nothing here runs.
+ */
+import { Model } from 'sequelize-typescript';
+import { Choose, Clock, Day, Decimal, Flag, Id, Moment, Text, Uuid, Whole } from '../../../src/core/model/fields';
+import { Children, Links, Owner, Ref } from '../../../src/core/model/relationfields';
+import { User } from '../../../src/resources/user';
+
+export class Fitting extends Model {
+  @Id() declare id: number;
+  @Text({ max: 10 }) declare text: string;
+  @Text({ max: 10, null: true }) declare textOrNull: string | null;
+  @Whole() declare whole: number;
+  @Decimal({ digits: 5, places: 2 }) declare decimal: string;
+  @Flag() declare flag: boolean;
+  @Uuid() declare uuid: string;
+  @Day() declare day: string;
+  @Clock({ null: true }) declare clock: string | null;
+  @Moment() declare moment: string;
+  @Ref(() => User) declare userRefId: number;
+  @Ref(() => User, { null: true }) declare otherId: number | null;
+  @Owner(() => User) declare userId: number;
+}
+
+export class Unfitting extends Model {
+  // @ts-expect-error a key is a number
+  @Id() declare id: string;
+  // @ts-expect-error a text is no number
+  @Text({ max: 10 }) declare text: number;
+  // @ts-expect-error it may be null
+  @Text({ max: 10, null: true }) declare textOrNull: string;
+  // @ts-expect-error whole numbers are no texts
+  @Whole() declare whole: string;
+  // @ts-expect-error decimals stay texts, which lose nothing
+  @Decimal({ digits: 5, places: 2 }) declare decimal: number;
+  // @ts-expect-error a decimal has digits
+  @Decimal({ places: 2 }) declare unlimited: string;
+  // @ts-expect-error a flag is no text
+  @Flag() declare flag: string;
+  // @ts-expect-error a day is a text
+  @Day() declare day: Date;
+  // @ts-expect-error a moment is a text
+  @Moment() declare moment: Date;
+  // @ts-expect-error a choice has choices
+  @Choose({}) declare choice: string;
+  // @ts-expect-error a reference is a key
+  @Ref(() => User) declare parent: User;
+  // @ts-expect-error a reference that may be absent may be null
+  @Ref(() => User, { null: true }) declare otherId: number;
+  // @ts-expect-error an owner is a key
+  @Owner(() => User) declare userId: string;
+  // @ts-expect-error what is linked says by which table
+  @Links(() => User) declare links: number[];
+  // @ts-expect-error children say which of their fields names the row
+  @Children(() => User, {}) declare children: User[];
+}

@@ -1,0 +1,122 @@
+/** Where public rows lead to rows of the viewer, nobody sees or counts a row of another user: not in the connection, nor by any condition. */
+import { fieldsOf } from '../../../src/core/model/fields';
+import { findEntity, resourceOf } from '../../../src/core/model/registry';
+import { nodeIdOf } from '../../../src/core/model/node';
+import { buildGraphQLSchema } from '../../../src/graphql/schema';
+import { furnish, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { edgesToOwn, type Edge } from '../../setup/edges';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Person } from '../../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+const edges = edgesToOwn(buildGraphQLSchema());
+let ann: Person;
+let bob: Person;
+/** Has no rows at all. */
+let carl: Person;
+let annas: Belongings;
+let bobs: Belongings;
+
+beforeAll(async () => {
+  await spreadIds(fitgraph);
+  [ann, bob, carl] = [await fitgraph.user('ann'), await fitgraph.user('bob'), await fitgraph.user('carl')];
+  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+});
+
+test('there are such edges', () => expect(edges.length).toBeGreaterThanOrEqual(2));
+
+/** Their rows all hang below this one. */
+const SHARED = '1';
+
+describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.field.name}`, edge]))(
+  '%s',
+  (_name, { type, field, target }) => {
+    const { one, many } = resourceOf(findEntity(type.name)!)!;
+    /** The reference from the owned row to the public one. */
+    const back = () => fieldsOf(findEntity(target)!).find(({ relation }) => relation?.type === type.name && !relation.many)!;
+    const own = () => String(annas.get(findEntity(target)!));
+    const foreign = () => String(bobs.get(findEntity(target)!));
+    const shown = (args = '') => `shown: ${field.name}${args} { totalCount nodes { id } edges { node { id } } }`;
+    const only = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
+    const none = { totalCount: 0, nodes: [], edges: [] };
+
+    test('each sees and counts their own', async () => {
+      const lists = [
+        `{ a: ${one}(id: ${SHARED}) { ${shown()} } }`,
+        `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${shown()} } } }`,
+        `{ a: ${one}(id: ${SHARED}) { ${shown('(first: 1, offset: 0)')} } }`,
+        `{ a: ${one}(id: ${SHARED}) { ${shown('(last: 5)')} } }`,
+      ];
+      for (const document of lists) {
+        expect((await ann.ask(document)).a.shown).toEqual(only(own()));
+        expect((await bob.ask(document)).a.shown).toEqual(only(foreign()));
+        expect((await carl.ask(document)).a.shown).toEqual(none);
+      }
+      const page = `{ rows: ${many}(where: { id: { eq: ${SHARED} } }) { nodes { ${shown()} } } }`;
+      expect((await ann.ask(page)).rows.nodes).toEqual([{ shown: only(own()) }]);
+      expect((await carl.ask(page)).rows.nodes).toEqual([{ shown: none }]);
+      for (const args of ['offset: 1', `where: { id: { eq: ${foreign()} } }`, `where: { not: { id: { eq: ${own()} } } }`])
+        expect((await ann.ask(`{ a: ${one}(id: ${SHARED}) { shown: ${field.name}(${args}) { nodes { id } } } }`)).a.shown.nodes).toEqual(
+          [],
+        );
+    });
+
+    test('nested as deep as one likes', async () => {
+      const object = back().object;
+      const { many: owns } = resourceOf(findEntity(target)!)!;
+      const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
+      const answer = await ann.query(document);
+      expect(answer.data.rows.nodes).toEqual([{ up: { down: { totalCount: 1, nodes: [{ id: own(), up: { shown: only(own()) } }] } } }]);
+      expect(answer.text).not.toContain(foreign());
+    });
+
+    const list = `query ($where: ${type.name}Where) { rows: ${many}(where: $where, first: 1000) { totalCount nodes { id } } }`;
+    const found = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
+
+    test('conditions tell nothing of foreign rows', async () => {
+      const quantifiers = ['some', 'none'];
+      const conditions = (id: string): object[] =>
+        quantifiers.flatMap((quantifier) => {
+          const inner = { id: { eq: id } };
+          const deep = { [back().object!]: { [field.name]: { [quantifier]: inner } } };
+          const single = { [field.name]: { [quantifier]: inner } };
+          return [
+            single,
+            { not: single },
+            { or: [single, { id: { eq: '2' } }] },
+            { [field.name]: { [quantifier]: { not: inner } } },
+            ...quantifiers.map((outer) => ({ [field.name]: { [outer]: deep } })),
+          ];
+        });
+      const [foreigns, unknowns] = [conditions(foreign()), conditions(String(UNKNOWN))];
+      for (const [index, where] of foreigns.entries())
+        for (const person of [ann, carl])
+          expect([where, await found(person, where)]).toEqual([where, await found(person, unknowns[index]!)]);
+    });
+
+    test('conditions count the rows of the viewer alone', async () => {
+      const ids = async (person: Person, where: object) =>
+        (JSON.parse(await found(person, where)) as any).data.rows.nodes.map(({ id }: { id: string }) => id);
+      const all = await ids(carl, {});
+      expect(all).toContain(SHARED);
+      // Of an owner of no rows: none has some, all have none, and every row of nothing is anything.
+      expect(await ids(carl, { [field.name]: { some: {} } })).toEqual([]);
+      expect(await ids(carl, { [field.name]: { none: {} } })).toEqual(all);
+      expect(await ids(carl, { [field.name]: { none: { not: { id: { in: [] } } } } })).toEqual(all);
+      expect(await ids(ann, { [field.name]: { some: {} } })).toEqual([SHARED]);
+      expect(await ids(ann, { [field.name]: { none: {} } })).toEqual(all.filter((id: string) => id !== SHARED));
+      // The other user's row hangs below the same one, and is no exception.
+      expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: own() } } } } })).toEqual(all);
+    });
+
+    test('whoever is nobody has no rows, and still sees what is public', async () => {
+      const { data, errors } = await fitgraph.anyone.query(
+        `{ a: ${one}(id: ${SHARED}) { id ${shown()} } b: ${one}(id: ${SHARED}) { id } }`,
+      );
+      expect(data).toEqual({ a: { id: SHARED, shown: null }, b: { id: SHARED } });
+      expect(errors).toMatchObject([{ path: ['a', 'shown'], extensions: { code: 'UNAUTHENTICATED' } }]);
+      for (const quantifier of ['some', 'none'])
+        expect((await fitgraph.anyone.query(list, { where: { [field.name]: { [quantifier]: {} } } })).code).toBe('UNAUTHENTICATED');
+    });
+  },
+);

@@ -1,0 +1,63 @@
+/** Comments and guides use the terms of the glossary in CONTRIBUTING.md. A replaced term must not return. */
+import fs from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.join(__dirname, '../../..');
+
+/** Replaced terms, each with the one to use. */
+const REPLACED: [replaced: RegExp, use: string][] = [
+  [/\bstrangers?\b/i, 'anonymous client'],
+  [/\bwhoever\b/i, 'name the subject: the client, the caller, the operator'],
+  [/\bin vain\b/i, 'say what fails'],
+  [/\b(?:turn(?:s|ed)? away|turned down)\b/i, 'rejected, shed'],
+  [/\bthe door\b/i, 'admission control'],
+  [/\blanes?\b/i, 'concurrency limiter'],
+  [/\bpulse\b/i, 'circuit breaker, health check'],
+  [/\b(?:is|are|was|were|been|be) told\b/i, 'is notified, is reported, receives'],
+  [/\btells? of\b/i, 'reports, describes'],
+  [/\b(?:worked|works) out\b/i, 'computed'],
+  [/\bas long as it takes\b/i, 'without a timeout'],
+  [/\btaken back\b/i, 'rolled back, reverted'],
+];
+
+const filesBelow = (folder: string, ending: RegExp) =>
+  (fs.readdirSync(path.join(ROOT, folder), { recursive: true }) as string[])
+    .filter((file) => ending.test(file))
+    .map((file) => path.join(folder, file));
+
+const sources = filesBelow('src', /\.tsx?$/);
+const guides = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs', /\.md$/)];
+
+const read = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8');
+
+/** Comments of TypeScript: blocks, and lines that hold nothing else. */
+const commentsOf = (text: string) => [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment);
+
+const proseOf = (text: string) => [text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '')];
+
+const replacedIn = (file: string, texts: readonly string[]) =>
+  texts.flatMap((text) =>
+    REPLACED.flatMap(([replaced, use]) => (replaced.test(text) ? [`${file}: "${replaced.exec(text)![0]}" (${use})`] : [])),
+  );
+
+test('comments in src use the terms of the glossary', () => {
+  expect(sources.length).toBeGreaterThan(300);
+  expect(sources.flatMap((file) => replacedIn(file, commentsOf(read(file))))).toEqual([]);
+});
+
+test('guides use the terms of the glossary', () => {
+  expect(guides.length).toBeGreaterThan(10);
+  expect(guides.flatMap((file) => replacedIn(file, proseOf(read(file))))).toEqual([]);
+});
+
+test('exported names are no bare participles', () => {
+  const participle =
+    /^(?:shown|told|given|asked|refused|quoted|known|left|begun|held|meant|made|found|kept|taken|drawn|sent|seen|answered|called|named|listed)$/;
+  const exported = sources.flatMap((file) =>
+    [...read(file).matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type|let) (\w+)/gm)].map(
+      ([, name]) => [file, name!] as const,
+    ),
+  );
+  expect(exported.length).toBeGreaterThan(1_000);
+  expect(exported.filter(([, name]) => participle.test(name.toLowerCase())).map(([file, name]) => `${file}: ${name}`)).toEqual([]);
+});

@@ -1,0 +1,33 @@
+/** Advisory locks have their keys in one file, and no two of them the same. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { LOCK_CLASSES, LOCKS } from '../../../src/database/locks';
+
+const src = path.join(__dirname, '../../../src');
+
+/** Locks two random numbers, to find out whether two connections lead to one server. */
+const RANDOM = path.join('database', 'pooler.ts');
+
+const callers = (fs.readdirSync(src, { recursive: true }) as string[])
+  .filter((file) => /\.tsx?$/.test(file) && file !== RANDOM)
+  .map((file) => ({ file, text: fs.readFileSync(path.join(src, file), 'utf8') }))
+  .filter(({ text }) => /pg_(?:try_)?advisory_/.test(text));
+
+test.each(Object.entries({ LOCKS, LOCK_CLASSES }))('%s are distinct', (_name, keys) => {
+  const numbers = Object.values(keys);
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+test('locks of released versions keep their numbers, so that both versions exclude each other during an upgrade', () => {
+  expect(LOCKS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404, embeddedOwner: 7_316_405 });
+  expect(LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
+});
+
+test('no other file has a key of its own', () => {
+  expect(callers.length).toBeGreaterThan(5);
+  for (const { file, text } of callers) {
+    expect([file, /from '[./]*\/locks'|from '[./]*\/database\/locks'/.test(text)]).toEqual([file, true]);
+    expect([file, /pg_(?:try_)?advisory_\w+\(\s*(?:\d|hashtext)/.exec(text)]).toEqual([file, null]);
+    expect([file, /\w*LOCK\s*=\s*\d/.exec(text)]).toEqual([file, null]);
+  }
+});

@@ -1,0 +1,77 @@
+/**
+ * Models say what the migrations made: the tables that Sequelize would make of them are the tables that there are, with their columns, types,
+ * nulls, defaults, keys and indexes.
+ */
+import { Client } from 'pg';
+import { fieldOf, fieldsOf, partsOf } from '../../../src/core/model/fields';
+import { allEntities, resourceOf } from '../../../src/core/model/registry';
+import { createDatabase } from '../../setup/databases';
+import { describeModels, TABLES } from '../../setup/modelled';
+import { describeTables, INDEXES, PLAIN, type Said } from '../../setup/tables';
+
+let migrated: Client;
+let drop: () => Promise<void>;
+let modelled: Record<string, Said>;
+beforeAll(async () => {
+  const made = await createDatabase('tables');
+  drop = made.drop;
+  migrated = new Client(made.connection);
+  await migrated.connect();
+  modelled = await describeModels();
+});
+afterAll(() => migrated.end().then(drop));
+
+test.each(TABLES)('%s', async (table) => {
+  const { columns, constraints, indexes } = (await describeTables(migrated, [table]))[table]!;
+  expect(Object.keys(columns).length).toBeGreaterThan(0);
+  expect({ columns, constraints, indexes }).toEqual(modelled[table]);
+});
+
+/** Over worked out columns or expressions, with a condition, or with columns that are only carried along. */
+test('what Sequelize cannot say of indexes is one for each fact, and some by name', async () => {
+  const { rows } = await migrated.query(`${INDEXES} AND NOT (${PLAIN})`, [TABLES]);
+  const searched = allEntities().flatMap((entity) =>
+    fieldsOf(entity).flatMap((field) => {
+      const name = `${resourceOf(entity)!.table}_${field.column}`;
+      return field.searched ? [`${name}_search`, `${name}_words`] : [];
+    }),
+  );
+  const single = allEntities().flatMap((entity) => {
+    const resource = resourceOf(entity)!;
+    return resource.single ? [`${resource.table}_one_${fieldOf(entity, resource.single.flag).column}`] : [];
+  });
+  expect(searched.length).toBeGreaterThan(0);
+  expect(single.length).toBeGreaterThan(0);
+  expect(rows.map(({ name }) => name).sort()).toEqual(
+    [...searched, ...single, 'ingredient_code', 'ingredient_search_order', 'user_account_iterations', 'workout_log_volume'].sort(),
+  );
+});
+
+test('what is unique in tables of which many rows are written together is so when a statement ends', async () => {
+  const { rows } = await migrated.query(
+    `SELECT conrelid::regclass::text AS "table", condeferrable AS "deferrable" FROM pg_constraint
+      WHERE contype = 'u' AND conrelid::regclass::text = ANY($1) AND pg_get_constraintdef(oid) NOT LIKE '%(user_id, id)%'`,
+    [TABLES],
+  );
+  const unique = allEntities().filter((entity) => resourceOf(entity)!.unique?.length);
+  expect(unique.length).toBeGreaterThan(2);
+  const expected = unique.map((entity) => ({ table: resourceOf(entity)!.table, deferrable: Boolean(resourceOf(entity)!.fact.createMany) }));
+  expect(rows).toHaveLength(expected.length);
+  expect(rows).toEqual(expect.arrayContaining(expected));
+});
+
+test('the tables of parts have the triggers that change the version of the whole', async () => {
+  const { rows } = await migrated.query<{ trigger: string }>(
+    `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
+  );
+  const expected = allEntities().flatMap((entity) =>
+    partsOf(entity).flatMap(({ target, by }) => {
+      const { table } = resourceOf(target())!;
+      const call = `fitgraph_part_changed('${fieldOf(target(), by).column}', '${resourceOf(entity)!.table}')`;
+      return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);
+    }),
+  );
+  expect(expected.length).toBeGreaterThanOrEqual(18);
+  const found = rows.map(({ trigger }) => trigger.replace(/^CREATE TRIGGER \w+ (AFTER \w+ ON \S+) .* EXECUTE FUNCTION (.*)$/, '$1 $2'));
+  expect(found.sort()).toEqual(expected.sort());
+});

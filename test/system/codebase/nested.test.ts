@@ -1,0 +1,146 @@
+/** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
+import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
+import { findEntity, resourceOf } from '../../../src/core/model/registry';
+import { buildGraphQLSchema } from '../../../src/graphql/schema';
+import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { isListed } from '../../setup/lists';
+import type { Person } from '../../setup/person';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let annas: Belongings;
+let bobs: Belongings;
+
+beforeAll(async () => {
+  await spreadIds(fitgraph);
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+});
+
+const schema = buildGraphQLSchema();
+const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.owned === true;
+const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
+
+/** Every way from a type to owned rows, `depth` relations far. */
+function ways(type: GraphQLObjectType, depth: number): string {
+  const own = Object.keys(type.getFields()).filter((name) => name === 'id');
+  const further = Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type);
+    if (!isObjectType(named) || isPublic(named) || field.args.some((argument) => isNonNullType(argument.type))) return [];
+    if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ways(named, depth - 1)} }`] : [];
+    const nodes = named.getFields().nodes;
+    if (!nodes || depth === 0) return [];
+    const rows = ways(getNamedType(nodes.type) as GraphQLObjectType, depth - 1);
+    // Of groups there is nothing but what they have in common.
+    return rows ? [`${field.name} { nodes { ${rows} } }`] : [];
+  });
+  return [...own, ...further].join(' ');
+}
+
+test.each(
+  ownedTypes()
+    .filter(isListed)
+    .map((entity): [string, string] => [entity.name, resourceOf(entity)!.many]),
+)('from %s one only comes to own rows', async (name, many) => {
+  const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ways(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
+  expect(data.rows.nodes).toHaveLength(1);
+  for (const id of bobs.values()) expect(text).not.toContain(String(id));
+});
+
+/** Every way that conditions lead from a type to owned rows, `depth` relations far, as paths of fields with the type that they come to. */
+function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: string[]; type: string }[] {
+  return Object.values(type.getFields()).flatMap((field) => {
+    const named = getNamedType(field.type) as GraphQLInputObjectType;
+    const name = /^(.+?)(Where|ListFilter)$/.exec(named.name)?.[1];
+    if (!name || !schema.getType(name) || named === type || !isOwned(schema.getType(name) as GraphQLObjectType)) return [];
+    const where = schema.getType(`${name}Where`) as GraphQLInputObjectType;
+    const steps = named === where ? [[field.name]] : ['some', 'none'].map((quantifier) => [field.name, quantifier]);
+    const further = depth > 1 ? conditionsOn(where, depth - 1) : [];
+    return steps.flatMap((step) => [{ path: step, type: name }, ...further.map((way) => ({ ...way, path: [...step, ...way.path] }))]);
+  });
+}
+
+const leading = ownedTypes()
+  .filter(isListed)
+  .map(({ name }) => ({ name, ways: conditionsOn(schema.getType(`${name}Where`) as GraphQLInputObjectType, 2) }))
+  .filter(({ ways }) => ways.length > 0);
+
+test('conditions lead from most types to owned rows', () => {
+  expect(leading.length).toBeGreaterThan(10);
+});
+
+test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
+  'conditions on what %s leads to tell nothing of foreign rows',
+  async (name, ways) => {
+    const { many } = resourceOf(findEntity(name)!)!;
+    const document = `query ($where: ${name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    for (const { path, type } of ways) {
+      const ask = async (id: number) =>
+        (await ann.query(document, { where: path.reduceRight<object>((where, key) => ({ [key]: where }), { id: { eq: String(id) } }) }))
+          .text;
+      const foreign = bobs.get(findEntity(type)!)!;
+      expect([path, await ask(foreign)]).toEqual([path, await ask(UNKNOWN)]);
+    }
+  },
+);
+
+/** Fields of owned types that work something out. */
+const computed = ownedTypes().flatMap((entity) =>
+  Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
+    .filter(({ extensions }) => extensions.action)
+    .map((field): [string, string, string] => [
+      `${entity.name}.${field.name}`,
+      resourceOf(entity)!.fact.views[0]!.rest,
+      field.extensions.action!.name,
+    ]),
+);
+
+if (computed.length)
+  test.each(computed)('%s of a foreign row is unknown', async (_name, rest, action) => {
+    const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
+    const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.fact.views[0]!.rest === rest)!;
+    const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
+    expect(foreign).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+    expect(unknown).toMatchObject({ status: 404, text: foreign.text });
+    expect((await ask(annas.get(entity)!)).status).toBe(200);
+  });
+
+describe('the database itself', () => {
+  /** Copies a row of Ann's with these changes; answers PostgreSQL's error code, if any. Nothing stays. */
+  async function copied(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
+    const client = await fitgraph.database.pool.connect();
+    // Values that no other row has, where they must be unique.
+    const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7 };
+    try {
+      await client.query('BEGIN');
+      await client.query(`INSERT INTO ${table} SELECT (jsonb_populate_record(x, $1)).* FROM ${table} x WHERE "user_id" = $2`, [
+        JSON.stringify({ ...fresh, ...changes }),
+        ann.id,
+      ]);
+      return undefined;
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await client.query('ROLLBACK');
+      client.release();
+    }
+  }
+
+  test('refuses every row below the parent of another user', async () => {
+    const keys = await fitgraph.sql(
+      `SELECT c.conrelid::regclass::text AS "table", a.attname AS "column"
+         FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
+        WHERE c.contype = 'f' AND array_length(c.conkey, 1) = 2 AND a.attname <> 'user_id'`,
+    );
+    // All parents that the models name, and the link table of the weekdays.
+    expect(keys).toHaveLength(ownedTypes().flatMap(ownedParents).length + 1);
+    for (const { table, column } of keys) {
+      const [{ theirs }] = (await fitgraph.sql(`SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`, [bob.id])) as [any];
+      expect([table, column, await copied(table, {})]).toEqual([table, column, undefined]);
+      expect([table, column, await copied(table, { [column]: theirs })]).toEqual([table, column, '23503']);
+      expect([table, column, await copied(table, { user_id: bob.id })]).toEqual([table, column, '23503']);
+    }
+  });
+});

@@ -1,0 +1,295 @@
+/**
+ * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
+ * answer about a foreign id must be the very answer about an id that no row has.
+ */
+import { creatableChildren } from '../../../src/core/write/drafts';
+import { fieldsOf, type Entity } from '../../../src/core/model/fields';
+import { findEntity, resourceOf } from '../../../src/core/model/registry';
+import { nodeIdOf } from '../../../src/core/model/node';
+import { furnish, ownedParents, ownedTypes, parentsIn, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { isListed } from '../../setup/lists';
+import type { Answer, Person } from '../../setup/person';
+import { bodyOf, inputBelow, inputOf } from '../../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let bob: Person;
+let annas: Belongings;
+let bobs: Belongings;
+
+beforeAll(async () => {
+  await spreadIds(fitgraph);
+  [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
+  [annas, bobs] = [await furnish(ann), await furnish(bob)];
+});
+
+/** A profile is no list, and changed without an id. */
+const types = ownedTypes()
+  .filter(isListed)
+  .map((entity): [string, Entity] => [entity.name, entity]);
+
+const restOf = (entity: Entity) => resourceOf(entity)!.fact.views.map(({ rest }) => rest);
+const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
+
+/** All that an answer says. */
+const said = ({ status, text }: Answer) => ({ status, text });
+
+function expectNothingOf(belongings: Belongings, { text }: Answer): void {
+  for (const id of belongings.values()) expect(text).not.toContain(String(id));
+}
+
+const WRONG = 'errors { path code message }';
+
+/** The mutation is refused for this id alone. It comes back in the message, so it is left out of the text that others are compared with. */
+async function missing(document: string, variables: Record<string, unknown>, path: string[], id: number, type: string): Promise<Answer> {
+  const answer = await ann.query(document, variables);
+  const message = `There is no ${type} with the id "${id}".`;
+  expect([answer.errors, answer.data.row.errors]).toEqual([undefined, [{ path, code: 'NOT_FOUND', message }]]);
+  return { ...answer, text: answer.text.replace(`"${id}\\"`, '#').replace(String(id), '#') };
+}
+
+/** Asks for the foreign id and for an unknown one; nothing of the two answers may differ. */
+async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
+  const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
+  expect(said(answer)).toEqual(said(unknown));
+  expect(answer.status).toBe(status);
+  return answer;
+}
+
+test('there are owned types, each with rows of both users', () => {
+  expect(types.length).toBeGreaterThanOrEqual(13);
+  for (const [, entity] of types) expect(annas.get(entity)).not.toBe(bobs.get(entity));
+});
+
+describe.each(types)('%s', (_name, entity) => {
+  const { one, many, fact } = resourceOf(entity)!;
+  const foreign = () => bobs.get(entity)!;
+  const own = () => annas.get(entity)!;
+  let before: unknown;
+  beforeAll(async () => {
+    before = await table(entity);
+  });
+  afterAll(async () => expect(await table(entity)).toEqual(before));
+
+  const asked = async (document: string, variables: Record<string, unknown>, code: string) => {
+    const answer = await ann.query(document, variables);
+    expect(answer.code).toBe(code);
+    return answer;
+  };
+
+  test('a list holds the own row only', async () => {
+    const { text, data } = await ann.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
+    expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
+    expectNothingOf(bobs, { text } as Answer);
+    for (const rest of restOf(entity)) {
+      const list = await ann.get(`/${rest}/?limit=1000`);
+      expect(list.body).toMatchObject({ count: 1, results: [expect.anything()] });
+      expectNothingOf(bobs, list);
+    }
+  });
+
+  test('a foreign row is not found by its id', async () => {
+    await expectUnknown((id) => asked(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
+    for (const rest of restOf(entity)) {
+      await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
+      await expectUnknown((id) => ann.head(`/${rest}/${id}/`), foreign(), 404);
+      await expectUnknown((id) => ann.options(`/${rest}/${id}/`), foreign(), 200);
+    }
+  });
+
+  test('nor by its node id', async () => {
+    const ask = (id: number) => asked('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
+    await expectUnknown(ask, foreign(), 200);
+    const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
+    expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
+  });
+
+  test('nor by a filter that names it or what it hangs below', async () => {
+    const document = `query ($where: ${entity.name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
+    const id = { name: 'id', target: () => entity };
+    const named = fieldsOf(entity).filter((field) => field.relation?.owned && !field.relation.many && field.name !== 'userId');
+    for (const { name, target } of [id, ...named]) {
+      const filtered = (condition: object) => ann.query(document, { where: { [name]: condition } });
+      const empty = await expectUnknown((value) => filtered({ eq: value }), bobs.get(target!())!, 200);
+      expect(empty.body.data.rows).toEqual({ totalCount: 0, nodes: [] });
+      const mine = annas.get(target!())!;
+      await expectUnknown((value) => filtered({ in: [value, mine] }), bobs.get(target!())!, 200);
+    }
+    for (const { rest, filters } of fact.views)
+      for (const { key, field } of filters) {
+        const relation = named.find(({ name }) => name === field);
+        if (relation)
+          await expectUnknown((value) => ann.get(`/${rest}/?${key ?? relation.rest}=${value}`), bobs.get(relation.target!())!, 400);
+      }
+  });
+
+  test('a foreign row is neither changed nor deleted', async () => {
+    const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
+    if (fact.update) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
+      await expectUnknown((id) => missing(update, { id, input }, ['id'], id, entity.name), foreign(), 200);
+      await expectUnknown((id) => missing(update, { id, input: {} }, ['id'], id, entity.name), foreign(), 200);
+    }
+    if (fact.remove) {
+      const remove = `mutation ($id: ID!) { row: ${fact.remove}(id: $id) { deletedIds ${WRONG} } }`;
+      await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
+    }
+    const body = bodyOf(entity, 2, parentsIn(annas));
+    const { rest, routes, permits } = fact.views[0]!;
+    expect(routes).toBe('all');
+    const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
+    await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, fact.create ? body : {}), foreign(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
+    await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreign(), status('DELETE'));
+  });
+
+  const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
+  if (parents.length)
+    test.each(parents)('no row is made below a foreign %s, or moved there', async (_field, field) => {
+      const theirs = bobs.get(field.target!())!;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
+      const input = inputOf(entity, 3, parentsIn(annas));
+      await expectUnknown(
+        (id) => missing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        theirs,
+        200,
+      );
+      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
+      await expectUnknown(
+        (id) => missing(move, { id: own(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
+        theirs,
+        200,
+      );
+      // REST does not read what it does not show.
+      if (field.hidden) return;
+      const { rest } = fact.views[0]!;
+      const body = bodyOf(entity, 3, parentsIn(annas));
+      await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
+      await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
+      // The parent is looked at first, so that not even the row's own existence shows.
+      await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
+    });
+
+  const { createMany, updateMany, removeMany } = fact;
+  if (createMany && updateMany && removeMany) {
+    test('a foreign row among many keeps all of them from being changed or deleted, and its place is told', async () => {
+      const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${removeMany}(rows: $rows) { ${WRONG} } }`;
+      const input = inputOf(entity, 2, parentsIn(annas));
+      const change = (id: number) =>
+        missing(update, { changes: [own(), id].map((one) => ({ id: one, input })) }, ['changes', '1', 'id'], id, entity.name);
+      await expectUnknown(change, foreign(), 200);
+      const removal = (rows: { id: number }[], index: string, id: number) =>
+        missing(remove, { rows }, ['rows', index, 'id'], id, entity.name);
+      await expectUnknown((id) => removal([{ id: own() }, { id }], '1', id), foreign(), 200);
+      await expectUnknown((id) => removal([{ id }, { id: own() }], '0', id), foreign(), 200);
+    });
+
+    if (parents.length)
+      test.each(parents)('nor are many rows made below a foreign %s, or moved there', async (_field, field) => {
+        const theirs = bobs.get(field.target!())!;
+        const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
+        const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
+        const below = (id: number) => [inputs[0], { ...inputs[1], [field.name]: id }];
+        await expectUnknown(
+          (id) => missing(create, { inputs: below(id) }, ['inputs', '1', field.name], id, field.target!().name),
+          theirs,
+          200,
+        );
+        const move = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
+        const moved = (id: number) => [{ id: own(), input: { [field.name]: id } }];
+        await expectUnknown(
+          (id) => missing(move, { changes: moved(id) }, ['changes', '0', 'input', field.name], id, field.target!().name),
+          theirs,
+          200,
+        );
+      });
+
+    test('anonymous requests write none of many', async () => {
+      const { anyone } = fitgraph;
+      for (const document of [
+        `mutation { ${createMany}(inputs: []) { errors { path } } }`,
+        `mutation { ${updateMany}(changes: [{ id: ${foreign()}, input: {} }]) { errors { path } } }`,
+        `mutation { ${removeMany}(rows: [{ id: ${foreign()} }]) { deletedIds } }`,
+      ])
+        expect((await anyone.query(document)).code).toBe('UNAUTHENTICATED');
+    });
+  }
+
+  /** Rows that a tree may hold below this one and that name a further parent. */
+  const below = fact.create
+    ? creatableChildren(entity).flatMap((child) =>
+        ownedParents(child.target())
+          .filter(({ name }) => name !== child.by)
+          .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
+      )
+    : [];
+  if (below.length)
+    test.each(below)('no tree is made whose %s name a foreign %s', async (_child, _field, child, field) => {
+      const rows = await table(child.target());
+      const row = inputBelow(child.target(), child.by, 6, parentsIn(annas));
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
+      const ask = async (id: number) => {
+        const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
+        return missing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
+      };
+      await expectUnknown(ask, bobs.get(field.target!())!, 200);
+      expect(await table(child.target())).toEqual(rows);
+    });
+
+  test('the owner of a row cannot be given', async () => {
+    const { rest } = fact.views[0]!;
+    expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
+    const answer = await ann.query(`mutation ($id: ID!) { ${fact.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`, {
+      id: own(),
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
+
+  test('anonymous requests get nothing', async () => {
+    const { anyone } = fitgraph;
+    expect((await anyone.query(`{ ${many} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
+    expect((await anyone.query(`mutation { ${fact.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
+      'UNAUTHENTICATED',
+    );
+    const detail = { detail: 'Authentication credentials were not provided.' };
+    for (const rest of restOf(entity))
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+        for (const path of [`/api/v2/${rest}/`, `/api/v2/${rest}/${foreign()}/`])
+          expect(await anyone.send(method, path)).toMatchObject({ status: 403, body: detail });
+  });
+});
+
+test('a profile is that of the viewer, whoever asks for another', async () => {
+  const profile = findEntity('UserProfile')!;
+  const [own, foreign] = [annas.get(profile)!, bobs.get(profile)!];
+  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('UserProfile', id) });
+  await expectUnknown(node, foreign, 200);
+  expect((await node(own)).errors).toBeUndefined();
+  for (const method of ['GET', 'PATCH', 'PUT', 'DELETE'])
+    await expectUnknown(
+      (id) => ann.send(method, `/api/v2/userprofile/${id}/`, method === 'GET' ? undefined : {}),
+      foreign,
+      method === 'PUT' || method === 'DELETE' ? 403 : 404,
+    );
+  const before = await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign]);
+  const { updateProfile } = await ann.ask(
+    'mutation { updateProfile(input: { height: 180 }) { userProfile { id height } errors { path } } }',
+  );
+  expect(updateProfile).toEqual({ userProfile: { id: String(own), height: 180 }, errors: [] });
+  expect(await fitgraph.sql('SELECT * FROM "user_profile" WHERE "id" = $1', [foreign])).toEqual(before);
+  const { code } = await fitgraph.anyone.query('mutation { updateProfile(input: { height: 180 }) { errors { path } } }');
+  expect(code).toBe('UNAUTHENTICATED');
+});
+
+test("the user's own account is the only one that can be reached", async () => {
+  const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
+  await expectUnknown(node, bob.id, 200);
+  expect((await node(ann.id)).errors).toBeUndefined();
+  expect((await fitgraph.anyone.query('{ viewer { id } }')).data).toEqual({ viewer: null });
+});

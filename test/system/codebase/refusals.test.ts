@@ -1,0 +1,134 @@
+/**
+ * A row that is written alone is written first, and what is wrong with it is looked up when PostgreSQL has refused it. Of rows that are written together all
+ * is looked up before. Both tell the same mistakes.
+ */
+import { fieldsOf, type Entity } from '../../../src/core/model/fields';
+import { allEntities, resourceOf } from '../../../src/core/model/registry';
+import '../../../src/graphql/schema';
+import { furnish, ownedTypes, parentsIn, UNKNOWN, type Belongings } from '../../setup/belongings';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { GraphQLAnswer, Person } from '../../setup/person';
+import { bodyOf, inputOf, type Values } from '../../setup/samples';
+
+const fitgraph = fitgraphForThisFile();
+let ann: Person;
+let annas: Belongings;
+let bobs: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  [annas, bobs] = [await furnish(ann), await furnish(await fitgraph.user('bob'))];
+});
+
+interface Wrong {
+  path: string[];
+  code: string;
+  message: string;
+}
+
+/** Numbers of rows: `furnish` has made the first one, the others are free. */
+const MADE = 1;
+const FREE = 100;
+const OTHER = 101;
+
+const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
+
+/** Values that make a row wrong: each reference alone, each with a double, and all of them. */
+function mistakes(entity: Entity): Values[] {
+  const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
+  const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
+  const each = references.flatMap((field) => [{ [field.name]: UNKNOWN }, { [field.name]: foreign(field) }]);
+  const double = resourceOf(entity)!.unique?.includes('date') ? [{ date: input(entity, MADE).date }] : [];
+  const all = Object.assign({}, ...each, ...double) as Values;
+  return [...each, ...double, ...each.flatMap((one) => double.map((other) => ({ ...one, ...other }))), ...(each.length ? [all] : [])];
+}
+
+const wrong = ({ data, errors }: GraphQLAnswer): Wrong[] => {
+  expect(errors).toBeUndefined();
+  return data.rows.errors;
+};
+
+/** With the place of a single input instead of that of the first of many. */
+const asOfOne = (found: readonly Wrong[]) =>
+  found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
+
+const types = ownedTypes()
+  .filter((entity) => resourceOf(entity)!.fact.createMany)
+  .map((entity): [string, Entity] => [entity.name, entity]);
+
+test.each(types)('%s', async (name, entity) => {
+  const { fact, table } = resourceOf(entity)!;
+  const ERRORS = '{ errors { path code message } }';
+  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) ${ERRORS} }`;
+  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${ERRORS} }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${fact.update}(id: $id, input: $input) ${ERRORS} }`;
+  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${ERRORS} }`;
+  const made = async (number: number) => {
+    const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.one} { id } errors`), {
+      input: input(entity, number),
+    });
+    expect(wrong(answer)).toEqual([]);
+    return answer.data.rows.row.id as string;
+  };
+  const [id, other] = [await made(FREE + 10), await made(FREE + 11)];
+  const rows = () => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`);
+  const before = await rows();
+  for (const values of mistakes(entity)) {
+    const whole = { ...input(entity, FREE), ...values };
+    const alone = wrong(await ann.query(create, { input: whole }));
+    expect(alone).not.toEqual([]);
+    expect(alone).toEqual(asOfOne(wrong(await ann.query(createMany, { inputs: [whole, input(entity, OTHER)] }))));
+    for (const changed of [whole, values]) {
+      const changes = [
+        { id, input: changed },
+        { id: other, input: input(entity, OTHER) },
+      ];
+      const changedAlone = wrong(await ann.query(update, changes[0]));
+      expect(changedAlone).toEqual(asOfOne(wrong(await ann.query(updateMany, { changes }))));
+      expect(changedAlone).toEqual(alone);
+    }
+  }
+  expect(await rows()).toEqual(before);
+});
+
+test('there are types with a rule for doubles, and types with references', () => {
+  const counts = types.map(([, entity]) => mistakes(entity).length);
+  expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
+  expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
+});
+
+const doubled = types.filter(([, entity]) => resourceOf(entity)!.unique);
+
+test.each(doubled)('%s: REST tells of a double, of what is worse before it, and of no row first', async (_name, entity) => {
+  const path = `/${resourceOf(entity)!.fact.views[0]!.rest}/`;
+  const body = (number: number) => bodyOf(entity, number, parentsIn(annas));
+  const { id } = (await ann.post(path, body(FREE + 20))).body;
+  const double = { status: 400, body: { non_field_errors: ['The fields date, user must make a unique set.'] } };
+  expect(await ann.post(path, body(MADE))).toMatchObject(double);
+  expect(await ann.put(`${path}${id}/`, body(MADE))).toMatchObject(double);
+  expect(await ann.patch(`${path}${id}/`, { date: body(MADE).date })).toMatchObject(double);
+  const date = ['This field may not be null.'];
+  expect(await ann.post(path, { ...body(MADE), date: null })).toMatchObject({ status: 400, body: { date } });
+  for (const gone of [UNKNOWN, bobs.get(entity)!])
+    expect(await ann.put(`${path}${gone}/`, body(MADE))).toMatchObject({ status: 404, body: { detail: 'Not found.' } });
+  const parent = fieldsOf(entity).find(({ relation, stored, readOnly }) => relation?.owned && stored && !readOnly);
+  if (!parent) return;
+  const foreign = { ...body(MADE), [parent.rest]: bobs.get(parent.target!()) };
+  const refused = { status: 403, body: { detail: 'You are not allowed to do this' } };
+  expect(await ann.post(path, foreign)).toMatchObject(refused);
+  expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(refused);
+});
+
+test('every reference that is written has a key, with the owner in it where the row is somebody’s', async () => {
+  const keys = await fitgraph.sql(
+    `SELECT conrelid::regclass::text AS "table", (SELECT array_agg(a.attname::text ORDER BY a.attname) FROM pg_attribute a
+        WHERE a.attrelid = conrelid AND a.attnum = ANY(conkey)) AS "columns", confrelid::regclass::text AS "of", condeferred AS "late"
+      FROM pg_constraint WHERE contype = 'f'`,
+  );
+  for (const entity of allEntities().filter((one) => resourceOf(one)!.writes.length))
+    for (const { column, relation, target, stored, readOnly } of fieldsOf(entity)) {
+      if (!relation || !stored || readOnly) continue;
+      const { table, owned } = resourceOf(target!())!;
+      const columns = owned ? [column, 'user_id'].sort() : [column];
+      expect(keys).toContainEqual({ table: resourceOf(entity)!.table, columns, of: table, late: false });
+    }
+});

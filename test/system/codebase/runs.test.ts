@@ -1,0 +1,59 @@
+/** Every test is run by `npm test` or by `npm run test:system`, and by one of them only. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { scripts } from '../../../package.json';
+import { runs, togetherIn } from '../../setup/runs';
+
+const ROOT = path.join(__dirname, '../../..');
+const TESTS = path.join(ROOT, 'test');
+
+const files = (fs.readdirSync(TESTS, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts')).sort();
+
+/** What a run comes to, the files of a suite each for itself. */
+const within = (run: keyof typeof runs) =>
+  runs[run].flatMap((file) =>
+    path.basename(file) === 'suite.ts' ? togetherIn(path.dirname(file)).map((name) => `${name}.test.ts`) : [file],
+  );
+
+/** What a file of the tests imports of the others. */
+const importsOf = (file: string) =>
+  [...fs.readFileSync(path.join(TESTS, file), 'utf8').matchAll(/\bfrom '(\.[^']+)'/g)]
+    .map(([, name]) => `${path.join(path.dirname(file), name!)}.ts`)
+    .filter((name) => files.includes(name));
+
+const importsAnyOf = (file: string, named: readonly string[]): boolean =>
+  importsOf(file).some((imported) => named.includes(imported) || importsAnyOf(imported, named));
+
+test('every test belongs to one of the two runs', () => {
+  expect([...within('service'), ...within('system')].sort()).toEqual(files.filter((file) => file.endsWith('.test.ts')));
+});
+
+test('both runs have tests, and the suites are part of the first', () => {
+  expect(runs.service).toContain('core/suite.ts');
+  expect(runs.system).toContain('server/supervisor.test.ts');
+  expect(runs.system.filter((file) => file.endsWith('suite.ts'))).toEqual([]);
+});
+
+test('what starts the server or a browser as a process is a test of the system', () => {
+  const started = within('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'browser/person.ts']));
+  expect(started).toEqual([]);
+});
+
+test('each run is a command, `check:all` has both, and so has CI', () => {
+  const together = 'jest --config jest.together.config.js';
+  expect(scripts.test).toContain(`jest --selectProjects service --config jest.together.config.js`);
+  expect(scripts['test:system']).toContain(`jest --selectProjects system --config jest.together.config.js`);
+  expect(scripts['check:test'].endsWith(together)).toBe(true);
+  expect(scripts['check:all']).toBe('npm run check && npm run check:test');
+  const ci = fs.readFileSync(path.join(ROOT, '.ci/run'), 'utf8');
+  expect(ci).toMatch(/^tests 'tests' npm test --$/m);
+  // All but the replay of the contract, which CI runs by itself.
+  const [, ignored] = /^tests 'system tests' npm run test:system -- (.*)$/m.exec(ci)!;
+  expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/system/contract/');
+  expect(runs.system.filter((file) => file.startsWith('contract/'))).toEqual(['contract/replay.test.ts']);
+  expect(ci).toMatch(/^node scripts\/contract\.mjs --contract "\$contract"/m);
+  for (const check of ['texts', 'schema', 'breaking']) {
+    expect(scripts.check).toContain(`npm run check:${check}`);
+    expect(ci).toContain(`npm run --silent check:${check}`);
+  }
+});

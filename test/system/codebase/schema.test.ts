@@ -1,0 +1,386 @@
+/** Rules of the whole GraphQL schema, and of the REST documents that are made from it. */
+import fs from 'node:fs';
+import path from 'node:path';
+import {
+  buildSchema,
+  getNamedType,
+  isLeafType,
+  parse,
+  validate,
+  type GraphQLInterfaceType,
+  type GraphQLInputObjectType,
+  type GraphQLOutputType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isSpecifiedScalarType,
+  isUnionType,
+  type GraphQLNamedType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+} from 'graphql';
+import { Executor } from '../../../src/core/operation/executor';
+import { deriveEndpoints } from '../../../src/rest/endpoints';
+import { buildGraphQLSchema, buildRestSchema, printSchemaSorted } from '../../../src/graphql/schema';
+import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../../setup/edges';
+
+const root = path.join(__dirname, '../../..');
+const schema = buildGraphQLSchema();
+const restSchema = buildRestSchema();
+const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
+const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
+
+test('schema.graphql is what the code makes', () => {
+  expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSchemaSorted(schema));
+});
+
+test('edges lead to rows, which `node` finds again; security events are none', () => {
+  const edges = types.filter(isObjectType).filter(({ name }) => name.endsWith('Edge'));
+  const nodes = edges.map((edge) => getNamedType(edge.getFields().node!.type) as GraphQLObjectType);
+  expect(nodes.length).toBeGreaterThan(10);
+  expect(nodes.filter((node) => !node.getInterfaces().some(({ name }) => name === 'Node')).map(({ name }) => name)).toEqual([
+    'SecurityEvent',
+  ]);
+});
+
+test('everything has a description', () => {
+  const missing: string[] = [];
+  const look = (name: string, { description }: { description?: string | null }) => {
+    if (!description?.trim()) missing.push(name);
+  };
+  for (const type of types) {
+    look(type.name, type);
+    if (isEnumType(type)) for (const value of type.getValues()) look(`${type.name}.${value.name}`, value);
+    if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) look(`${type.name}.${field.name}`, field);
+    if (!isObjectType(type) && !isInterfaceType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      look(`${type.name}.${field.name}`, field);
+      for (const argument of field.args) look(`${type.name}.${field.name}(${argument.name}:)`, argument);
+    }
+  }
+  expect(missing).toEqual([]);
+});
+
+/** Selections merge if they are alike in nullability and lists, and leaves in their type. */
+const shapeOf = (type: GraphQLOutputType) =>
+  String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
+
+/** The names of fields that have several shapes in the types of `Node`, each with one field of every shape and its type. */
+function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
+  const shapes = new Map<string, Map<string, string>>();
+  for (const type of of.getPossibleTypes(of.getType('Node') as GraphQLInterfaceType))
+    for (const field of Object.values(type.getFields())) {
+      const examples = shapes.get(field.name) ?? new Map<string, string>();
+      shapes.set(field.name, examples);
+      const shape = shapeOf(field.type);
+      if (!examples.has(shape)) examples.set(shape, `${type.name}.${field.name}: ${String(field.type)}`);
+    }
+  return new Map([...shapes].filter(([, examples]) => examples.size > 1).map(([name, examples]) => [name, [...examples.values()]]));
+}
+
+test('a field of one name has one type in all types that `node` shows', () => {
+  expect([...unlikeFields(schema).values()].map((examples) => examples.join(', but '))).toEqual([]);
+});
+
+test('fields of one name and several types are named with their types', () => {
+  const toy = buildSchema(`
+    interface Node { id: ID! }
+    type Workout implements Node { id: ID! weight: Float! logs: [Log!]! owner: Node }
+    type Log implements Node { id: ID! weight: Float! logs: [Workout!]! owner: Node! }
+    type Set implements Node { id: ID! weight: String logs: [Set!]! }
+    type Query { node: Node }`);
+  expect([...unlikeFields(toy).values()]).toEqual([
+    ['Workout.weight: Float!', 'Set.weight: String'],
+    ['Workout.owner: Node', 'Log.owner: Node!'],
+  ]);
+});
+
+test('one selection of a node shows what it is of any of the types that share names', () => {
+  const document = parse(`query ($nodeId: ID!) { node(nodeId: $nodeId) { nodeId
+    ... on Workout { name days { id } logs { totalCount } scheduleSteps { id } }
+    ... on PlannedSet { notes position targetWeight weightUnitId weightUnit { name } rir }
+    ... on WorkoutLog { weight weightUnitId weightUnit { name } rir }
+    ... on WeightEntry { weight }
+    ... on TrainingDay { setGroups { id sets position } }
+    ... on SetGroup { sets position plannedSets { id } }
+    ... on NutritionPlan { meals { id } createdOn }
+    ... on UserProfile { unitSystem }
+    ... on Meal { position time }
+    ... on MealItem { position ingredientUnitId ingredientUnit { gram } amount }
+    ... on DiaryEntry { notes ingredientUnitId ingredientUnit { gram } amount }
+    ... on WorkoutSession { notes impression }
+    ... on ExerciseComment { comment }
+    ... on Exercise { name category { name } createdOn }
+    ... on Ingredient { name foodCategory createdOn }
+    ... on User { username } } }`);
+  expect(validate(schema, document)).toEqual([]);
+});
+
+/** Words that say nothing by themselves. */
+const EMPTY_WORDS = ['a', 'an', 'and', 'by', 'in', 'its', 'of', 'the', 'this', 'to'];
+const wordsOf = (text: string) =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word && !EMPTY_WORDS.includes(word))
+    .map((word) => word.replace(/ies$/, 'y').replace(/(?<=..)e?s$/, ''));
+
+test('no description only repeats the name of what it describes', () => {
+  const repeating: string[] = [];
+  const look = (owner: string, name: string, description: string | null | undefined, label = '') => {
+    const known = new Set([owner, name, label].flatMap(wordsOf));
+    if (wordsOf(description ?? '').every((word) => known.has(word))) repeating.push(`${owner}.${name}: ${description}`);
+  };
+  for (const type of types) {
+    if (isEnumType(type)) for (const value of type.getValues()) look('', value.name.toLowerCase(), value.description);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    // Operations say in their names what they do with which type.
+    const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never) ? '' : type.name;
+    for (const field of Object.values(type.getFields())) {
+      look(owner, field.name, field.description, field.extensions.field?.label);
+      if ('args' in field) for (const argument of field.args) look(field.name, argument.name, argument.description);
+    }
+  }
+  expect(repeating).toEqual([]);
+});
+
+test('no description stands on more than 60 fields, arguments and values', () => {
+  const places = new Map<string, string[]>();
+  const look = (place: string, description: string | null | undefined) =>
+    places.set(String(description), [...(places.get(String(description)) ?? []), place]);
+  for (const type of types) {
+    if (isEnumType(type)) for (const { name, description } of type.getValues()) look(`${type.name}.${name}`, description);
+    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
+    for (const field of Object.values(type.getFields())) {
+      look(`${type.name}.${field.name}`, field.description);
+      if ('args' in field) for (const { name, description } of field.args) look(`${type.name}.${field.name}(${name}:)`, description);
+    }
+  }
+  expect([...places].filter(([, found]) => found.length > 60).map(([description, found]) => `${found.length} × ${description}`)).toEqual(
+    [],
+  );
+});
+
+test('every REST field has a label', () => {
+  for (const type of resources)
+    for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);
+});
+
+test('every file of a resource is a type with an endpoint, or one that others show', () => {
+  const noun = /@Resource\(.*?\bclass (\w+)/s;
+  const folder = path.join(root, 'src/resources');
+  const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
+  const described = files.map((file) => noun.exec(fs.readFileSync(path.join(folder, file), 'utf8'))?.[1]).filter(Boolean);
+  const all = Object.values(restSchema.getTypeMap()).filter(
+    (type) => isObjectType(type) && type.extensions.resource,
+  ) as GraphQLObjectType[];
+  expect(all.map(({ name }) => name).sort()).toEqual(described.sort());
+  expect(resources.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.only).map(({ name }) => name)),
+  );
+  const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('nothing runs here')));
+  const shown = (name: string) =>
+    types.filter(isObjectType).some((type) => {
+      const fields = Object.values(type.getFields());
+      return fields.some((field) => getNamedType(field.type).name === name && !/(?:Edge|Connection|Payload)$/.test(type.name));
+    });
+  for (const { name, extensions } of all) {
+    const { views } = extensions.resource!;
+    for (const { rest } of views) expect(endpoints.has(rest)).toBe(true);
+    expect([name, views.length > 0 || shown(name)]).toEqual([name, true]);
+  }
+});
+
+test('an order and a key of groups lead over three references at most, and never in a circle', () => {
+  const far = (type: GraphQLInputObjectType, passed: readonly GraphQLInputObjectType[]): number => {
+    expect(passed).not.toContain(type);
+    const further = Object.values(type.getFields())
+      .map((field) => getNamedType(field.type))
+      .filter(isInputObjectType);
+    return Math.max(0, ...further.map((next) => 1 + far(next, [...passed, type])));
+  };
+  const orders = types.filter(isInputObjectType).filter(({ name }) => /(?<!Group)Order$|GroupBy$/.test(name));
+  expect(orders.length).toBeGreaterThan(20);
+  for (const order of orders) expect([order.name, far(order, []) <= 3]).toEqual([order.name, true]);
+});
+
+test('what only REST has is no part of GraphQL, in types, inputs, conditions and orders', () => {
+  const flagged = Object.values(restSchema.getTypeMap())
+    .filter((type) => isObjectType(type) || isInputObjectType(type))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field: { extensions } }) => (extensions.only ?? extensions.field?.only) === 'rest')
+    .map(({ type, field }): [string, string] => [type.name, field.name]);
+  expect(flagged).toEqual(
+    expect.arrayContaining([
+      ['Query', 'known'],
+      ['Query', 'exerciseSuggestions'],
+      ['Query', 'ingredientSuggestions'],
+      ['Query', 'version'],
+      ['Workout', 'logData'],
+      ['Ingredient', 'formValues'],
+      ['NutritionPlan', 'logSummary'],
+      ['UserProfile', 'roAccess'],
+      ['UserProfilePatch', 'roAccess'],
+      ['UserProfileWhere', 'roAccess'],
+      ['UserProfileOrder', 'roAccess'],
+    ]),
+  );
+  const fieldsIn = (name: string) => {
+    const type = schema.getType(name);
+    return isObjectType(type) || isInputObjectType(type) ? Object.keys(type.getFields()) : [];
+  };
+  expect(flagged.filter(([type, field]) => fieldsIn(type).includes(field))).toEqual([]);
+});
+
+/** The types that a field of this type may show, and those that they lead to, and so on, less what only the viewer's connections lead to. */
+function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
+  const seen = new Set<GraphQLNamedType>([start]);
+  for (const type of seen) {
+    if (isUnionType(type) || isInterfaceType(type)) for (const possible of schema.getPossibleTypes(type)) seen.add(possible);
+    if (isObjectType(type))
+      for (const field of Object.values(type.getFields())) if (!isEdgeToOwn(type, field)) seen.add(getNamedType(field.type));
+  }
+  return seen;
+}
+
+const owned = resources.filter((type) => type.extensions.resource!.owned);
+const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
+
+test('from public rows connections lead to rows of the viewer, these and no others', () => {
+  expect(edgesToOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+    'Exercise.logs: WorkoutLogConnection',
+    'Ingredient.diaryEntries: DiaryEntryConnection',
+  ]);
+});
+
+test('and groups of such rows stand beside them', () => {
+  expect(groupsOfOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
+    'Exercise.logsGrouped: [WorkoutLogGroup!]',
+    'Ingredient.diaryEntriesGrouped: [DiaryEntryGroup!]',
+  ]);
+});
+
+test('and formulas of such rows', () => {
+  expect(formulasOfOwn(schema)).toEqual(['Exercise.bestOneRepMaxes', 'Exercise.personalRecords', 'Exercise.trainingVolume']);
+});
+
+const GROUPED = ['DiaryEntry', 'Exercise', 'Ingredient', 'PlannedSet', 'WeightEntry', 'WorkoutLog', 'WorkoutSession'];
+
+test('every list of these resources has its groups beside it, and nothing else has', () => {
+  const holders = types.filter(isObjectType).map((type) => ({ type, fields: Object.values(type.getFields()) }));
+  const found = (ending: RegExp) =>
+    holders.flatMap(({ type, fields }) =>
+      fields.flatMap((field) => {
+        const of = ending.exec(getNamedType(field.type).name)?.[1];
+        return GROUPED.includes(of!) ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`] : [];
+      }),
+    );
+  // A group of sets is a row.
+  const statistics = holders.filter(({ type }) => !type.getInterfaces().length);
+  expect(statistics.flatMap(({ type }) => /^(.+)Group$/.exec(type.name)?.[1] ?? []).sort()).toEqual(GROUPED);
+  expect(found(/^(.+)Group$/).sort()).toEqual(found(/^(.+)Connection$/).sort());
+  expect(found(/^(.+)Group$/).length).toBeGreaterThan(10);
+});
+
+test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
+  'the public %s leads to no owned type otherwise',
+  (_name, type) => {
+    expect(owned.filter((other) => reachable(type).has(other)).map(({ name }) => name)).toEqual([]);
+  },
+);
+
+/** The input types that one of conditions or of an order may hold, and those that they may, and so on, less conditions on the viewer's connections. */
+function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
+  const seen = new Set<GraphQLNamedType>([start]);
+  const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
+    edgesToOwn(schema).some(
+      (edge) => input.name === `${edge.type.name}Where` && edge.field.name === name && type.name === `${edge.target}ListFilter`,
+    );
+  for (const type of seen)
+    if (isInputObjectType(type))
+      for (const field of Object.values(type.getFields())) {
+        const named = getNamedType(field.type);
+        if (!asksOwn(type, field.name, named)) seen.add(named);
+      }
+  return seen;
+}
+
+/** With a number of types that is exceeded, so that the test looks at something. */
+test.each([
+  ['Where', 50],
+  ['Order', 15],
+  ['ListFilter', 50],
+  ['GroupBy', 15],
+  ['Having', 5],
+  ['GroupOrder', 1],
+])('the %s of a public type asks nothing of an owned one otherwise', (kind, least) => {
+  const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
+  const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
+  expect(asked.length).toBeGreaterThan(least);
+  const ofOwned = owned.flatMap(({ name }) =>
+    ['Where', 'Order', 'ListFilter', 'GroupBy', 'Having', 'GroupOrder'].flatMap((suffix) => schema.getType(name + suffix) ?? []),
+  );
+  expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
+});
+
+test('only owned types and the viewer lead to a user', () => {
+  const user = schema.getType('User')!;
+  const leading = types
+    .filter(isObjectType)
+    .filter((type) => !owned.includes(type))
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
+    .filter(({ field }) => getNamedType(field.type) === user)
+    .map(({ type, field }) => `${type.name}.${field.name}`);
+  expect(leading).toEqual(['Query.viewer', 'UserPayload.user', 'UserPayload.conflict']);
+});
+
+test('no type shows a password, and a token only what makes one', () => {
+  const telling = types
+    .filter(isObjectType)
+    .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
+    .filter((name) => /password|token|secret|digest|sealed/i.test(name));
+  expect(telling).toEqual([
+    // What is listed of access tokens tells none of them.
+    'User.accessTokens',
+    ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map((field) => `AccessToken.${field}`),
+    'Mutation.changePassword',
+    'Mutation.replaceToken',
+    'Mutation.createAccessToken',
+    'Mutation.revokeAccessToken',
+    'Mutation.revokeAccessTokens',
+    'LoginPayload.token',
+    'ChangePasswordPayload.token',
+    'ChangePasswordPayload.errors',
+    'ReplaceTokenPayload.token',
+    'CreateAccessTokenPayload.token',
+    'CreateAccessTokenPayload.accessToken',
+    'CreateAccessTokenPayload.errors',
+    'RevokeAccessTokenPayload.revokedId',
+    'RevokeAccessTokenPayload.errors',
+    'RevokeAccessTokensPayload.count',
+  ]);
+});
+
+test('every REST document compiles', () => {
+  const executor = new Executor(restSchema);
+  const documents: string[] = [];
+  const endpoints = deriveEndpoints(restSchema, (document) => {
+    documents.push(document);
+    return executor.prepare(document) as never;
+  });
+  // A list, a detail and a lookup each at least.
+  expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
+});
+
+test('the root lists the documented endpoints in their order', () => {
+  const executor = new Executor(restSchema);
+  const { listed, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepare(document) as never);
+  const documented =
+    'workout workoutsession schedulestep schedule day set setting workoutlog userprofile language daysofweek license setting-repetitionunit setting-weightunit exerciseinfo exercise equipment exercisecategory exerciseimage exercisecomment muscle ingredient weightunit ingredientweightunit nutritionplan meal mealitem weightentry';
+  expect(listed.slice(0, 28)).toEqual(documented.split(' '));
+  expect(named.has('ingredienttoweightunit')).toBe(true);
+  expect(listed).not.toContain('ingredienttoweightunit');
+});

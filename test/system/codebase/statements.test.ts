@@ -1,0 +1,214 @@
+/** The number of statements of a request depends on what it asks for, never on how many rows there are. */
+import {
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isLeafType,
+  isNonNullType,
+  isObjectType,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+} from 'graphql';
+import type { Entity } from '../../../src/core/model/fields';
+import { allEntities, findEntity, resourceOf } from '../../../src/core/model/registry';
+import { buildGraphQLSchema } from '../../../src/graphql/schema';
+import { validateDump, entitiesByModel, sortByDependency } from '../../../src/transfer/dump';
+import { writeRows } from '../../../src/transfer/writer';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { hasPages, isListed } from '../../setup/lists';
+import type { Answer, Person } from '../../setup/person';
+import { dumpRowOf } from '../../setup/samples';
+
+const SIZES = [1, 20, 400];
+/** Who is it, the rows, their number, whether what is kept of them still holds, and a few relations. */
+const MOST = 9;
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+const schema = buildGraphQLSchema();
+
+interface Request {
+  name: string;
+  ask(person: Person): Promise<Answer>;
+  /** How many rows the answer shows. */
+  rows(answer: Answer): number;
+  most?: number;
+}
+
+/** A table of a user or of everybody; a user has one profile whatever happens. */
+const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
+
+const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
+
+/** All fields of a type that ask for nothing; with `depth`, those of the types that they show too. Connections count as lists. */
+function everything(type: GraphQLObjectType, depth: number): string {
+  return Object.values(type.getFields())
+    .flatMap((field) => {
+      const named = getNamedType(field.type);
+      // A field of a form says what is wrong with an empty one.
+      if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
+      if (isLeafType(named)) return [field.name];
+      if (!isObjectType(named) || depth === 0) return [];
+      const nodes = named.getFields().nodes;
+      const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
+      // A type may have no field that asks for nothing and leads nowhere.
+      if (!shown) return [];
+      return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
+    })
+    .join(' ');
+}
+
+/** How many conditions of `everyCondition` one request may have. */
+const AT_ONCE = 60;
+
+/** A value for each type of input that conditions have. */
+const VALUES: Record<string, unknown> = {
+  ID: '1',
+  String: 'ab',
+  Boolean: true,
+  Int: 1,
+  Decimal: '1.5',
+  Date: '2000-01-01',
+  Time: '08:00',
+  DateTime: '2021-03-10T08:00:00Z',
+  TextMode: 'INSENSITIVE',
+};
+
+/** Every condition that there is on a type, relations one deep, each as a `where` of its own. */
+function everyCondition(entity: Entity): object[] {
+  const operand = (type: GraphQLInputType): unknown => {
+    const named = getNamedType(type);
+    if (isEnumType(named)) return named.getValues()[0]!.name;
+    if (!isInputObjectType(named)) return VALUES[named.name];
+    return named.name.endsWith('Range')
+      ? { from: operand(named.getFields().from!.type), to: operand(named.getFields().to!.type) }
+      : { id: { eq: '1' } };
+  };
+  return Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields()).flatMap((field): object[] => {
+    const type = getNamedType(field.type) as GraphQLInputObjectType;
+    if (type.name.endsWith('Where')) return [{ [field.name]: operand(type) }];
+    const operators = Object.values(type.getFields()).filter(({ name }) => name !== 'each' && name !== 'mode');
+    return operators.map((operator) => ({ [field.name]: { [operator.name]: operand(operator.type) } }));
+  });
+}
+
+/** By fields of the row and of the rows that it names, as many as an order may have. */
+function everyOrder(entity: Entity): object[] {
+  const elements = Object.values((schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields()).flatMap(
+    ({ name, type }) => {
+      const inner = getNamedType(type);
+      if (name === 'id' || name === 'relevance') return [];
+      return [{ [name]: isInputObjectType(inner) ? { id: 'DESC_NULLS_LAST' } : 'ASC_NULLS_FIRST' }];
+    },
+  );
+  return [...elements.reverse().slice(0, 9), { id: 'DESC' }];
+}
+
+const graphql = (
+  name: string,
+  document: string,
+  rowsOf: (data: any) => unknown[],
+  most?: number,
+  variables?: Record<string, unknown>,
+): Request => ({
+  name,
+  ask: (person) => person.query(document, variables),
+  rows: ({ body }) => rowsOf(body.data).length,
+  most,
+});
+
+const rest = (path: string): Request => ({
+  name: `GET ${path}`,
+  ask: (person) => person.get(path),
+  rows: ({ body }) => body.results.length,
+});
+
+const queried = () => allEntities().filter((entity) => growing().includes(entity) && isListed(entity));
+
+const requests: Request[] = [
+  ...growing().flatMap((entity) => resourceOf(entity)!.fact.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...queried().flatMap((entity) => {
+    const { many } = resourceOf(entity)!;
+    const list = (selection: string) =>
+      hasPages(entity) ? `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }` : `{ rows: ${many} { ${selection} } }`;
+    return [
+      graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
+      graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+    ];
+  }),
+  ...queried()
+    .filter(hasPages)
+    .flatMap((entity) => {
+      const { many } = resourceOf(entity)!;
+      const conditions = everyCondition(entity);
+      const document = `query ($where: ${entity.name}Where, $orderBy: [${entity.name}Order!]) { page: ${many}(first: 1000, where: $where, orderBy: $orderBy) { totalCount edges { cursor node { id } } pageInfo { hasNextPage } } }`;
+      const parts = Math.ceil(conditions.length / AT_ONCE);
+      return Array.from({ length: parts }, (_, part) => {
+        const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
+        const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
+        // Who is it, and the list with its count, whatever is asked of the rows.
+        return graphql(`${many}, by conditions and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
+      });
+    }),
+  ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())
+    .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+    .map((field) => {
+      const nodes = (getNamedType(field.type) as GraphQLObjectType).getFields().nodes!;
+      const selection = everything(getNamedType(nodes.type) as GraphQLObjectType, 0);
+      const document = `{ viewer { page: ${field.name}(first: 1000) { totalCount nodes { ${selection} } } } }`;
+      return graphql(`viewer.${field.name}`, document, ({ viewer }) => viewer.page.nodes);
+    }),
+  graphql(
+    'exercises with category, muscles, equipment, images and comments',
+    '{ exercises(first: 1000) { nodes { name category { name } muscles { name } equipment { name } images { image } comments { comment } } } }',
+    ({ exercises }) => exercises.nodes,
+  ),
+];
+
+let ann: Person;
+/** Answers at each size. */
+const answers = new Map<number, Map<Request, Answer>>();
+
+/** Row n of each table hangs below row n of its parents, so that lists lead to as many other rows. */
+async function grow(from: number, to: number): Promise<void> {
+  const numbers = Array.from({ length: to - from }, (_, index) => from + index + 1);
+  const rows = growing().flatMap((entity) =>
+    numbers.map((number) =>
+      dumpRowOf(entity, number, ({ relation, target }) => {
+        const id = target!() === findEntity('User') ? ann.id : number;
+        return relation!.many ? [id] : id;
+      }),
+    ),
+  );
+  await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
+  const events = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'COMMAND', $1::int FROM generate_series(1, $2)`;
+  await fitgraph.sql(events, [ann.id, numbers.length]);
+  await fitgraph.reference.reload();
+}
+
+beforeAll(async () => {
+  // The profile of a new user names a language, which makes room once there is another one.
+  await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment')`);
+  ann = await fitgraph.user('ann');
+  let size = 0;
+  for (const next of SIZES) {
+    await grow(size, next);
+    if (size === 0) {
+      await fitgraph.sql('UPDATE "user_profile" SET "notification_language_id" = 1');
+      await fitgraph.sql('DELETE FROM "language" WHERE "id" = 2');
+    }
+    size = next;
+    const asked = new Map<Request, Answer>();
+    for (const request of requests) asked.set(request, await request.ask(ann));
+    answers.set(size, asked);
+  }
+});
+
+test.each(requests.map((request): [string, Request] => [request.name, request]))('%s', (_name, request) => {
+  const [small, middle, large] = SIZES.map((size) => answers.get(size)!.get(request)!);
+  expect(large!.body.errors).toBeUndefined();
+  expect([small, middle, large].map((answer) => request.rows(answer!))).toEqual(SIZES);
+  expect([middle!.statements, large!.statements]).toEqual([small!.statements, small!.statements]);
+  expect(small!.statements).toBeGreaterThan(0);
+  expect(small!.statements).toBeLessThanOrEqual(request.most ?? MOST);
+});

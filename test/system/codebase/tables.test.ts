@@ -1,0 +1,199 @@
+/** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
+import { contributorTable } from '../../../src/core/access/access';
+import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
+import { allEntities, resourceOf } from '../../../src/core/model/registry';
+import { VERSION_FIELD } from '../../../src/core/model/auditfields';
+import '../../../src/graphql/schema';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+
+interface Column {
+  column: string;
+  type: string;
+  nullable: boolean;
+  length: number | null;
+  digits: number | null;
+  places: number | null;
+}
+
+async function columnsOf(table: string): Promise<Column[]> {
+  const rows = await fitgraph.sql(
+    `SELECT column_name AS "column", udt_name AS "type", is_nullable = 'YES' AS "nullable", character_maximum_length AS "length",
+            CASE udt_name WHEN 'numeric' THEN numeric_precision END AS "digits", CASE udt_name WHEN 'numeric' THEN numeric_scale END AS "places"
+       FROM information_schema.columns WHERE table_schema = 'public' AND table_name = $1 AND is_generated = 'NEVER' ORDER BY 1`,
+    [table],
+  );
+  return rows as Column[];
+}
+
+const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
+  integer: 'int4',
+  relation: 'int4',
+  boolean: 'bool',
+  decimal: 'numeric',
+  date: 'date',
+  time: 'time',
+  datetime: 'timestamptz',
+  uuid: 'uuid',
+};
+
+const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
+
+test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
+  const { table, owned } = resourceOf(entity)!;
+  const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION_FIELD] : [])];
+  const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
+  const stored = fieldsOf(entity)
+    .filter((field) => field.stored)
+    .sort((a, b) => (a.column! < b.column! ? -1 : 1));
+  const described = stored.map((field) => ({
+    column: field.column,
+    type: TYPES[field.kind] ?? textType(field),
+    nullable: field.null,
+    length: field.maxLength ?? null,
+    digits: field.digits ?? null,
+    places: field.places ?? null,
+  }));
+  // The length of a choice is the column's business alone.
+  const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
+  const found = columns.map((column) => (choices.has(column.column) ? { ...column, length: null } : column));
+  expect(found).toEqual(described);
+});
+
+test('link tables', async () => {
+  for (const entity of allEntities())
+    for (const { link } of fieldsOf(entity)) {
+      if (!link) continue;
+      const owner = resourceOf(entity)!.owned ? ['user_id'] : [];
+      const expected = [link.own, link.other, ...Object.keys(link.fixed ?? {}), ...owner].sort();
+      expect((await columnsOf(link.table)).map(({ column }) => column)).toEqual(expected);
+    }
+});
+
+/** Of the service itself. */
+const OTHERS = [
+  'migration',
+  'token',
+  'access_token',
+  'security_event',
+  'login_attempt',
+  'session',
+  'account',
+  'idempotency_key',
+  'idempotency_usage',
+  'change',
+  'table_change',
+  'change_log',
+  'former_change_log',
+  'restored',
+  'removed_file',
+  'budget',
+  'search_word',
+];
+
+test('no table is left without a model', async () => {
+  const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
+  const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
+  const kept = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
+  const known = [...allEntities().map((entity) => resourceOf(entity)!.table), ...links, ...kept, ...OTHERS];
+  expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
+});
+
+test('every owned table starts its foreign keys and its lists with the owner', async () => {
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
+  const tables = owned.map((entity) => resourceOf(entity)!.table);
+  for (const entity of owned) {
+    const { table } = resourceOf(entity)!;
+    const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [table]);
+    expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
+    // A row can only name another one of the same owner, so each of these is a pair.
+    const keys = await fitgraph.sql(
+      `SELECT (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS k(number, place)
+                 JOIN pg_attribute ON attrelid = conrelid AND attnum = k.number) AS "columns"
+         FROM pg_constraint WHERE contype = 'f' AND conrelid = $1::regclass AND confrelid = ANY($2::text[]::regclass[])`,
+      [table, tables],
+    );
+    const parents = fieldsOf(entity)
+      .filter(({ relation, stored }) => stored && relation?.owned)
+      .map(({ column }) => ['user_id', column])
+      .filter(([, column]) => column !== 'user_id');
+    expect([table, keys.map(({ columns }) => columns).sort()]).toEqual([table, parents.sort()]);
+  }
+});
+
+test('the database tells of every change: of all rows by the row, of public tables by the table too', async () => {
+  const triggers = await fitgraph.sql(
+    `SELECT c.relname AS "table", p.proname AS "function", array_agg(DISTINCT event) AS "events"
+       FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid,
+       LATERAL (VALUES (4, 'INSERT'), (8, 'DELETE'), (16, 'UPDATE'), (32, 'TRUNCATE')) AS e(bit, event)
+      WHERE NOT t.tgisinternal AND t.tgtype & e.bit > 0 GROUP BY 1, 2`,
+  );
+  const told = (table: string, name: string): string[] =>
+    triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
+  for (const entity of allEntities()) {
+    const { table, owned, namesInMemory } = resourceOf(entity)!;
+    if (namesInMemory) expect([table, told(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+    const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
+    if (owned) {
+      expect([table, told(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, told(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+    } else {
+      for (const name of [table, ...links]) expect([name, told(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+      expect([table, told(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, told(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+    }
+  }
+});
+
+test('the database notes of every owned row when it was made and changed, and its version', async () => {
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
+  expect(owned.length).toBeGreaterThanOrEqual(15);
+  for (const entity of owned) {
+    const { table } = resourceOf(entity)!;
+    const columns = await fitgraph.sql(
+      `SELECT column_name AS "name", udt_name AS "type", is_nullable AS "null", column_default AS "default", datetime_precision AS "digits"
+         FROM information_schema.columns WHERE table_name = $1 AND column_name IN ('created_at', 'updated_at', 'version') ORDER BY 1`,
+      [table],
+    );
+    const moment = { type: 'timestamptz', null: 'NO', default: 'now()', digits: 6 };
+    expect([table, columns]).toEqual([
+      table,
+      [
+        { name: 'created_at', ...moment },
+        { name: 'updated_at', ...moment },
+        { name: VERSION_FIELD, type: 'uuid', null: 'NO', default: 'gen_random_uuid()', digits: null },
+      ],
+    ]);
+    const triggers = await fitgraph.sql(
+      `SELECT pg_get_triggerdef(t.oid) AS "definition" FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid
+        WHERE t.tgrelid = $1::regclass AND p.proname = 'fitgraph_stamped'`,
+      [table],
+    );
+    expect(triggers.map(({ definition }) => definition)).toEqual([expect.stringMatching(/BEFORE UPDATE ON .* FOR EACH ROW/)]);
+  }
+});
+
+/** Of a user, and not behind the second wall: they are looked up before it is known who asks, or written while nobody is. */
+const BEFORE_THE_WALL = ['access_token', 'exercise_image_contributor', 'security_event', 'session', 'token'];
+
+test('every table of owned rows has a policy, which names the owner', async () => {
+  const policies = await fitgraph.sql(
+    `SELECT c.relname AS "table", p.polcmd AS "command", pg_get_expr(p.polqual, p.polrelid) AS "using", pg_get_expr(p.polwithcheck, p.polrelid) AS "check"
+       FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
+  );
+  const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
+  const expected = new Map(owned.map((entity) => [resourceOf(entity)!.table, resourceOf(entity)!.owner]));
+  for (const entity of owned) for (const { link } of fieldsOf(entity)) if (link) expected.set(link.table, 'user_id');
+  for (const table of ['idempotency_key', 'idempotency_usage']) expected.set(table, 'user_id');
+  const said = (owner: string) => expect.stringMatching(new RegExp(`^\\(${owner} = \\( SELECT .*current_setting\\('fitgraph.viewer'`));
+  expect(policies).toEqual([...expected].sort().map(([table, owner]) => ({ table, command: '*', using: said(owner), check: said(owner) })));
+});
+
+test('a table that names users either has a policy or has a reason to have none', async () => {
+  const rows = await fitgraph.sql(
+    `SELECT c.relname AS "name" FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attname = 'user_id' AND NOT c.relrowsecurity ORDER BY 1`,
+  );
+  expect(rows.map(({ name }) => name)).toEqual(BEFORE_THE_WALL);
+});

@@ -1,0 +1,178 @@
+/** The answer to a write equals the stored row, for random values of every writable type, over both interfaces. */
+import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
+import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
+import { resourceOf } from '../../../src/core/model/registry';
+import { buildGraphQLSchema } from '../../../src/graphql/schema';
+import { furnish, ownedTypes, parentsIn, type Belongings } from '../../setup/belongings';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import { readRow, updateOf } from '../../setup/lists';
+import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
+import { randomFor, seeded, type Random } from '../../setup/random';
+import { bodyOf, inputOf, named, type Values } from '../../setup/samples';
+
+/** A zone that is another one in summer, and not that of the machine. */
+const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
+const schema = buildGraphQLSchema();
+let ann: Person;
+let annas: Belongings;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  annas = await furnish(ann);
+});
+
+const ROUNDS = 4;
+
+/** The stream of the current case. */
+let random: Random;
+const digits = (count: number) => String(random.below(10 ** count)).padStart(count, '0');
+
+const ZONES = ['Z', '+01:00', '-03:30', '+05:45'];
+const TEXTS = ['ab', 'Übung · 試合', 'a  "b" \\ \'c\'', 'line\nline', '{"a": 1}', '12.50', '2021-03-10', 'null', '😀😀'];
+
+/** A value that the field alone accepts; undefined where the value of the sample remains. */
+function valueOf(field: FieldMeta): unknown {
+  const { kind, min = 1, max, maxLength = 40, minLength = 0 } = field;
+  if (field.null && random.below(4) === 0) return null;
+  switch (kind) {
+    case 'integer':
+      return Math.max(min, random.below(Math.min(max ?? 500, 500)));
+    case 'decimal': {
+      const whole = Math.max(min, 1) + random.below(3);
+      return random.pick([`${whole}`, `${whole}.5`, `+${whole}.50`, `${whole}.0`, `0${whole}.25`, `${whole}e0`]);
+    }
+    case 'boolean':
+      return random.below(2) === 0;
+    case 'date':
+      return `${random.pick(['0900', '1969', '2020', '2024'])}-0${1 + random.below(9)}-${10 + random.below(18)}`;
+    case 'time':
+      return random.pick(['08:00', '23:59:59', `07:30:${10 + random.below(40)}.${digits(1 + random.below(6))}`]);
+    case 'datetime':
+      return `20${10 + random.below(20)}-${random.pick(['01', '03', '07', '10'])}-${10 + random.below(18)}T0${random.below(10)}:30:00${random.pick(['', `.${digits(6)}`, '.5'])}${random.pick(ZONES)}`;
+    case 'choice':
+      return random.pick(field.choices!.filter(({ value }) => value !== null)).value;
+    case 'string': {
+      const text = random.pick(TEXTS).slice(0, maxLength);
+      return text.length < minLength ? undefined : text;
+    }
+    default:
+      return undefined;
+  }
+}
+
+interface Written {
+  /** Valid together. */
+  sample: Values;
+  /** Random values, each of them valid for its field; together they may be refused. */
+  drawn: Values;
+}
+
+function written(
+  entity: Entity,
+  sample: Values,
+  key: (field: FieldMeta) => string,
+  shown: (field: FieldMeta, value: unknown) => unknown,
+): Written {
+  const drawn = fieldsOf(entity).flatMap((field): [string, unknown][] => {
+    if (!(key(field) in sample) || field.relation || resourceOf(entity)!.unique?.includes(field.name)) return [];
+    const value = valueOf(field);
+    return value === undefined ? [] : [[key(field), shown(field, value)]];
+  });
+  return { sample, drawn: Object.fromEntries(drawn) };
+}
+
+/** Distinguishes the samples of one type. */
+let number: number;
+const body = (entity: Entity): Written =>
+  written(
+    entity,
+    bodyOf(entity, (number += 1), parentsIn(annas)),
+    ({ rest }) => rest,
+    (_field, value) => value,
+  );
+const input = (entity: Entity): Written => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
+
+/** One field at least. */
+const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
+
+/**
+ * Sends random values until they are accepted. Each attempt replaces half of the random values of the one before by those of the sample, which is
+ * sent as a whole in the end.
+ */
+async function accepted<A>(
+  { sample, drawn }: Written,
+  part: (values: Values) => Values,
+  send: (values: Values) => Promise<A>,
+  isAccepted: (answer: A) => boolean,
+): Promise<A> {
+  for (let names = random.shuffled(Object.keys(drawn)); names.length > 0; names = names.slice(0, names.length >> 1)) {
+    const answer = await send(part({ ...sample, ...Object.fromEntries(names.map((name) => [name, drawn[name]])) }));
+    if (isAccepted(answer)) return answer;
+  }
+  return send(sample);
+}
+
+const whole = (values: Values) => values;
+
+const shown = ({ body, headers }: Answer) => ({ body, tag: headers.get('etag') });
+
+const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
+
+const isWritten = ({ status }: Answer): boolean => status < 300;
+
+test.each(types.filter(([, entity]) => resourceOf(entity)!.fact.views.length))(seeded('%s over REST'), async (name, entity) => {
+  random = randomFor(`rows of ${name} over REST`);
+  number = 1_000;
+  const { fact } = resourceOf(entity)!;
+  const { rest, permits = ['PUT'] } = fact.views[0]!;
+  const path = `/${rest}/`;
+  const compare = async (answer: Answer) => {
+    if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
+    expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
+  };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const made = fact.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
+    if (made) await compare(made);
+    const id = (made ? made.body.id : annas.get(entity)) as number;
+    await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
+    if (permits.includes('PUT'))
+      await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
+  }
+});
+
+/** The id, what the row holds itself, that and what is worked out of it, and the ids of rows around it. */
+function selections(entity: Entity): string[] {
+  const all = Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields()).filter(
+    ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),
+  );
+  const leaves = all.filter(({ type }) => isLeafType(getNamedType(type))).map(({ name }) => name);
+  const around = all.flatMap(({ name, type }) => {
+    const target = getNamedType(type);
+    return isObjectType(target) && target.getFields().id ? [`${name} { id }`] : [];
+  });
+  const own = fieldsOf(entity).filter(({ column, only }) => column && only !== 'rest');
+  return ['id', own.map(({ name }) => name).join(' '), leaves.join(' '), around.join(' ') || 'id'];
+}
+
+const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;
+
+test.each(types)(seeded('%s over GraphQL'), async (name, entity) => {
+  random = randomFor(`rows of ${name} over GraphQL`);
+  // Rows over REST have the numbers before.
+  number = 2_000;
+  const { fact, one: row } = resourceOf(entity)!;
+  for (const selection of selections(entity)) {
+    const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
+    const create = `mutation ($input: ${name}Input!) { made: ${fact.create}(input: $input) ${payload} }`;
+    const update = updateOf(entity, payload);
+    const compare = async (answer: GraphQLAnswer) => {
+      if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
+      const found = answer.data.made.row;
+      expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
+    };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      if (fact.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
+      if (fact.update)
+        await compare(await accepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow));
+    }
+  }
+});

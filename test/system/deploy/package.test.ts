@@ -1,0 +1,73 @@
+/** What is installed elsewhere: all that the program needs at run time, and nothing that only its makers need. */
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import { builtinModules } from 'node:module';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { readConfig } from '../../../src/platform/config';
+
+const root = path.join(__dirname, '../../..');
+const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8');
+const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
+
+test('the program imports nothing but its dependencies', () => {
+  const installed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies), ...builtinModules]);
+  const files = ['src', 'seeders'].flatMap((folder) =>
+    (fs.readdirSync(path.join(root, folder), { recursive: true }) as string[]).map((file) => path.join(folder, file)),
+  );
+  const missing = files
+    // What the playground is in browsers is bundled by the build.
+    .filter((file) => /\.tsx?$/.test(file) && !file.startsWith(path.join('src/pages/playground/browser')))
+    .flatMap((file) =>
+      [...read(file).matchAll(/^(?:import|export)\b(?! type\b)[^'";]*?from '([^.'][^']*)'|\b(?:require|import)\('([^.'][^']*)'\)/gm)]
+        .map(([, imported, loaded]) => (imported ?? loaded)!.replace(/^node:/, ''))
+        .map((name) =>
+          name
+            .split('/')
+            .slice(0, name.startsWith('@') ? 2 : 1)
+            .join('/'),
+        )
+        .filter((name) => !installed.has(name))
+        .map((name) => `${file}: ${name}`),
+    );
+  expect(missing).toEqual([]);
+});
+
+test('the package holds the program, the playground and the guides, and no tests', () => {
+  const { status, stdout, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' });
+  expect([status, stderr.replace(/^npm warn.*\n/gm, '')]).toEqual([0, '']);
+  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
+  const folders = [...new Set(files.map(({ path: file }) => file.split('/')[0]))];
+  expect(folders).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'deploy', 'docs', 'package.json', 'schema.graphql']));
+  expect(folders.filter((folder) => ['bench', 'node_modules', 'scripts', 'src', 'test'].includes(folder!))).toEqual([]);
+});
+
+test('compose.yaml sets nothing that the server does not know', () => {
+  const { services } = parse(read('compose.yaml')) as {
+    services: Record<'fitgraph' | 'database', { environment: Record<string, string>; healthcheck?: object; depends_on?: object }>;
+  };
+  const { environment } = services.fitgraph;
+  expect(services.fitgraph.depends_on).toEqual({ database: { condition: 'service_healthy' } });
+  const given = Object.fromEntries(
+    Object.entries(environment).map(([name, value]) => [
+      name,
+      value.replace(/\$\{(\w+):?([-?])([^}]*)\}/g, (_, variable: string, sign, text: string) =>
+        sign === '-' ? text : 'x'.repeat(variable === 'SECRET_KEY' ? 32 : 8),
+      ),
+    ]),
+  );
+  const known = [...read('docs/configuration.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name);
+  expect(Object.keys(environment).filter((name) => !known.includes(name))).toEqual([]);
+  expect(readConfig({ NODE_ENV: 'production', ...given })).toMatchObject({
+    production: true,
+    databaseUrl: expect.stringContaining('@database:5432/'),
+  });
+});
+
+test('the image runs as nobody of importance and says how it is', () => {
+  const stages = read('Dockerfile').split(/^FROM /m);
+  expect(stages).toHaveLength(3);
+  expect(stages[2]).toMatch(/^USER node$/m);
+  expect(stages[2]).toMatch(/^HEALTHCHECK /m);
+  expect(stages[2]).not.toMatch(/^COPY \. /m);
+});

@@ -1,0 +1,120 @@
+/** The examples of the README and the guides, sent to a real server as they stand there; where an answer is shown, it is the answer. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { build, Installation, type Server } from '../../server/running';
+
+const ROOT = path.join(__dirname, '../../..');
+const guides = ['README.md', ...fs.readdirSync(path.join(ROOT, 'docs')).map((name) => `docs/${name}`)].filter((name) =>
+  name.endsWith('.md'),
+);
+
+interface Example {
+  text: string;
+  /** As shown below it, if it is; `like`: ids, days and numbers are those of another day. */
+  answer?: unknown;
+  like: boolean;
+}
+
+/** What stands between fences, and the answer where that comes next with nothing but blanks in between. */
+function examplesOf(guide: string, language: string): Example[] {
+  const text = fs.readFileSync(path.join(ROOT, guide), 'utf8');
+  const fenced = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\s*\`\`\`json( like)?\\n(.*?)^\`\`\`\\n)?`, 'gms');
+  return [...text.matchAll(fenced)].map(([, code, like, answer]) => ({
+    text: code!,
+    answer: answer === undefined ? undefined : (JSON.parse(answer) as unknown),
+    like: like !== undefined,
+  }));
+}
+
+const named = (language: string, is: (text: string) => boolean) =>
+  guides.flatMap((guide) => {
+    const examples = examplesOf(guide, language).filter(({ text }) => is(text));
+    return examples.map((example, index): [string, number, Example] => [guide, index + 1, example]);
+  });
+
+/** The words of a command as a shell reads it: quoted by `'` or not at all. */
+const words = (command: string) =>
+  [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
+
+const SHORT: Record<string, string> = { '-H': 'header', '-d': 'data', '-X': 'method' };
+
+/** One call of curl, by fetch. */
+function call(command: string, server: Server): Promise<Response> {
+  const [, ...rest] = words(command.replaceAll('<key>', server.demo.token));
+  const headers: Record<string, string> = {};
+  let [address, body, method] = ['', undefined as string | undefined, undefined as string | undefined];
+  while (rest.length) {
+    const word = rest.shift()!;
+    const option = SHORT[word];
+    const value = option && rest.shift()!;
+    if (option === 'header') headers[value!.slice(0, value!.indexOf(':'))] = value!.slice(value!.indexOf(':') + 1).trim();
+    else if (option === 'data') body = value;
+    else if (option === 'method') method = value;
+    else if (word !== '-N') address = word;
+  }
+  const url = address.replace(/^(?:http:\/\/)?localhost:8000/, server.url);
+  return fetch(url, { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, body });
+}
+
+/** Values that differ from day to day become what they are. */
+function alike(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(alike);
+  if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, alike(one)]));
+  if (typeof value === 'number') return 'a number';
+  return typeof value === 'string' ? value.replace(/\d{4}-\d\d-\d\d/g, 'a day').replace(/^\d+\.\d+$/, 'a decimal') : value;
+}
+
+const installation = new Installation();
+let server: Server;
+
+beforeAll(async () => {
+  build();
+  server = await installation.start({ WEB_CONCURRENCY: '0' });
+});
+afterAll(() => installation.remove());
+
+function expectAnswer(found: unknown, { answer, like }: Example): void {
+  if (answer === undefined) return;
+  const here = JSON.parse(JSON.stringify(answer).replaceAll('http://localhost:8000', server.url)) as unknown;
+  if (like) expect(alike(found)).toEqual(alike(here));
+  else expect(found).toEqual(here);
+}
+
+test.each(named('graphql', () => true))('%s: operation %i', async (_guide, _number, example) => {
+  const { status, body } = await server.signedIn(server.demo.token).send('POST', '/graphql', { query: example.text });
+  expect([status, body.errors]).toEqual([200, undefined]);
+  expectAnswer(body, example);
+});
+
+test.each(named('sh', (text) => text.startsWith('curl ') && text.includes('localhost:8000')))(
+  '%s: call %i',
+  async (_guide, _number, example) => {
+    const response = await call(example.text, server);
+    expect(response.status).toBe(200);
+    if (!response.headers.get('content-type')!.startsWith('text/event-stream')) return expectAnswer(await response.json(), example);
+    // The first event says where the stream begins.
+    const reader = response.body!.getReader();
+    let heard = '';
+    while (!heard.includes('\n\n') || !heard.includes('cursor')) heard += Buffer.from((await reader.read()).value!).toString();
+    await reader.cancel();
+    expect(heard).toContain('event: next');
+  },
+);
+
+test('there are examples of every kind', () => {
+  expect(named('graphql', () => true).length).toBeGreaterThan(2);
+  expect(named('sh', (text) => text.startsWith('curl ')).length).toBeGreaterThan(3);
+});
+
+test('addresses of pages that the guides name are there', async () => {
+  const addresses = guides.flatMap((guide) => [
+    ...fs.readFileSync(path.join(ROOT, guide), 'utf8').matchAll(/<http:\/\/localhost:8000(\/[^>]*)>/g),
+  ]);
+  expect(addresses.length).toBeGreaterThan(1);
+  // One is for strangers alone, others for who has signed in.
+  const people = [server.anyone, server.signedIn(server.demo.token)].map((person) => person.sending({ Accept: 'text/html' }));
+  for (const [, address] of addresses) {
+    const answers = await Promise.all(people.map((person) => person.send('GET', address!)));
+    expect([address, answers.map(({ status }) => status)]).toEqual([address, expect.arrayContaining([200])]);
+  }
+});

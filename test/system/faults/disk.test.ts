@@ -1,0 +1,74 @@
+/** A disk that is full: a small file system of its own, which needs somebody who may mount one. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build, Installation } from '../../server/running';
+import { judged } from './scene';
+import { Traffic } from './traffic';
+import { until } from '../../setup/waits';
+
+beforeAll(build);
+
+test('changes are told to come back, and are made when there is room', async () => {
+  const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
+  fs.mkdirSync(installation.dataDir);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', installation.dataDir]);
+  try {
+    const server = await installation.start();
+    const { token } = server.demo;
+    const isReady = async () => (await server.anyone.send('GET', '/health/ready')).body;
+    const traffic = new Traffic(server, token).read(3).write(4);
+    await until('all goes well', () => traffic.counted(201) > 5);
+    const filler = path.join(installation.dataDir, 'filler');
+    const file = fs.openSync(filler, 'w');
+    const chunk = Buffer.alloc(1 << 16);
+    try {
+      for (;;) fs.writeSync(file, chunk);
+    } catch (error) {
+      expect((error as NodeJS.ErrnoException).code).toBe('ENOSPC');
+    }
+    fs.closeSync(file);
+    await until('it is not ready', async () => (await isReady()).status === 'unavailable');
+    await sleep(4_000);
+    fs.rmSync(filler);
+    await until('it is ready again', async () => (await isReady()).status === 'ok');
+    const before = traffic.counted(201);
+    await until('writes go on', () => traffic.counted(201) > before + 10);
+    const comments = async () =>
+      ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+    judged('a full disk', await traffic.end(comments));
+    server.process.kill('SIGTERM');
+    await server.ended;
+  } finally {
+    await installation.end();
+    execFileSync('umount', ['-l', installation.dataDir]);
+    await installation.remove();
+  }
+});
+
+test('an upload for which there is no room is refused at once, and leaves nothing behind', async () => {
+  const installation = await Installation.started();
+  const incoming = path.join(installation.dataDir, 'incoming');
+  fs.mkdirSync(incoming);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=700', 'tmpfs', incoming]);
+  try {
+    const server = await installation.start({ WEB_CONCURRENCY: '0' });
+    const descriptors = () => fs.readdirSync(`/proc/${server.process.pid}/fd`).length;
+    const upload = async () => {
+      const form = new FormData();
+      form.set('exercise', '1');
+      form.set('image', new Blob([new Uint8Array(4 * 1024 * 1024)]), 'picture.png');
+      return server.signedIn(server.demo.token).send('POST', '/api/v2/exerciseimage/', form);
+    };
+    const { status, headers } = await upload();
+    expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+    const before = descriptors();
+    for (let time = 0; time < 20; time += 1) expect((await upload()).status).toBe(503);
+    await until('nothing is left', () => fs.readdirSync(incoming).length === 0 && descriptors() <= before + 2);
+  } finally {
+    await installation.end();
+    execFileSync('umount', ['-l', incoming]);
+    await installation.remove();
+  }
+});

@@ -1,0 +1,103 @@
+/** Ends of the server under load: nobody is cut off, nothing is lost, and ten seconds are enough whatever hangs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import WebSocket from 'ws';
+import { send } from '../availability/siege';
+import { build, Installation, type Server } from '../../server/running';
+import { judged } from './scene';
+import { Traffic, type Outcome } from './traffic';
+import { delaysOf, timeOf, until } from '../../setup/waits';
+
+let installation: Installation;
+
+beforeAll(build);
+beforeEach(async () => {
+  installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off' });
+});
+afterEach(() => installation.remove());
+
+const DRAINS = Number(process.env.FAULT_DRAINS ?? 1);
+
+/** Between the last check for new connections and the end of the port, beside scheduling delays. */
+const INSTANT_MS = 30;
+
+async function ended(server: Server): Promise<void> {
+  server.process.kill('SIGTERM');
+  expect(await server.ended).toBe(0);
+}
+
+const comments = (server: Server, token: string) => async () =>
+  ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
+
+test('a server that is told to end under load resets no connection', async () => {
+  let server = await installation.start();
+  const { token } = server.demo;
+  for (let drain = 1; drain <= DRAINS; drain += 1) {
+    // Also the workers of the next server, which start while requests wait.
+    const workers = () => installation.workers;
+    const traffic = new Traffic(
+      {
+        url: server.url,
+        get workers() {
+          return workers();
+        },
+      },
+      token,
+    )
+      .read(6)
+      .write(4);
+    await until('all goes well', () => traffic.counted(200) > 50);
+    const delays = delaysOf(server.process.pid!, ...server.workers);
+    const took = await timeOf(() => ended(server), server.process.pid!, ...server.workers);
+    const instantMs = INSTANT_MS + delays();
+    const { port } = new URL(server.url);
+    server = await installation.start({ PORT: port });
+    const verdict = await traffic.end(comments(server, token));
+    judged(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
+    expect(took).toBeLessThan(10_000);
+    // While nobody listens connections are refused, and nothing else. One that came in the instant in which the port was closed is reset by
+    // the kernel: between the last look at who waits and the system call nobody can take it. None that was taken is, before, then or later.
+    const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
+    const unlucky = ({ why, kept, at }: Outcome) => why === 'ECONNRESET' && !kept && Math.abs(at - closed) < instantMs;
+    const cut = traffic.outcomes.filter((outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !unlucky(outcome));
+    expect(cut).toEqual([]);
+  }
+});
+
+test('who watches over it is told first, and who follows what happens is told to come back', async () => {
+  const server = await installation.start({ DRAIN_NOTICE: '3s' });
+  const { token } = server.demo;
+  const query = 'subscription { changed { cursor } }';
+  const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', Accept: 'text/event-stream' };
+  const stream = send(server.url, { method: 'POST', path: '/graphql/stream', headers, body: JSON.stringify({ query }) });
+  const socket = new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  await new Promise((resolve) => socket.once('open', resolve));
+  await sleep(300);
+  server.process.kill('SIGTERM');
+  await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
+  const ready = await server.anyone.send('GET', '/health/ready');
+  expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is about to end' }]);
+  // It still answers those who do not know it yet, once each.
+  const answer = await server.anyone.get('/language/');
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  const { status, text } = await stream;
+  expect([status, text]).toEqual([200, expect.stringMatching(/event: next[^]*retry: \d+\n\n$/)]);
+  expect(text).not.toContain('event: complete');
+  expect(await closed).toBe(1012);
+  expect(await server.ended).toBe(0);
+});
+
+test('ten seconds are enough while the database hangs', async () => {
+  const server = await installation.start();
+  const { token } = server.demo;
+  const frozen = installation.processes;
+  for (const pid of frozen) process.kill(pid, 'SIGSTOP');
+  try {
+    const traffic = new Traffic(server, token).read(3);
+    await sleep(500);
+    expect(await timeOf(() => ended(server), server.process.pid!, ...server.workers)).toBeLessThan(10_500);
+    await traffic.end(async () => []);
+  } finally {
+    for (const pid of frozen) process.kill(pid, 'SIGCONT');
+  }
+});

@@ -1,0 +1,46 @@
+/** A transaction of which nothing is heard for too long, because the network holds up what would come next. */
+import type { PoolClient } from 'pg';
+import { Scene } from './scene';
+import { until } from '../../setup/waits';
+
+let scene: Scene;
+beforeAll(async () => {
+  scene = await Scene.open({ IDLE_TRANSACTION_TIMEOUT: '300ms', LOCK_TIMEOUT: '10s' });
+});
+afterAll(() => scene.close());
+
+const waiting = async () =>
+  (
+    await scene.database.pool.query(
+      `SELECT "pid" FROM pg_stat_activity WHERE "datname" = current_database() AND "wait_event_type" = 'Lock' AND "query" LIKE '%"workout"%'`,
+    )
+  ).rows.map(({ pid }) => pid as number);
+const lives = async (pid: number) =>
+  (await scene.database.pool.query('SELECT FROM pg_stat_activity WHERE "pid" = $1', [pid])).rowCount === 1;
+
+test('it is ended, what it held is free, and whoever asked for it is told to come again', async () => {
+  const ann = scene.server.signedIn(scene.token);
+  const { id } = (await ann.post('/workout/', { comment: 'before' })).body;
+  const holder: PoolClient = await scene.database.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query('SELECT FROM "workout" WHERE "id" = $1 FOR UPDATE', [id]);
+    const asked = ann.patch(`/workout/${id}/`, { comment: 'lost' });
+    let pid = 0;
+    await until('the change waits', async () => (pid = (await waiting())[0] ?? 0) > 0);
+    scene.proxy.freeze();
+    // PostgreSQL goes on, and hears nothing more of it.
+    await holder.query('COMMIT');
+    await until('it is ended', async () => !(await lives(pid)));
+    // Nothing is held.
+    await holder.query('UPDATE "workout" SET "comment" = $2 WHERE "id" = $1', [id, 'other']);
+    scene.proxy.thaw();
+    const { status, headers } = await asked;
+    expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: '2' });
+  } finally {
+    scene.proxy.thaw();
+    holder.release();
+  }
+  expect((await ann.get(`/workout/${id}/`)).body.comment).toBe('other');
+  await until('it can be changed', async () => (await ann.patch(`/workout/${id}/`, { comment: 'after' })).status === 200);
+});

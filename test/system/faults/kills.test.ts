@@ -1,0 +1,52 @@
+/**
+ * Servers and databases that are killed while they work, as often as is wanted:
+ * `FAULT_KILLS=1000 FAULT_DATABASE_KILLS=100 npm run faults -- -t 'kills of the server'`
+ */
+import path from 'node:path';
+import { isRunning, serverPidIfAny } from '../../database/processes';
+import { build, Installation } from '../../server/running';
+import { judged } from './scene';
+import { Traffic } from './traffic';
+import { until } from '../../setup/waits';
+
+const KILLS = Number(process.env.FAULT_KILLS ?? 3);
+const DATABASE_KILLS = Number(process.env.FAULT_DATABASE_KILLS ?? 1);
+
+test(`${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async () => {
+  build();
+  const installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off', LOG_LEVEL: 'warn' });
+  try {
+    const server = await installation.start();
+    const { token } = server.demo;
+    const traffic = new Traffic(server, token).read(3).write(4);
+    const worksAgain = async () => {
+      const before = traffic.acknowledgedSoFar;
+      await until('writes are acknowledged', () => traffic.acknowledgedSoFar >= before + 5);
+    };
+    await worksAgain();
+    for (let kill = 1; kill <= KILLS + DATABASE_KILLS; kill += 1) {
+      // Spread evenly among the others.
+      const ofDatabase =
+        Math.floor((kill * DATABASE_KILLS) / (KILLS + DATABASE_KILLS)) >
+        Math.floor(((kill - 1) * DATABASE_KILLS) / (KILLS + DATABASE_KILLS));
+      await until('there is somebody to kill', () => server.workers.length > 0);
+      const victim = ofDatabase ? serverPidIfAny(path.join(installation.dataDir, 'postgres')) : server.workers[0];
+      if (victim === undefined) throw new Error('PostgreSQL is not there');
+      process.kill(victim, 'SIGKILL');
+      await until('it is gone', () => !isRunning(victim));
+      await worksAgain();
+      if (kill % 50 === 0) process.stdout.write(`${kill} kills, ${traffic.acknowledgedSoFar} acknowledged writes\n`);
+    }
+    const stored = async () => {
+      const rows: { comment: string }[] = [];
+      for (let offset = 0; ; offset += 10_000) {
+        const { body } = await server.signedIn(token).get(`/workout/?limit=10000&offset=${offset}&ordering=id`);
+        rows.push(...(body.results as { comment: string }[]));
+        if (!body.next) return rows.map(({ comment }) => comment);
+      }
+    };
+    judged(`${KILLS} kills of the server, ${DATABASE_KILLS} of PostgreSQL`, await traffic.end(stored));
+  } finally {
+    await installation.remove();
+  }
+});

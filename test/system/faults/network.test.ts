@@ -1,0 +1,93 @@
+/** Networks that fail between the server and its database: nobody waits long, nothing is lost or made twice, and it is over when they are mended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Scene } from './scene';
+import { timeOf, until } from '../../setup/waits';
+
+let scene: Scene;
+
+beforeAll(async () => {
+  scene = await Scene.open();
+});
+afterAll(() => scene.close());
+
+/** How long a network is broken. */
+const BROKEN_MS = Number(process.env.FAULT_SECONDS ?? 4) * 1_000;
+
+const FAULTS: [string, () => void][] = [
+  ['that swallows everything', () => scene.proxy.blackHole()],
+  ['that forgets the connections that there are', () => scene.proxy.blackHole('old')],
+  ['that freezes', () => scene.proxy.freeze()],
+  ['that resets them', () => scene.proxy.cut()],
+  ['that is not there', () => scene.proxy.cut(true)],
+];
+
+/** `npm run faults` tries them all. */
+test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))('a network %s', async (name, fail) => {
+  const traffic = scene.traffic().read(6).write(4);
+  await until('all goes well', () => traffic.counted(201) > 5);
+  fail();
+  await sleep(BROKEN_MS);
+  scene.proxy.heal();
+  const healed = traffic.counted(200) + traffic.counted(201);
+  await until('it goes on', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
+  await scene.judge(name, traffic);
+});
+
+test('a network that is silent: it is known within a second that nothing can be done, and told who listens that something was missed', async () => {
+  const { anyone } = scene.server;
+  const category = async () =>
+    (await anyone.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
+  const { id } = await category();
+  scene.proxy.blackHole();
+  for (let round = 0; round < 3; round += 1) {
+    const ask = async () => expect((await anyone.send('GET', '/health/ready')).status).toBe(503);
+    expect(await timeOf(ask, ...scene.server.workers)).toBeLessThan(1_500);
+  }
+  await scene.database.pool.query(`UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`, [id]);
+  scene.proxy.heal();
+  await until('it is ready again', async () => (await anyone.send('GET', '/health/ready')).status === 200);
+  await until('the change is known', async () => (await category())?.name === 'Heard of later');
+});
+
+test('a database that is away: whatever is asked for is answered alike, with an id by which the log tells the cause', async () => {
+  const { anyone, url } = scene.server;
+  const ann = scene.server.signedIn(scene.token);
+  const page = { Accept: 'text/html' };
+  const login = { username: 'ann', password: 'a good password' };
+  scene.proxy.cut(true);
+  try {
+    const answers = {
+      'a list of a stranger': await anyone.get('/exercise/'),
+      'a list of a user': await ann.get('/workout/'),
+      'a change': await ann.post('/workout/', { comment: 'none' }),
+      'a change with a key': await ann.sending({ 'Idempotency-Key': 'away' }).post('/workout/', { comment: 'none' }),
+      'a login': await anyone.post('/login/', login),
+      'a page of a list': await anyone.sending(page).get('/exercise/'),
+      'a page of a user': await ann.sending(page).send('GET', '/user/api-key'),
+      'the front door': await ann.sending(page).send('GET', '/'),
+      'a search': await anyone.get('/exercise/search/?term=press&language=en'),
+      'a query': await anyone.query('{ exercises { totalCount } }'),
+      'a query of a user': await ann.query('{ viewer { name } }'),
+      'a mutation': await ann.query('mutation { createWorkout(input: {}) { workout { id } } }'),
+      'a mutation with a key': await ann
+        .sending({ 'Idempotency-Key': 'gone' })
+        .query('mutation { createWorkout(input: {}) { workout { id } } }'),
+      'a login by a mutation': await anyone.query('mutation ($u: String!, $p: String!) { login(username: $u, password: $p) { token } }', {
+        u: login.username,
+        p: login.password,
+      }),
+    };
+    for (const [what, { status, headers, body, text }] of Object.entries(answers)) {
+      expect([what, status, headers.get('retry-after'), typeof body]).toEqual([what, 503, '2', 'object']);
+      expect(text).not.toMatch(/ECONN|connect |socket|127\.0\.0\.1/);
+      const id = headers.get('x-request-id')!;
+      expect(text).toContain(id);
+      const caused = () =>
+        scene.server.stdout.split('\n').some((line) => line.includes(id) && line.includes('"err"') && line.includes('ECONN'));
+      await until(`the cause of ${what} is logged`, caused);
+    }
+  } finally {
+    scene.proxy.heal();
+  }
+  await until('it is ready again', async () => (await fetch(`${url}/health/ready`)).status === 200);
+});

@@ -1,0 +1,81 @@
+/** A real server, a proxy before its database, somebody with a token, and the judgement of what they went through. */
+import type { PoolConfig } from 'pg';
+import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
+import { TokenVault } from '../../../src/auth/tokens';
+import type { Database } from '../../../src/database/connection';
+import { build, Installation, type Server } from '../../server/running';
+import { createDatabase, open, SECRET_KEY } from '../../setup/databases';
+import { Proxy } from './proxy';
+import { Traffic, type Verdict } from './traffic';
+
+/** The longest time that an answer may take, without scheduling delays. */
+export const LONGEST_SILENCE_MS = 5_000;
+
+/** Prints what was counted, and asserts what was promised. */
+export function judged(what: string, { unpromising, lost, doubled, silenceMs, ...counted }: Verdict): void {
+  const outcomes = Object.entries(counted.outcomes).map(([name, count]) => `${count} × ${name}`);
+  process.stdout.write(
+    `${what}: ${counted.requests} requests (${outcomes.join(', ')}); 5xx without Retry-After ${unpromising.length}; acknowledged writes ` +
+      `${counted.acknowledged}, of which lost ${lost.length}, doubled ${doubled.length}; longest silence ${(silenceMs / 1000).toFixed(1)} s\n`,
+  );
+  expect({ unpromising, lost, doubled }).toEqual({ unpromising: [], lost: [], doubled: [] });
+  expect(silenceMs).toBeLessThanOrEqual(LONGEST_SILENCE_MS);
+}
+
+export class Scene {
+  private constructor(
+    private readonly own: Awaited<ReturnType<typeof createDatabase>>,
+    /** Directly, not by the proxy. */
+    readonly database: Database,
+    readonly proxy: Proxy,
+    private readonly installation: Installation,
+    readonly server: Server,
+    readonly token: string,
+  ) {}
+
+  static async open(environment: Record<string, string> = {}): Promise<Scene> {
+    build();
+    const own = await createDatabase('catalogue');
+    const database = open(own.connection);
+    const session = database.session();
+    const id = await createUser({ username: 'ann', password: 'a good password' }, session);
+    const token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
+    const proxy = await Proxy.before(own.connection);
+    // What a fault does is judged here, not what a busy machine does.
+    const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });
+    return new Scene(own, database, proxy, installation, await installation.start(), token);
+  }
+
+  get connection(): PoolConfig {
+    return this.own.connection;
+  }
+
+  /** Whose the database is. */
+  get user(): string {
+    return String(this.connection.user);
+  }
+
+  /** A server beside the first one, which comes to the database by another role. */
+  another(role: string): Promise<Server> {
+    return this.installation.start({ DATABASE_URL: this.proxy.url.replace(`${this.user}@`, `${role}@`) });
+  }
+
+  traffic(): Traffic {
+    return new Traffic(this.server, this.token);
+  }
+
+  async judge(what: string, traffic: Traffic): Promise<void> {
+    judged(what, await traffic.end(() => this.comments()));
+  }
+
+  async comments(): Promise<string[]> {
+    return (await this.database.pool.query('SELECT "comment" FROM "workout"')).rows.map(({ comment }) => comment as string);
+  }
+
+  async close(): Promise<void> {
+    await this.installation.remove();
+    await this.proxy.close();
+    await this.database.close();
+    await this.own.drop();
+  }
+}

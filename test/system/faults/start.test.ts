@@ -1,0 +1,77 @@
+/** Starts on what a fault has left behind. */
+import fs from 'node:fs';
+import path from 'node:path';
+import { Client } from 'pg';
+import { openEmbedded } from '../../../src/database/embedded';
+import { lockMigrations } from '../../../src/database/migrate';
+import { choosePort } from '../../../src/server/supervisor/port';
+import { build, Installation } from '../../server/running';
+import { asSuperuser, createDatabase, SECRET_KEY } from '../../setup/databases';
+import { Person } from '../../setup/person';
+import { Proxy } from './proxy';
+import { until } from '../../setup/waits';
+
+beforeAll(build);
+
+test('damaged names of ingredients do not stop the start; a damaged row of a small table does, and the table is named', async () => {
+  const installation = await Installation.started({ MAX_LAG: 'off' });
+  try {
+    const first = await installation.start();
+    const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
+    const client = new Client(asSuperuser(connection));
+    await client.connect();
+    await client.query('CHECKPOINT');
+    const { rows } = await client.query(
+      `SELECT pg_relation_filepath('ingredient') AS "names", pg_relation_filepath('equipment') AS "reference"`,
+    );
+    await client.end();
+    await release();
+    const stop = async ({ process, ended }: typeof first) => {
+      process.kill('SIGTERM');
+      expect(await ended).toBe(0);
+      await until('the database has ended too', () => installation.processes.length === 0);
+    };
+    const damage = (file: string) => {
+      const damaged = fs.openSync(path.join(installation.dataDir, 'postgres', file), 'r+');
+      fs.writeSync(damaged, Buffer.alloc(200, 0xff), 0, 200, 8_192 - 300);
+      fs.closeSync(damaged);
+    };
+    await stop(first);
+    damage(rows[0].names);
+    const again = await installation.start();
+    expect((await again.anyone.send('GET', '/health/ready')).status).toBe(200);
+    expect((await again.anyone.get('/language/')).body.count).toBeGreaterThan(1);
+    expect((await again.signedIn(first.demo.token).get('/workout/')).status).toBe(200);
+    expect(again.stdout).toContain('the names of a table could not be read');
+    await stop(again);
+    damage(rows[0].reference);
+    await expect(installation.start()).rejects.toThrow(/^the server has ended: fitgraph: the table equipment cannot be read: [^\n]+\n$/);
+  } finally {
+    await installation.remove();
+  }
+});
+
+test('a start that takes long does not listen until it is ready', async () => {
+  const own = await createDatabase('catalogue');
+  const holder = new Client(own.connection);
+  await holder.connect();
+  await lockMigrations(holder);
+  holder.on('error', () => undefined);
+  const proxy = await Proxy.before(own.connection);
+  const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, MAX_LAG: 'off' });
+  try {
+    const port = await choosePort('127.0.0.1');
+    const starting = installation.start({ PORT: String(port) });
+    const waits = `SELECT FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND "query" LIKE '%pg_try_advisory_lock%'`;
+    await until('it waits for the migration', async () => (await holder.query(waits)).rowCount === 1);
+    const anyone = new Person(`http://localhost:${port}`);
+    await expect(anyone.send('GET', '/health/live')).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
+    await holder.end();
+    const server = await starting;
+    expect((await server.anyone.get('/language/')).status).toBe(200);
+  } finally {
+    await installation.remove();
+    await proxy.close();
+    await own.drop();
+  }
+});

@@ -1,0 +1,111 @@
+/** A database that answers, and cannot do what it is asked to: locked, read-only, damaged, or with few connections to give. */
+import { Client, type PoolClient } from 'pg';
+import type { Person } from '../../setup/person';
+import { asSuperuser } from '../../setup/databases';
+import { judged, Scene } from './scene';
+import { Traffic } from './traffic';
+import { timeOf, until } from '../../setup/waits';
+
+let scene: Scene;
+let ann: Person;
+
+beforeAll(async () => {
+  scene = await Scene.open();
+  ann = scene.server.signedIn(scene.token);
+});
+afterAll(() => scene.close());
+
+/** By a connection of the superuser, whatever the database says of those that come. */
+async function sql(text: string): Promise<void> {
+  const client = new Client({ ...asSuperuser(scene.connection), options: '-c default_transaction_read_only=off' });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+const inDatabase = (change: string) => sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I ${change}', current_database()); END $$`);
+const reason = async () => (await scene.server.anyone.send('GET', '/health/ready')).body.reason;
+const ready = async () => (await scene.server.anyone.send('GET', '/health/ready')).status === 200;
+
+async function holding<T>(statement: string, work: () => Promise<T>): Promise<T> {
+  const holder: PoolClient = await scene.database.pool.connect();
+  try {
+    await holder.query('BEGIN');
+    await holder.query(statement);
+    return await work();
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+}
+
+test('a table that is locked: who writes to it is told so, and everybody else goes on', async () => {
+  const traffic = scene.traffic().read(3).write(4);
+  await until('all goes well', () => traffic.counted(201) > 5);
+  const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
+  await holding('LOCK TABLE "weight_entry" IN EXCLUSIVE MODE', async () => {
+    const before = traffic.counted(201);
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => entry(index + 1)));
+    for (const { status, headers, body } of answers) {
+      expect([status, headers.get('retry-after')]).toEqual([503, '2']);
+      expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
+    }
+    // Now it is known, so that nobody waits for it.
+    const again = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
+    expect(await timeOf(again, ...scene.server.workers)).toBeLessThan(4_000);
+    await until('others write', () => traffic.counted(201) > before + 20);
+    expect(await reason()).toBe('a table is locked');
+  });
+  await until('it is ready again', ready);
+  await until('it can be written to', async () => (await entry(1)).status === 201);
+  expect((await ann.get('/weightentry/')).body.count).toBe(1);
+  await scene.judge('a locked table', traffic);
+});
+
+test('a database that is read-only: reads go on, and changes are told to come back', async () => {
+  await inDatabase('SET default_transaction_read_only = on');
+  // As a server that was made one that follows another ends its connections.
+  const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
+  await sql(end);
+  await until('it is not ready', async () => (await reason()) === 'the database is read-only');
+  expect((await ann.get('/workout/')).status).toBe(200);
+  const refused = await ann.post('/workout/', { comment: 'not now' });
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
+  const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
+  expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
+  // The cause is in the log, by the id that was told, and nowhere else.
+  expect(mutation.text).not.toMatch(/read-only|transaction/);
+  const { id } = mutation.errors![0]!.extensions;
+  const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
+  await until('it is logged', () => logged() !== undefined);
+  await inDatabase('RESET default_transaction_read_only');
+  await sql(end);
+  await until('it is ready again', ready);
+  expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
+});
+
+test('a table that is missing', async () => {
+  await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
+  await until('it is known', async () => (await reason()) === 'a table is missing');
+  await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
+  await until('it is ready again', ready);
+});
+
+// A worker with pools of one needs ten connections, and one more to ask whether PostgreSQL still works.
+test('few connections: pools are made smaller at start, so that none is refused', async () => {
+  const role = 'few';
+  await sql(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 11`);
+  await sql(`GRANT ${scene.user} TO ${role}`);
+  const server = await scene.another(role);
+  try {
+    expect(server.stdout).toContain('the database has 11 connections for this role: DATABASE_POOL is 1 instead of 10');
+    const traffic = new Traffic(server, scene.token).read(12).write(6);
+    await until('much is answered', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
+    judged('11 connections', await traffic.end(() => scene.comments()));
+    expect(server.stdout).not.toContain('too many connections');
+  } finally {
+    server.process.kill('SIGTERM');
+    await server.ended;
+    await sql(`REVOKE ${scene.user} FROM ${role}`);
+    await sql(`DROP ROLE ${role}`);
+  }
+});

@@ -1,0 +1,196 @@
+/** Readers and writers that go on whatever happens, and what became of each of their requests. */
+import { randomUUID } from 'node:crypto';
+import http from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SchedulingDelays, WAIT_LIMIT_MS } from '../../setup/waits';
+
+const PAUSE_MS = 20;
+/** Between one attempt of a write and the next, whatever the server advises: a test is in a hurry. */
+const AGAIN_MS = 200;
+const REFRESH_MS = 250;
+
+export interface Outcome {
+  what: string;
+  /** 0: no answer. */
+  status: number;
+  retryAfter: boolean;
+  text: string;
+  /** Without scheduling delays of this process and the server's. */
+  ms: number;
+  /** Why there was no answer, such as ECONNRESET. */
+  why?: string;
+  /** Over a connection that had served before. */
+  kept: boolean;
+  /** By `performance.now()`. */
+  at: number;
+}
+
+interface Asked {
+  method?: string;
+  path: string;
+  headers?: http.OutgoingHttpHeaders;
+  body?: unknown;
+}
+
+export interface Verdict {
+  requests: number;
+  /** How often each status was answered; what was not answered by its reason. */
+  outcomes: Record<string, number>;
+  /** Answers of 5xx that do not say when to come back. */
+  unpromising: Outcome[];
+  /** The request that waited longest. */
+  silenceMs: number;
+  /** Acknowledged writes that are not there. */
+  lost: string[];
+  /** Writes that are there more than once. */
+  doubled: string[];
+  acknowledged: number;
+  /** Written, but what was answered got lost. */
+  unheard: number;
+}
+
+export class Traffic {
+  readonly outcomes: Outcome[] = [];
+  private readonly acknowledged: string[] = [];
+  private readonly unheard: string[] = [];
+  private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
+  private readonly working: Promise<void>[] = [];
+  private readonly mark = `fault ${randomUUID()}`;
+  private readonly delays = new SchedulingDelays();
+  private readonly refreshing: NodeJS.Timeout;
+  private over = false;
+
+  constructor(
+    private readonly server: { readonly url: string; readonly workers: number[] },
+    private readonly token: string,
+  ) {
+    this.delays.add(...server.workers);
+    // Workers are replaced when they end.
+    this.refreshing = setInterval(() => this.delays.add(...server.workers), REFRESH_MS);
+  }
+
+  /** Asks once; over a kept connection unless a new one is wanted. */
+  async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
+    const [began, delays] = [performance.now(), this.delays.measure()];
+    const outcome = await new Promise<Outcome>((resolve) => {
+      const done = (status: number, text: string, retryAfter = false, why?: string) =>
+        resolve({
+          what,
+          status,
+          retryAfter,
+          text,
+          ms: performance.now() - began - delays(),
+          at: began,
+          kept: request.reusedSocket,
+          ...(why !== undefined && { why }),
+        });
+      const request = http.request(`${this.server.url}${path}`, {
+        method,
+        headers: { Authorization: `Token ${this.token}`, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+        agent: fresh ? false : this.agent,
+      });
+      const failed = (error: NodeJS.ErrnoException) => done(0, '', false, error.code ?? error.message);
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', failed);
+        response.on('end', () =>
+          done(response.statusCode!, Buffer.concat(chunks).toString(), response.headers['retry-after'] !== undefined),
+        );
+      });
+      request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(Object.assign(new Error('given up'), { code: 'GIVEN_UP' })));
+      request.on('error', failed);
+      request.end(body === undefined ? undefined : JSON.stringify(body));
+    });
+    this.outcomes.push(outcome);
+    return outcome;
+  }
+
+  /** Strangers and users who read, by REST and GraphQL, some over connections of their own. */
+  read(readers: number): this {
+    const asked: [string, Asked][] = [
+      ['stranger', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
+      ['user', { path: '/api/v2/workout/?limit=1' }],
+      ['GraphQL', { method: 'POST', path: '/graphql', body: { query: '{ workouts(first: 1) { nodes { id } } }' } }],
+    ];
+    for (let reader = 0; reader < readers; reader += 1) {
+      const [what, request] = asked[reader % asked.length]!;
+      this.work(async () => {
+        await this.ask(what, request, reader % 2 === 1);
+        await sleep(PAUSE_MS);
+      });
+    }
+    return this;
+  }
+
+  /** Each change again with its key until it is said what became of it. */
+  write(writers: number): this {
+    for (let writer = 0; writer < writers; writer += 1) {
+      let number = 0;
+      this.work(async () => {
+        await this.settle(`${this.mark} ${writer} ${(number += 1)}`, writer % 2 === 1);
+        await sleep(PAUSE_MS);
+      });
+    }
+    return this;
+  }
+
+  private work(step: () => Promise<void>): void {
+    this.working.push(
+      (async () => {
+        while (!this.over) await step();
+      })(),
+    );
+  }
+
+  private async settle(comment: string, byGraphQL: boolean): Promise<void> {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const query = 'mutation ($comment: String!) { createWorkout(input: { name: $comment }) { workout { id } } }';
+    const request: Asked = byGraphQL
+      ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
+      : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
+    for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(AGAIN_MS)) {
+      const { status, retryAfter, text } = await this.ask(byGraphQL ? 'mutation' : 'write', request);
+      if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) return void this.acknowledged.push(comment);
+      if (status === 409 && !retryAfter) return void this.unheard.push(comment);
+      // Made, and what was made could not be read.
+      const unread = status === 200 && text.includes('SERVICE_UNAVAILABLE');
+      if (status !== 0 && status < 500 && status !== 409 && !unread) throw new Error(`unexpected answer ${status}: ${text}`);
+    }
+    throw new Error(`it was never said what became of ${comment}`);
+  }
+
+  get acknowledgedSoFar(): number {
+    return this.acknowledged.length;
+  }
+
+  /** How often this status was answered so far. */
+  counted(status: number): number {
+    return this.outcomes.filter((outcome) => outcome.status === status).length;
+  }
+
+  /** Lets what has begun end, and judges by what the database holds: the comments of all workouts. */
+  async end(stored: () => Promise<string[]>): Promise<Verdict> {
+    this.over = true;
+    await Promise.all(this.working);
+    clearInterval(this.refreshing);
+    this.agent.destroy();
+    const times = new Map<string, number>();
+    for (const comment of await stored()) times.set(comment, (times.get(comment) ?? 0) + 1);
+    const outcomes: Record<string, number> = {};
+    for (const { status, why } of this.outcomes) {
+      const name = status ? String(status) : why!;
+      outcomes[name] = (outcomes[name] ?? 0) + 1;
+    }
+    return {
+      requests: this.outcomes.length,
+      outcomes,
+      unpromising: this.outcomes.filter(({ status, retryAfter }) => status >= 500 && !retryAfter),
+      silenceMs: Math.round(Math.max(...this.outcomes.map(({ ms }) => ms))),
+      lost: [...this.acknowledged, ...this.unheard].filter((comment) => !times.has(comment)),
+      doubled: [...times].filter(([, count]) => count > 1).map(([comment]) => comment),
+      acknowledged: this.acknowledged.length,
+      unheard: this.unheard.length,
+    };
+  }
+}

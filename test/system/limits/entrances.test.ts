@@ -1,0 +1,62 @@
+/** What a request may say of itself: one Host, one Authorization, addresses as they are written, and protocols that nobody here speaks. */
+import { connect } from 'node:net';
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+
+const fitgraph = fitgraphForThisFile();
+
+/** The response to a request that is sent as it is. */
+function raw(lines: string[]): Promise<{ status: number; text: string }> {
+  const { hostname, port } = new URL(fitgraph.url);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(`${lines.join('\r\n')}\r\n\r\n`));
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    socket.on('error', reject).on('close', () => resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1]), text }));
+  });
+}
+
+const GET = ['GET /api/v2/language/ HTTP/1.1', 'Host: localhost', 'Connection: close'];
+
+test('two Host headers, or two of Authorization, are 400', async () => {
+  expect((await raw(GET)).status).toBe(200);
+  for (const header of ['Host: other', 'HOST: localhost']) {
+    const { status, text } = await raw([...GET, header]);
+    expect([status, text]).toEqual([400, expect.stringContaining('"The header host may stand once."')]);
+  }
+  const token = `Authorization: Token ${(await fitgraph.user('ann')).token}`;
+  const own = ['GET /api/v2/workout/ HTTP/1.1', ...GET.slice(1), token];
+  expect((await raw(own)).status).toBe(200);
+  expect((await raw([...own, token])).status).toBe(400);
+  const graphql = await raw(['GET /graphql?query={__typename} HTTP/1.1', ...GET.slice(1), token, token]);
+  expect([graphql.status, graphql.text]).toEqual([400, expect.stringContaining('"code":"BAD_REQUEST"')]);
+});
+
+test.each(['h2c', 'TLS/1.2', 'h2c, foo'])('Upgrade: %s is ignored', async (protocol) => {
+  const upgrade = [`Upgrade: ${protocol}`, 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];
+  const get = await raw([GET[0]!, GET[1]!, 'Connection: close, Upgrade, HTTP2-Settings', ...upgrade]);
+  expect([get.status, get.text]).toEqual([200, expect.stringContaining('"results"')]);
+  const body = '{"query":"{ __typename }"}';
+  const post = await raw([
+    'POST /graphql HTTP/1.1',
+    'Host: localhost',
+    'Connection: close, Upgrade, HTTP2-Settings',
+    ...upgrade,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ]);
+  expect([post.status, post.text]).toEqual([200, expect.stringContaining('{"data":{"__typename":"Query"}}')]);
+});
+
+test('addresses are as they are written', async () => {
+  const ann = await fitgraph.user('ann');
+  for (const path of ['/GraphQL', '/GRAPHQL/logo.png', '/Playground', '/METRICS', '/Health/live', '/API/v2/language/'])
+    expect((await ann.send('GET', path)).status).toBe(404);
+  const answer = await ann.send('POST', '//graphql', { query: '{ viewer { id } }' });
+  expect([answer.status, answer.headers.get('cache-control'), answer.headers.get('vary')]).toEqual([
+    200,
+    'private, no-store',
+    expect.stringContaining('Authorization'),
+  ]);
+});

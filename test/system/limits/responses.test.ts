@@ -1,0 +1,94 @@
+/** The bytes of a response are bounded: small requests for long responses neither block a worker nor fill its memory. */
+import { Client } from 'pg';
+import { openEmbedded } from '../../../src/database/embedded';
+import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
+import { unharmed } from './canary';
+
+const MAX_RESPONSE = 16 * 1024 ** 2;
+
+let siege: Siege;
+beforeAll(async () => {
+  siege = await Siege.start();
+  const { connection, release } = await openEmbedded({ dataDir: siege.dataDir });
+  const client = new Client(connection);
+  await client.connect();
+  try {
+    await client.query(
+      `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
+       SELECT 'Food ' || n, '2024-01-01', '2024-01-01', 100, 1, 2, 3, 2, '2' FROM generate_series(1, 12000) AS n`,
+    );
+    await client.query(
+      `INSERT INTO "workout_session" ("user_id", "workout_id", "date", "notes", "impression")
+       SELECT "user_id", "id", date '2000-01-01' + n, repeat('note ', 960000), '3' FROM generate_series(1, 30) AS n,
+         (SELECT "id", "user_id" FROM "workout" WHERE "user_id" = 1 ORDER BY "id" LIMIT 1) AS w`,
+    );
+    await client.query('ANALYZE');
+  } finally {
+    await client.end();
+    await release();
+  }
+});
+afterAll(() => siege.end());
+
+const own = () => ({ Authorization: `Token ${siege.token}` });
+const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+/** Sends the request a few times, as an attacker would. */
+async function attacked(request: () => Promise<Reply>): Promise<Reply> {
+  const replies = await unharmed(siege, async () => {
+    const all: Reply[] = [];
+    for (let run = 0; run < 3; run += 1) all.push(await request());
+    return all;
+  });
+  for (const { text } of replies) expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_RESPONSE);
+  return replies[0]!;
+}
+
+const codeOf = ({ text }: Reply) => JSON.parse(text).errors?.[0]?.extensions?.code;
+
+test('hundreds of long aliases in each row', async () => {
+  const aliases = repeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
+  expect(codeOf(await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`)))).toBe(
+    'GRAPHQL_VALIDATION_FAILED',
+  );
+});
+
+test('as many aliases as are allowed, in as many rows', async () => {
+  const aliases = repeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
+  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
+  expect(reply.text).toContain('Ask for fewer rows');
+});
+
+test('a long response that is just allowed is made and written while others are answered', async () => {
+  const aliases = repeated(50, (index) => `b${index}: id`);
+  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
+  expect(reply.status).toBe(200);
+  expect(JSON.parse(reply.text).data.ingredients.nodes).toHaveLength(9900);
+  expect(reply.text.length).toBeGreaterThan(5_000_000);
+});
+
+test('one row that is shown again and again', async () => {
+  const aliases = repeated(50, (index) => `c${index}: fullName`);
+  const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { language { ${aliases} } } } }`));
+  expect(['RESULT_TOO_LARGE', undefined]).toContain(codeOf(reply));
+});
+
+test('the schema many times', async () => {
+  const aliases = repeated(30, (index) => `s${index}: __schema { types { name description } }`);
+  expect(codeOf(await attacked(() => graphql(siege.base, `{ ${aliases} }`)))).toBe('GRAPHQL_VALIDATION_FAILED');
+});
+
+test('texts that were stored before they had a limit', async () => {
+  const list = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: own() }));
+  expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Ask for fewer rows') }]);
+  const one = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: own() }));
+  expect([one.status, JSON.parse(one.text).results[0].notes.length]).toEqual([200, 4_800_000]);
+  const aliases = repeated(50, (index) => `n${index}: notes`);
+  const reply = await attacked(() => graphql(siege.base, `{ workoutSessions(first: 1) { nodes { ${aliases} } } }`, undefined, own()));
+  expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
+});
+
+test('memory stays what it is', async () => {
+  expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
+});

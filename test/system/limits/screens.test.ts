@@ -1,0 +1,79 @@
+/** All screens of honest clients are answered under the default limits, one after the other, within the budget of one user. */
+import { fitgraphForThisFile } from '../../setup/fitgraph';
+import type { Answer } from '../../setup/person';
+import { COUNTS, richAccount, type RichAccount } from './account';
+import { restScreens, screens, variablesOf } from './screens';
+
+const fitgraph = fitgraphForThisFile({ content: 'tables' });
+let account: RichAccount;
+beforeAll(async () => {
+  account = await richAccount(fitgraph);
+});
+
+type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
+
+const isObject = (value: Json): value is { [key: string]: Json } => value !== null && typeof value === 'object' && !Array.isArray(value);
+
+/** The length of the longest list at each path of keys. Paths have no indexes, so that the same list of several rows counts as one. */
+function lengthsOf(value: Json, path = '', lengths = new Map<string, number>()): Map<string, number> {
+  if (Array.isArray(value)) {
+    lengths.set(path, Math.max(lengths.get(path) ?? 0, value.length));
+    for (const item of value) lengthsOf(item, path, lengths);
+  } else if (isObject(value)) {
+    for (const [key, inner] of Object.entries(value)) lengthsOf(inner, path === '' ? key : `${path}.${key}`, lengths);
+  }
+  return lengths;
+}
+
+function hasContent(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasContent);
+  if (isObject(value)) return Object.entries(value).some(([key, inner]) => key !== '__typename' && hasContent(inner));
+  return value !== null && value !== '';
+}
+
+/** Which muscles a workout trains depends on the seed of the random account. */
+const MAY_BE_EMPTY = /\bmuscles\.(?:front|back)(?:_?secondary)?$/i;
+
+/** The answer has a value, and each of its lists has an element for at least one row. */
+function expectContent({ status, body }: Answer): void {
+  expect(status).toBe(200);
+  expect(hasContent(body)).toBe(true);
+  const emptyLists = [...lengthsOf(body)].flatMap(([path, length]) => (length === 0 && !MAY_BE_EMPTY.test(path) ? path : []));
+  expect(emptyLists).toEqual([]);
+}
+
+/** Requests the screen with this name. */
+async function request(name: string) {
+  const screen = screens.find((candidate) => candidate.name === name)!;
+  return account.person.query(screen.query, variablesOf(screen, account));
+}
+
+test('there are sixty screens, each with its own name', () => {
+  expect(screens).toHaveLength(60);
+  for (const list of [screens, restScreens]) expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
+});
+
+test.each(screens.map(({ name }) => name))('GraphQL answers: %s', async (name) => {
+  const answer = await request(name);
+  expect(answer.errors).toBeUndefined();
+  expectContent(answer);
+});
+
+test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST answers: %s', async (_name, path) => {
+  expectContent(await account.person.get(path));
+});
+
+test('the offline copy holds all rows of the account', async () => {
+  const copy = lengthsOf((await request('offline copy of own rows')).data);
+  const days = lengthsOf((await request('all days of the diary')).data);
+  expect({
+    workouts: copy.get('workouts.nodes'),
+    schedules: copy.get('schedules.nodes'),
+    sessions: copy.get('workoutSessions.nodes'),
+    logs: copy.get('workoutLogs.nodes'),
+    weights: copy.get('weightEntries.nodes'),
+    plans: copy.get('nutritionPlans.nodes'),
+    meals: copy.get('meals.nodes'),
+    diaryDays: days.get('nutritionIntake'),
+  }).toEqual(COUNTS);
+});
