@@ -12,6 +12,7 @@ import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndexes } from './cache/nameindex';
 import type { CatalogueCache } from './cache/catalogue';
 import type { Scope } from './access/scopes';
+import type { Api, Policies } from './policies';
 
 export interface Viewer {
   id: number;
@@ -77,8 +78,9 @@ export interface Context {
   /** Counts an error code in the metrics; absent if metrics are off. */
   countErrorCode?: (code: string) => void;
   viewer: Viewer | null;
-  /** Interface of the request. REST keeps wger's behaviour where GraphQL is stricter. */
-  api: 'graphql' | 'rest';
+  /** Interface of the request; names of fields in messages and metrics depend on it, all other differences are `policies`. */
+  api: Api;
+  policies: Readonly<Policies>;
   session: Session;
   /** Start of the request, by `performance.now()`. */
   startedAt: number;

@@ -12,6 +12,7 @@ import { unauthenticatedError, toClientError, type ClientError } from '../core/m
 import { AccountService } from './account';
 import { rateLimitHeaders } from './costlimit';
 import type { ClaimResult, IdempotencyKeys, StoredResponse } from './idempotency';
+import { POLICIES } from '../core/policies';
 import { Loaders } from '../core/read/loaders';
 import type { ClearTextWarning } from './cleartext';
 import { parseAcceptLanguage } from './languages';
@@ -73,6 +74,7 @@ export class RequestContext {
       countErrorCode: services.metrics && ((code) => services.metrics!.told(api, code)),
       viewer: null,
       api,
+      policies: POLICIES[api],
       session,
       startedAt: this.startedAt,
       loaders: new Loaders(),

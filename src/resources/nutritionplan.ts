@@ -95,9 +95,9 @@ export class NutritionPlan extends Model<NutritionPlan> {
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
 type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
-/** REST returns ounces if the owner of the plan prefers imperial units; GraphQL always returns grams. */
-const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { api }: Context): MassUnit =>
-  api === 'rest' && plan.unitSystem === 'lb' ? 'oz' : 'g';
+/** Ounces if the owner of the plan prefers imperial units and the policy assumes the units of the profile. */
+const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
+  policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
 const diaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
 
@@ -132,8 +132,8 @@ const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOf(plan, context);
-  // REST divides by the logged number, whatever its unit, as the reference service does.
-  const bodyWeight = context.api === 'rest' ? 'weight' : 'weightKg';
+  // The reference service divides by the logged number, whatever its unit.
+  const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,
     loadChildFields(Meal, 'planId', ['id'], plan.id, context),
@@ -159,7 +159,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
-    return context.derivedValues.getOrCompute(`${context.api} values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
+    return context.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })

@@ -45,7 +45,7 @@ export class PlannedSet extends Model<PlannedSet> {
   })
   declare targetWeight: string | null;
   @Decimal(trainingWeightInKg) declare targetWeightKg: string | null;
-  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
+  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', defaultsToProfileUnit: true })
   declare weightUnitId: number;
   @Choose({ label: 'RiR', note: 'How many more repetitions are to be left.', choices: RIR, null: true, blank: true, max: 3 }) declare rir:
     string | null;

@@ -39,8 +39,8 @@ export class WeightEntry extends Model<WeightEntry> {
 }
 
 export default crud(WeightEntry, {
-  /** Clears the unit of a weight that comes without one, as always in REST; a trigger then sets the unit of the profile. */
-  complete(values, { api }) {
-    if (values.weight !== undefined && (api === 'rest' || values.unit === undefined)) values.unit = null;
+  /** Clears the unit of a weight that comes without one, or always if the policy assumes that unit; a trigger then sets the unit of the profile. */
+  complete(values, { policies }) {
+    if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;
   },
 });

@@ -43,7 +43,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
   @Ref(() => Exercise, { label: 'Exercise' }) declare exerciseId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Ref(() => RepetitionUnit, { label: 'Unit', default: 1, absent: 'repetitions' }) declare repetitionUnitId: number;
-  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', byTriggerInGraphQL: true })
+  @Ref(() => WeightUnit, { label: 'Unit', default: MASS_UNIT_IDS.kg, absent: 'kg or lb as in the profile', defaultsToProfileUnit: true })
   declare weightUnitId: number;
   @Ref(() => WorkoutSession, {
     label: 'Session',

@@ -1,4 +1,5 @@
 /** Statements that are kept by their shape: each is the one that Sequelize makes of the shape anew, and reads what a statement written by hand reads. */
+import type { TextOrder } from '../../src/core/policies';
 import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
@@ -20,13 +21,13 @@ beforeAll(async () => {
 interface Case {
   shape: SelectShape;
   names: string[];
-  api: 'graphql' | 'rest';
+  textOrder: TextOrder;
   values: number[];
 }
 
 /** Few choices for each part, so that many shapes differ in one part only. */
 function drawn(random: Random, entity: Entity): Case {
-  const api = random.pick(['graphql', 'rest'] as const);
+  const textOrder = random.pick(['unicode', 'bytes'] as const);
   const fields = fieldsOf(entity);
   const names = fields.filter(() => random.chance(0.5)).map(({ name }) => name);
   const stored = fields.filter(({ column }) => column) as [FieldMeta, ...FieldMeta[]];
@@ -43,10 +44,10 @@ function drawn(random: Random, entity: Entity): Case {
   const beside: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
   return {
     names: ['id', ...names],
-    api,
+    textOrder,
     values: [...[low, high].slice(0, places), ...(limit ? [random.int(1, 9)] : []), ...(offset ? [random.int(0, 5)] : [])],
     shape: {
-      columns: columnSet(entity, names, api),
+      columns: columnSet(entity, names, textOrder),
       beside,
       joins: link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.own}" = t."id"${linkKindCondition(link, 'j0')}` : '',
       where,
@@ -58,11 +59,11 @@ function drawn(random: Random, entity: Entity): Case {
 }
 
 /** Row by row what the shape means, as one would write it. */
-function byHand({ shape, names, api }: Case): string {
+function byHand({ shape, names, textOrder }: Case): string {
   const { columns, beside = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
     .filter(({ name }) => names.includes(name))
-    .map((field) => `${fieldSqlExpression(field, 't', api)} AS "${field.name}"`);
+    .map((field) => `${fieldSqlExpression(field, 't', textOrder)} AS "${field.name}"`);
   const sorted = order.map(
     ({ sql, descending, nullsFirst }) => `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
   );

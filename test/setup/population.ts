@@ -123,7 +123,7 @@ export type Row = Record<string, any>;
 
 /** All rows of a type, whoever may see them, with all their fields. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
-  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'graphql'), order: [BY_ID] })); // prettier-ignore
+  fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [BY_ID] })); // prettier-ignore
 
 /** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {

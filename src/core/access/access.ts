@@ -7,7 +7,7 @@ import { OWNER_FIELD, resourceOf } from '../model/registry';
 import { scopesInclude, scopeName, type Access, type Scope } from './scopes';
 import { columnEquals, type SqlCondition } from './conditions';
 
-type AccessContext = Pick<Context, 'viewer' | 'api'>;
+type AccessContext = Pick<Context, 'viewer' | 'policies'>;
 
 /** Returns the error if the viewer's access token lacks the required scope. Other ways of signing in are not restricted by scopes. */
 export function missingScopeError(
@@ -58,14 +58,14 @@ export const mayHideRows = (entity: Entity): boolean => {
   return Boolean(visible ?? visibleWith);
 };
 
-/** Whether the viewer reviews contributions: superusers in GraphQL. REST shows them the same rows as everyone. */
-const isReviewer = ({ viewer, api }: AccessContext): boolean =>
-  api === 'graphql' && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
+/** Whether the viewer reviews contributions: superusers, unless references lead to unreviewed rows anyway. */
+const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
+  !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
 /** Conditions for the rows that a viewer can see: those of `scope`, except public rows that are pending review or part of such a row. */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
-  const parentField = context.api === 'graphql' ? resourceOf(entity)?.visibleWith : undefined;
+  const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibleWith;
   return [
     ...ownerConditions(entity, context),
     ...publishedConditions(entity),
@@ -86,7 +86,7 @@ function parentVisible(entity: Entity, parentField: string, context: AccessConte
 
 /** Whether a viewer may reference every row of the entity within their scope. */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
-  context.api === 'rest' || isReviewer(context) || !mayHideRows(entity);
+  context.policies.showsUnreviewed || isReviewer(context) || !mayHideRows(entity);
 
 /** Conditions for the rows that references may point to. REST includes every row that a user's own rows reference, reviewed or not. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>

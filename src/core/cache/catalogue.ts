@@ -66,7 +66,7 @@ export class CatalogueCache {
     const [snapshotRow] = await this.database.ask('SELECT pg_current_snapshot()::text AS "snapshot"');
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
-      const columns = columnSet(entity, names, 'rest');
+      const columns = columnSet(entity, names, 'bytes');
       // The message of PostgreSQL about a damaged row does not name the table.
       const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
         throw isCorruption(error)

@@ -80,7 +80,7 @@ class KeyReader {
 
   private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
     const sql = groupableValueSql(field, this.rows.aliasOf(path));
-    const collationSql = collateClause(entity, field, this.context.api);
+    const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
     this.add({ name, sql: () => sql, orderSql: (column) => `${column}${collationSql}`, assign }, inputPath);

@@ -58,8 +58,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   default?: unknown | ((timeZone: string) => unknown);
   /** GraphQL description of the default of a reference, in place of the id. */
   absent?: string;
-  /** In GraphQL a database trigger sets the default; REST stores `default`. */
-  byTriggerInGraphQL?: boolean;
+  /** A database trigger sets the unit of the profile, where the policy does not assume it; `default` otherwise. */
+  defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
   /** REST key, if only the key differs from the snake-case name. */
@@ -103,7 +103,7 @@ export interface FieldMeta extends FieldFact {
   automatic?: boolean;
   default?: FieldOptions['default'];
   absent?: string;
-  byTriggerInGraphQL?: boolean;
+  defaultsToProfileUnit?: boolean;
   mistakes(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;

@@ -6,11 +6,16 @@ import { parseRowId } from '../model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../model/node';
 import type { Context } from '../context';
 
-/** Parses a row id; undefined if it is out of range. GraphQL also accepts a global id (`nodeId`). Throws BAD_USER_INPUT for anything else. */
-export function parseIdArgument(argument: string, type: string, value: string, { api }: Pick<Context, 'api'>): number | undefined {
+/** Parses a row id; undefined if it is out of range. Also accepts a global id (`nodeId`) where the policy says so. Throws BAD_USER_INPUT for anything else. */
+export function parseIdArgument(
+  argument: string,
+  type: string,
+  value: string,
+  { policies: { acceptsNodeIds } }: Pick<Context, 'policies'>,
+): number | undefined {
   if (value === '') throw invalidArgumentError(argument, REQUIRED);
-  if (api === 'graphql') rejectOtherNodeType(type, value, argument);
-  const id = (api === 'graphql' ? resolveRowId(type, value) : undefined) ?? parseInteger(value);
+  if (acceptsNodeIds) rejectOtherNodeType(type, value, argument);
+  const id = (acceptsNodeIds ? resolveRowId(type, value) : undefined) ?? parseInteger(value);
   if (id === undefined) throw invalidArgumentError(argument, NOT_AN_INTEGER);
   return parseRowId(id);
 }

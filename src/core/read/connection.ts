@@ -99,7 +99,11 @@ export function createListRequest(
 ): ListRequest {
   const accessConditions = visibleRowConditions(entity, context);
   const { conditions, joins, searches } = compileWhere(entity, where, context);
-  const orderContext: OrderContext = { api: context.api, searches, shown: (target) => referenceableRowConditions(target, context) };
+  const orderContext: OrderContext = {
+    textOrder: context.policies.textOrder,
+    searches,
+    shown: (target) => referenceableRowConditions(target, context),
+  };
   return {
     entity,
     conditions: [...accessConditions, ...conditions],

@@ -74,7 +74,7 @@ async function readByParents(
   const parent = fieldOf(entity, by);
   const { bind, values } = createParameters();
   const where = joinByAnd([columnIn(parent.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
-  const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context), bind);
+  const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
   const text = selectStatement({ columns, beside: [[fieldSqlExpression(parent, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
@@ -96,9 +96,13 @@ const batchColumnsBySelection = planCachesPerApi<BatchColumns>();
 const isCostly = (field: FieldMeta) =>
   !field.stored || (field.kind === 'string' && !((field.maxLength ?? Infinity) <= LONG_TEXT_CHARACTERS));
 
-function batchColumnsFor(entity: Entity, fieldNames: ReadonlySet<string>, { api }: Pick<Context, 'api'>): BatchColumns {
+function batchColumnsFor(
+  entity: Entity,
+  fieldNames: ReadonlySet<string>,
+  { policies: { textOrder } }: Pick<Context, 'policies'>,
+): BatchColumns {
   const costlyFields = fieldsOf(entity).filter((field) => isCostly(field) && fieldNames.has(field.name));
-  const name = `${entity.name}(${costlyFields.map((field) => field.name).join()}) ${api}`;
+  const name = `${entity.name}(${costlyFields.map((field) => field.name).join()}) ${textOrder}`;
   let batchColumns = batchColumnsByName.get(name);
   if (!batchColumns) {
     const cheapFields = fieldsOf(entity).filter((field) => !isCostly(field));
@@ -109,7 +113,7 @@ function batchColumnsFor(entity: Entity, fieldNames: ReadonlySet<string>, { api 
         columns: columnSet(
           entity,
           [...cheapFields, ...costlyFields].map((field) => field.name),
-          api,
+          textOrder,
         ),
       }),
     );
@@ -218,7 +222,10 @@ async function readNearest(
   const column = fieldSqlExpression(fieldOf(entity, by), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
     const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
-    const order = bindTerms(orderTerms(entity, [{ path: [by], descending, nullsFirst: descending }, parseOrderField('id')], context), bind);
+    const order = bindTerms(
+      orderTerms(entity, [{ path: [by], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
+      bind,
+    );
     return `(${selectStatement({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.read(
@@ -240,6 +247,6 @@ export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
 ): Promise<RowFields<M, F> | null> {
   const key = `${entity.name} near ${by}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => readNearest(entity, by, columnSet(entity, [by, ...fields], context.api), days, context))
+    .get<Row | null>(key, (days) => readNearest(entity, by, columnSet(entity, [by, ...fields], context.policies.textOrder), days, context))
     .load(day) as Promise<RowFields<M, F> | null>;
 }

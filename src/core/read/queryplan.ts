@@ -5,14 +5,14 @@
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import type { Api } from '../sql/collation';
+import type { Api } from '../policies';
 import { columnSet, type ColumnSet } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 
 type Nodes = readonly FieldNode[];
-type ApiContext = Pick<Context, 'api'>;
+type ApiContext = Pick<Context, 'api' | 'policies'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldNeeds {
@@ -101,8 +101,8 @@ export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
 
 const rowPlanCaches = planCachesPerApi<ColumnSet>();
 
-export const requiredRowColumns = (entity: Entity, info: Info, { api }: ApiContext): ColumnSet =>
-  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), api));
+export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): ColumnSet =>
+  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
 const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
 
@@ -125,14 +125,14 @@ export interface ConnectionPlan {
 
 const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
 
-export function connectionPlan(entity: Entity, info: Info, { api }: ApiContext): ConnectionPlan {
+export function connectionPlan(entity: Entity, info: Info, { api, policies }: ApiContext): ConnectionPlan {
   return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
     const connectionFields = selectedFields(info.fieldNodes, info.fragments);
     const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
     const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);
     const nodes = [...(connectionFields.get('nodes') ?? []), ...(edges.get('node') ?? [])];
     return {
-      columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), api),
+      columns: columnSet(entity, requiredFields(entity, selectedFields(nodes, info.fragments).keys()), policies.textOrder),
       rows: connectionFields.has('nodes') || connectionFields.has('edges') || connectionFields.has('pageInfo'),
       edges: connectionFields.has('edges'),
       count: connectionFields.has('totalCount'),

@@ -28,7 +28,10 @@ export async function readRowsById(entity: Entity, ids: readonly number[], conte
 export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
-  const [row] = await context.session.read(selectStatement({ columns: columnSet(entity, ['id'], context.api), where }), values);
+  const [row] = await context.session.read(
+    selectStatement({ columns: columnSet(entity, ['id'], context.policies.textOrder), where }),
+    values,
+  );
   return row!.id as number;
 }
 
@@ -36,7 +39,7 @@ export async function viewerRowId(entity: Entity, context: Context): Promise<num
 export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
-  const order = bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context), bind);
+  const order = bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), context.policies), bind);
   return context.session.read(
     selectStatement({ columns: requiredRowColumns(entity, info, context), where, order, limit: bind(MAX_LIST_ROWS) }),
     values,
@@ -47,7 +50,7 @@ export async function readAllRows(entity: Entity, context: Context, info: Info):
 export async function readRowById(entity: Entity, id: unknown, context: Context, info: Info): Promise<Row> {
   const rowId = resolveRowId(entity.name, id);
   const conditions = visibleRowConditions(entity, context);
-  if (context.api === 'graphql') rejectOtherNodeType(entity.name, id, 'id');
+  if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
   const { bind, values } = createParameters();
   const where = joinByAnd([columnEquals('id', rowId), ...conditions], 't', bind);

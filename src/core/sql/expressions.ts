@@ -2,10 +2,11 @@
 import type { BindParameter, SqlCondition } from '../access/conditions';
 import { fieldOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
-import { collateClause, type Api } from './collation';
+import type { TextOrder } from '../policies';
+import { collateClause } from './collation';
 
-/** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of the given API. */
-export function fieldSqlExpression(field: FieldMeta, alias: string, api: Api = 'rest'): string {
+/** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */
+export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: TextOrder = 'bytes'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
   if (field.through) {
@@ -19,7 +20,7 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, api: Api = '
   const { ordering, table: targetTable } = resourceOf(target)!;
   const fields = ordering.map((name) => fieldOf(target, name)).filter(({ name }) => name !== 'id');
   if (!fields.length) return `ARRAY(SELECT l."${other}" ${links} ${where} ORDER BY 1)`;
-  const order = [...fields.map((one) => `o."${one.column}"${collateClause(target, one, api)}`), 'o."id"'].join(', ');
+  const order = [...fields.map((one) => `o."${one.column}"${collateClause(target, one, textOrder)}`), 'o."id"'].join(', ');
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 

@@ -8,7 +8,8 @@ import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { isSearchableText } from './filters';
-import { collateClause, type Api } from './collation';
+import type { TextOrder } from '../policies';
+import { collateClause } from './collation';
 import type { FieldKind } from '../../contract/facts';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
@@ -147,7 +148,7 @@ function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sq
 type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: string };
 
 export interface OrderContext {
-  api: Api;
+  textOrder: TextOrder;
   searches?: readonly Search[];
   shown?: ReferencedRowConditions;
 }
@@ -159,7 +160,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
   const reference = fieldsOf(entity).find((field) => isReference(field) && field.object === name);
   if (!reference) {
     const field = fieldOf(entity, name!);
-    const collate = collateClause(entity, field, orderContext.api);
+    const collate = collateClause(entity, field, orderContext.textOrder);
     return { sql: () => `${fieldSqlExpression(field, alias)}${collate}`, kind: field.kind, null: field.null, collate };
   }
   const target = reference.target!();

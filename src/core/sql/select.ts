@@ -12,7 +12,7 @@ import { col, literal, type Sequelize } from 'sequelize';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
-import type { Api } from './collation';
+import type { TextOrder } from '../policies';
 import { fieldSqlExpression } from './expressions';
 import { sortDirection, orderByClause, type SortTerm } from './ordering';
 
@@ -56,17 +56,17 @@ let lastNumber = 0;
 /** Cache keys contain a number for each entity, because two entities may have the same name. */
 const entityNumber = memoizePerEntity(() => (lastNumber += 1));
 
-const fieldExpression = (field: FieldMeta, api: Api) =>
-  field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', api));
+const fieldExpression = (field: FieldMeta, textOrder: TextOrder) =>
+  field.column ? col(`t.${field.column}`) : literal(fieldSqlExpression(field, 't', textOrder));
 
 /** Returns the cached column set for the given fields, to which the id is added. */
-export function columnSet(entity: Entity, names: Iterable<string>, api: Api): ColumnSet {
+export function columnSet(entity: Entity, names: Iterable<string>, textOrder: TextOrder): ColumnSet {
   const fieldNames = new Set(['id', ...names]);
   const fields = fieldsOf(entity).filter(({ name }) => fieldNames.has(name));
-  const key = `${entityNumber(entity)} ${api} ${fields.map(({ name }) => name).join()}`;
+  const key = `${entityNumber(entity)} ${textOrder} ${fields.map(({ name }) => name).join()}`;
   let columns = columnsCache.get(key);
   if (!columns) {
-    columns = { entity, number: (lastNumber += 1), attributes: fields.map((field) => [fieldExpression(field, api), field.name]) };
+    columns = { entity, number: (lastNumber += 1), attributes: fields.map((field) => [fieldExpression(field, textOrder), field.name]) };
     columnsCache.set(key, columns);
   }
   return columns;

@@ -163,7 +163,7 @@ class WhereCompiler {
   /** Replaces node ids in an id filter with numeric ids. REST ids are numeric already, and REST reports invalid ones itself. */
   private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
-    if (type === undefined || this.context.api === 'rest') return filter;
+    if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
     const resolveId = (value: FilterValue, idPath: string): FilterValue => {
       if (Array.isArray(value)) return value.map((one, index) => resolveId(one, `${idPath}[${index}]`));
       if (typeof value !== 'string' || WHOLE_NUMBER.test(value)) return value;

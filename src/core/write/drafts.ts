@@ -93,11 +93,15 @@ export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
   return [...levels.values()].sort(([a], [b]) => a!.depth - b!.depth);
 }
 
-export function withDefaults(entity: Entity, input: FieldValues, { timeZone, api }: Pick<Context, 'timeZone' | 'api'>): FieldValues {
+export function withDefaults(
+  entity: Entity,
+  input: FieldValues,
+  { timeZone, policies }: Pick<Context, 'timeZone' | 'policies'>,
+): FieldValues {
   const values: FieldValues = { ...input };
   for (const field of fieldsOf(entity))
     if (field.hasDefault && values[field.name] === undefined)
-      if (field.byTriggerInGraphQL && api === 'graphql') values[field.name] = null;
+      if (field.defaultsToProfileUnit && !policies.assumesProfileUnits) values[field.name] = null;
       else values[field.name] = typeof field.default === 'function' ? field.default(timeZone) : field.default;
     else if (field.blank && !field.null && values[field.name] === undefined) values[field.name] = '';
   return values;

@@ -62,7 +62,9 @@ export async function requireWritable(
   const findIds = async (conditions: readonly SqlCondition[]) => {
     const { bind, values } = createParameters();
     const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
-    return idsOf(await context.session.query(selectStatement({ columns: columnSet(entity, [], context.api), where }), values));
+    return idsOf(
+      await context.session.query(selectStatement({ columns: columnSet(entity, [], context.policies.textOrder), where }), values),
+    );
   };
   requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();

@@ -13,9 +13,9 @@ export interface RuleViolation {
   message: string;
 }
 
-/** Rules that apply to an entity. REST enforces none, because its recorded contract has none. */
-export const rulesOf = (entity: Entity, { api }: Pick<Context, 'api'>): readonly FieldRule[] =>
-  api === 'rest' ? [] : (resourceOf(entity)!.rules ?? []);
+/** Rules that a write must satisfy. */
+export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly FieldRule[] =>
+  policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
 
 /** Fields of all rules that a write of these rows could break. All rows are of one entity. */
 export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [

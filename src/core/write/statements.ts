@@ -238,7 +238,7 @@ async function lockWhere(
   const attributes = fieldsOf(entity)
     .filter(({ name }) => name === 'id' || fields.includes(name))
     .map((field): string | [ReturnType<typeof literal>, string] =>
-      field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writing.context.api)), field.name],
+      field.stored ? field.name : [literal(fieldSqlExpression(field, `"${alias}"`, writing.context.policies.textOrder)), field.name],
     );
   const where = writableWhere(entity, values, alias, writing, field);
   const lock = writing.transaction.LOCK[strength];

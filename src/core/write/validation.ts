@@ -26,7 +26,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.catalogue.get(entity, id) !== null);
   const { bind, values } = createParameters();
   const where = joinByAnd([columnIn('id', numbers), ...conditions], 't', bind);
-  const rows = await context.session.query(selectStatement({ columns: columnSet(entity, [], context.api), where }), values);
+  const rows = await context.session.query(selectStatement({ columns: columnSet(entity, [], context.policies.textOrder), where }), values);
   return rows.map((row) => row.id as number);
 }
 

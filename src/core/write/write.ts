@@ -218,7 +218,7 @@ const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
 /** Reads the given fields of those rows that the viewer may write. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const { bind, values } = createParameters();
-  const columns = columnSet(entity, fields, context.api);
+  const columns = columnSet(entity, fields, context.policies.textOrder);
   const where = joinByAnd([columnIn('id', ids), ...writableRowConditions(entity, context)], 't', bind);
   const rows = await context.session.query(selectStatement({ columns, where }), values);
   return new Map(rows.map((row) => [row.id as number, row]));

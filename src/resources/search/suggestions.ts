@@ -81,8 +81,8 @@ export class IngredientHit {
 const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
 /** The ORDER BY terms of the default order of a resource. */
-const defaultOrder = (entity: Entity, { api }: Context): string =>
-  orderByClause(bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { api }), String));
+const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
+  orderByClause(bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
 
 /** Reads the accepted exercises in these languages whose name satisfies the condition. */
 async function readExercises(
