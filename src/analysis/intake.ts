@@ -93,7 +93,7 @@ function goalsSql(perMeal: boolean, context: Context, bind: BindParameter): stri
 
 function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, during: DateRangeCondition): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
-  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.timeZone)}::text)`;
+  const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.services.timeZone)}::text)`;
   const nearestMealId =
     () => `(SELECT m."id" FROM "meal" m${whereClause([...ownerConditions(Meal, context), () => 'm."plan_id" = t."plan_id" AND m."time" IS NOT NULL'], 'm', bind)}
     ORDER BY abs(extract(epoch FROM m."time" - ${localTime}::time)), m."id" LIMIT 1)`;

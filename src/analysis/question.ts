@@ -76,7 +76,7 @@ interface DateRangeArgs extends SeriesArgs {
 /** The date range of the arguments. By default it ends today, but in an export it includes future days. */
 function dateRangeOf(
   args: DateRangeArgs,
-  { timeZone: serverTimeZone }: Context,
+  { services: { timeZone: serverTimeZone } }: Context,
   isFile: boolean,
 ): (bind: BindParameter) => DateRangeCondition {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;

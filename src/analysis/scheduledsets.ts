@@ -37,7 +37,7 @@ export const isStepOfWeekSql = (number: string, isLoop: string): string =>
  * a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
 export function plannedCtes(context: Context, bind: BindParameter): string {
-  const todaySql = `${bind(currentDate(context.timeZone))}::date`;
+  const todaySql = `${bind(currentDate(context.services.timeZone))}::date`;
   const ownTable = (entity: Entity) => selectOwnRows(entity, context, bind);
   return `${scheduleCtes(context, bind)},
     n AS (SELECT s."start_date", s."is_loop", generate_series(greatest(0, (${todaySql} - s."start_date") / ${DAYS_PER_WEEK} - ${MAX_WEEKS - 1}), (${todaySql} - s."start_date") / ${DAYS_PER_WEEK}) AS "number"

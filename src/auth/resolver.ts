@@ -81,7 +81,7 @@ export class AuthResolver {
     @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
     @Arg('password', () => String, { description: `At least ${MIN_PASSWORD_LENGTH} characters; blanks around it do not count.` })
     password: string,
-    @Ctx() { signIn }: Context,
+    @Ctx() { account }: Context,
   ): Promise<object> {
     const credentials = { username, password: pythonStrip(password) };
     return runWrite<string>(LoginPayload, async () => {
@@ -90,7 +90,7 @@ export class AuthResolver {
           limitIssues(credentials[name], CREDENTIAL_FACTS[name]).map((issue) => ({ path: [name], ...issue })),
         ),
       );
-      return signIn(credentials.username, credentials.password).catch(throwWrongCredentials);
+      return account.signIn(credentials.username, credentials.password).catch(throwWrongCredentials);
     });
   }
 
@@ -106,9 +106,9 @@ export class AuthResolver {
       description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters, not digits alone; blanks around it do not count.`,
     })
     newPassword: string,
-    @Ctx() { changePassword }: Context,
+    @Ctx() { account }: Context,
   ): Promise<object> {
-    return runWrite<string>(ChangePasswordPayload, () => changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)));
+    return runWrite<string>(ChangePasswordPayload, () => account.changePassword(pythonStrip(oldPassword), pythonStrip(newPassword)));
   }
 
   @Mutation(() => ReplaceTokenPayload, {
@@ -117,7 +117,7 @@ export class AuthResolver {
       'Makes a new token of the viewer. The old one stops working at once, with every program that uses it; browsers stay signed in. It may stand once in an operation.',
   })
   @Extensions({ once: true })
-  async replaceToken(@Ctx() { replaceToken }: Context): Promise<ReplaceTokenPayload> {
-    return { token: await replaceToken() };
+  async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {
+    return { token: await account.replaceToken() };
   }
 }

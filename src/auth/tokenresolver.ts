@@ -105,7 +105,7 @@ export class AccessTokenResolver {
     @Ctx() context: Context,
   ): Promise<object> {
     return runWrite<CreatedAccessToken>(CreateAccessTokenPayload, async () => {
-      const { id, token } = await context.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
+      const { id, token } = await context.account.credentials().createAccessToken({ name, scopes, expiresAt: expiresAt ?? null });
       const [tokens] = await listAccessTokens([requireAccountOwner(context).id], context.session);
       return { token, accessToken: tokens!.find((candidate) => candidate.id === id)! };
     });
@@ -118,7 +118,7 @@ export class AccessTokenResolver {
   revokeAccessToken(@Arg('id', () => ID, { description: 'As the list has it.' }) id: string, @Ctx() context: Context): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {
       const tokenId = parseRowId(id);
-      const credentials = context.credentials();
+      const credentials = context.account.credentials();
       if (tokenId === undefined || !(await credentials.revokeAccessTokens(tokenId)))
         throw new InvalidInput([{ path: ['id'], ...rowNotFoundIssue(AccessToken.name, id) }]);
       return tokenId;
@@ -130,7 +130,7 @@ export class AccessTokenResolver {
     description: `Revokes all access tokens of the viewer. The API key stays; \`replaceToken\` replaces it. ${OWNER_ONLY_NOTE}`,
   })
   async revokeAccessTokens(@Ctx() context: Context): Promise<RevokeAccessTokensPayload> {
-    return { count: await context.credentials().revokeAccessTokens() };
+    return { count: await context.account.credentials().revokeAccessTokens() };
   }
 
   @Mutation(() => EndSessionsPayload, {
@@ -138,6 +138,6 @@ export class AccessTokenResolver {
     description: `Signs the viewer out of all browsers, also of the one that this comes from. Tokens stay. ${OWNER_ONLY_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
-    return { count: await context.credentials().endSessions() };
+    return { count: await context.account.credentials().endSessions() };
   }
 }

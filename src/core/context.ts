@@ -71,31 +71,24 @@ export interface BudgetState {
   resetSeconds: number;
 }
 
-export interface Context {
-  requestId: string;
-  /** OpenTelemetry trace of the request; absent if tracing is off. */
+/** Facts about the HTTP request. */
+export interface RequestInfo {
+  /** X-Request-Id of the response and the log. */
+  readonly id: string;
+  /** By `performance.now()`. */
+  readonly startedAt: number;
+  /** Scheme and host of links in the response. */
+  readonly baseUrl: string;
+  /** Language codes that the client accepts, by preference. */
+  readonly languages: readonly string[];
+  /** OpenTelemetry trace; absent if tracing is off. */
   trace?: Trace;
   /** Counts an error code in the metrics; absent if metrics are off. */
-  countErrorCode?: (code: string) => void;
-  viewer: Viewer | null;
-  /** Interface of the request; names of fields in messages and metrics depend on it, all other differences are `policies`. */
-  api: Api;
-  policies: Readonly<Policies>;
-  session: Session;
-  /** Start of the request, by `performance.now()`. */
-  startedAt: number;
-  loaders: Loaders;
-  catalogue: CatalogueCache;
-  derivedValues: DerivedValueCache;
-  nameIndexes: NameIndexes;
-  changeLog: ChangeLog;
-  media: MediaStorage;
-  /** Time zone of the server, which determines the current date. */
-  timeZone: string;
-  /** Scheme and host of links in the response. */
-  baseUrl: string;
-  /** Language codes that the client accepts, by preference. */
-  languages: readonly string[];
+  readonly countErrorCode?: (code: string) => void;
+}
+
+/** Sign-in and self-service of the account of the viewer. */
+export interface AccountActions {
   /** Checks name and password, and returns the user's token. */
   signIn(username: string, password: string): Promise<string>;
   /** Changes the viewer's password and returns their new token. Throws InvalidInput for a wrong old or a weak new password. */
@@ -106,13 +99,36 @@ export interface Context {
   credentials(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
   confirmCredentials(): Promise<void>;
-  /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
-  exportOffset?: number;
+}
+
+/** Services of the process that resolvers use. */
+export interface ResolverServices {
+  readonly catalogue: CatalogueCache;
+  readonly derivedValues: DerivedValueCache;
+  readonly nameIndexes: NameIndexes;
+  readonly changeLog: ChangeLog;
+  readonly media: MediaStorage;
+  /** Time zone of the server, which determines the current date. */
+  readonly timeZone: string;
+  readonly log: Logger;
+}
+
+export interface Context {
+  readonly request: RequestInfo;
+  viewer: Viewer | null;
+  /** Interface of the request; names of fields in messages and metrics depend on it, all other differences are `policies`. */
+  readonly api: Api;
+  readonly policies: Readonly<Policies>;
+  readonly session: Session;
+  readonly loaders: Loaders;
+  readonly account: AccountActions;
+  readonly services: ResolverServices;
+  /** Absent if no rate limit applies. */
+  budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
   atomic?: AtomicState;
   /** Size limit of the response to the running operation. */
   responseSize?: ResponseSize;
-  /** Absent if no rate limit applies. */
-  budget?: RateBudget;
-  log: Logger;
+  /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
+  exportOffset?: number;
 }

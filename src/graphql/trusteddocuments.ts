@@ -9,7 +9,8 @@ import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
 import { bracketDepthError } from './documentlimits';
-import { readDocument, sendGraphQLError } from './apollo';
+import { sendGraphQLError } from './httperrors';
+import { readDocument } from './parseddocument';
 
 type Parameters = Record<string, unknown>;
 type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };

@@ -7,8 +7,8 @@ import type { RequestHandler } from 'express';
 import type { Config } from '../platform/config';
 import { awaitLargeBodySlot } from '../platform/bodylimit';
 import { findExceededLimit } from '../platform/jsonlimits';
-import { sendGraphQLError } from './apollo';
-import type { RequestContext } from '../exchange/requestcontext';
+import { sendGraphQLError } from './httperrors';
+import type { RequestContext } from '../request/requestcontext';
 import {
   anonymousLimits,
   MultipartError,
@@ -24,7 +24,7 @@ const PREFLIGHT_HEADERS = ['apollo-require-preflight', 'x-apollo-operation-name'
 
 class InvalidUploadRequest extends Error {}
 
-export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingMessage) => RequestContext): RequestHandler {
+export function uploadMiddleware(config: Config, contextOf: (request: IncomingMessage) => RequestContext): RequestHandler {
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
@@ -33,8 +33,8 @@ export function uploadMiddleware(config: Config, exchangeOf: (request: IncomingM
       return next();
     }
     try {
-      const exchange = exchangeOf(request);
-      const limits = (await exchange.isSignedIn()) ? { ...config, sender: exchange.sender } : anonymousLimits(config);
+      const { authentication } = contextOf(request);
+      const limits = (await authentication.isSignedIn()) ? { ...config, sender: authentication.sender } : anonymousLimits(config);
       await awaitLargeBodySlot(request, response, limits.sender);
       request.body = assembleOperations(await readMultipart(request, response, limits));
     } catch (error) {

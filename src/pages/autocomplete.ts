@@ -5,7 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { rowSearches } from './browse/view/rownames';
-import type { PageExchange } from './signin';
+import type { RequestContext } from '../request/requestcontext';
 
 export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
@@ -43,14 +43,10 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
 }
 `;
 
-export interface AutocompleteExchange extends Pick<PageExchange, 'authenticate'> {
-  context: object;
-}
-
 export function autocompleteRoutes(
   schema: GraphQLSchema,
   prepare: PrepareOperation,
-  exchangeOf: (request: IncomingMessage) => AutocompleteExchange,
+  contextOf: (request: IncomingMessage) => RequestContext,
 ): Router {
   const namingOf = rowSearches(schema, prepare);
   const router = express.Router({ caseSensitive: true });
@@ -61,10 +57,10 @@ export function autocompleteRoutes(
     const { type, text } = request.query;
     const naming = typeof type === 'string' ? namingOf(type) : undefined;
     const name = typeof text === 'string' ? text.trim() : '';
-    const exchange = exchangeOf(request);
+    const { authentication, resolverContext } = contextOf(request);
     // Anonymous clients, and those with bad credentials, find public rows only.
-    await exchange.authenticate().catch(() => false);
-    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await naming?.find?.(exchange.context, name))) || []);
+    await authentication.authenticate().catch(() => false);
+    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await naming?.find?.(resolverContext, name))) || []);
   });
   return router;
 }

@@ -3,17 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
 import { renderErrorPage } from './errorpage';
 import { PAGE_HEADERS } from './securityheaders';
-import type { PageExchange } from './signin';
+import type { RequestContext } from '../request/requestcontext';
 
 export const notFoundHandler =
-  (exchangeOf: (request: IncomingMessage) => Pick<PageExchange, 'authenticate' | 'visitor'>): RequestHandler =>
+  (contextOf: (request: IncomingMessage) => RequestContext): RequestHandler =>
   async (request, response) => {
     response.status(404).vary('Accept');
     if (request.accepts(['json', 'html']) !== 'html') return void response.json({ detail: 'Not found.' });
-    const exchange = exchangeOf(request);
+    const { authentication } = contextOf(request);
     // The header of the page shows the signed-in user. Bad credentials are ignored here.
-    await exchange.authenticate().catch(() => false);
+    await authentication.authenticate().catch(() => false);
     const link = { href: '/', label: 'Go to the front page' };
     response.set(PAGE_HEADERS).type('html');
-    response.send(renderErrorPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, exchange.visitor()));
+    response.send(
+      renderErrorPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, authentication.visitor()),
+    );
   };

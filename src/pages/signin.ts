@@ -10,7 +10,8 @@ import type { PrepareOperation } from '../rest/endpoints';
 import { COPY_SCRIPT_PATH, COPY_SCRIPT } from './copybutton';
 import { exampleLoader } from './examples';
 import { KEY_PATH } from './apikeypath';
-import { addKeyRoutes, type KeyExchange } from './apikeyroutes';
+import type { RequestContext } from '../request/requestcontext';
+import { addKeyRoutes } from './apikeyroutes';
 import { renderLandingPage } from './landing';
 import type { Visitor } from './layout';
 import { renderLoginPage } from './login';
@@ -19,17 +20,6 @@ import { localRedirectPath } from './loginredirect';
 import { renderErrorPage } from './errorpage';
 import { PAGE_HEADERS } from './securityheaders';
 import { renderRegisterPage } from './register';
-
-export interface PageExchange extends KeyExchange {
-  /** Context with which GraphQL operations are executed. */
-  context: object;
-  /** Whether cookies have the Secure attribute. */
-  secure: boolean;
-  /** Returns whether the visitor is signed in. Throws a GraphQLError if a required CSRF token is missing. */
-  authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
-  /** Starts a session and returns its Set-Cookie header. Throws a GraphQLError for wrong credentials or too many attempts. */
-  startSession(username: string, password: string): Promise<string>;
-}
 
 const MAX_FORM_BYTES = 10 * 1024;
 const statusOf = (error: GraphQLError) => HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
@@ -42,17 +32,17 @@ const readForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false,
 );
 const parseForm: RequestHandler = (request, response, next) => (request.is('urlencoded') ? readForm(request, response, next) : next());
 
-type ExchangeOf = (request: IncomingMessage) => PageExchange;
+type ContextOf = (request: IncomingMessage) => RequestContext;
 
-export function signInRoutes(exchangeOf: ExchangeOf, prepare: PrepareOperation): Router {
+export function signInRoutes(contextOf: ContextOf, prepare: PrepareOperation): Router {
   const router = express.Router({ caseSensitive: true });
-  new SignInPages(exchangeOf, exampleLoader(prepare)).addTo(router);
+  new SignInPages(contextOf, exampleLoader(prepare)).addTo(router);
   return router;
 }
 
 class SignInPages {
   constructor(
-    private readonly exchangeOf: ExchangeOf,
+    private readonly contextOf: ContextOf,
     private readonly loadExamples: ReturnType<typeof exampleLoader>,
   ) {}
 
@@ -74,24 +64,28 @@ class SignInPages {
   }
 
   private authenticate(request: Request): Promise<boolean> {
-    return this.exchangeOf(request).authenticate(async () => fieldText(request.body, 'csrfToken'));
+    return this.contextOf(request).authentication.authenticate(async () => fieldText(request.body, 'csrfToken'));
   }
 
-  private async requireSignIn(request: Request, response: Response): Promise<PageExchange | undefined> {
-    if (await this.authenticate(request)) return this.exchangeOf(request);
+  private async requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined> {
+    if (await this.authenticate(request)) return this.contextOf(request);
     response.set(PAGE_HEADERS).redirect(303, `/login?next=${encodeURIComponent(request.path)}`);
     return undefined;
   }
 
   private async sendLandingPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    const exchange = this.exchangeOf(request);
-    sendPage(response, 200, renderLandingPage(exchange.visitor(), await this.loadExamples(exchange.context, exchange.baseUrl)));
+    const context = this.contextOf(request);
+    sendPage(
+      response,
+      200,
+      renderLandingPage(context.authentication.visitor(), await this.loadExamples(context.resolverContext, context.info.baseUrl)),
+    );
   }
 
   private async sendRegisterPage(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    sendPage(response, 200, renderRegisterPage(this.exchangeOf(request).visitor()));
+    sendPage(response, 200, renderRegisterPage(this.contextOf(request).authentication.visitor()));
   }
 
   private async sendLoginPage(request: Request, response: Response): Promise<void> {
@@ -99,7 +93,7 @@ class SignInPages {
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
-    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.exchangeOf(request).secure));
+    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.contextOf(request).authentication.secure));
     sendPage(response, 200, renderLoginPage({ next, csrfToken }));
   }
 
@@ -107,13 +101,13 @@ class SignInPages {
     const next = localRedirectPath(fieldText(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
     if (csrfToken === undefined || !isLoginToken(csrfToken, fieldText(request.body, 'csrfToken'))) return sendFormExpired(response, next);
-    const exchange = this.exchangeOf(request);
+    const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
     const username = (fieldText(request.body, 'username') ?? '').trim();
     const password = (fieldText(request.body, 'password') ?? '').trim();
     try {
-      const cookie = await exchange.startSession(username, password);
-      response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, exchange.secure));
+      const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
+      response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, context.authentication.secure));
     } catch (error) {
       if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
       const { retryAfter } = error.extensions;
@@ -129,12 +123,12 @@ class SignInPages {
 
   private async signOut(request: Request, response: Response): Promise<void> {
     await this.authenticate(request);
-    response.append('Set-Cookie', await this.exchangeOf(request).endSession());
+    response.append('Set-Cookie', await this.contextOf(request).authentication.endSession());
     response.set(PAGE_HEADERS).redirect(303, '/');
   }
 
   private sendRejection(error: GraphQLError, request: Request, response: Response): void {
-    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.exchangeOf(request).visitor()));
+    sendPage(response, statusOf(error), rejectionPage(request, error.message, this.contextOf(request).authentication.visitor()));
   }
 }
 

@@ -105,7 +105,11 @@ const storedBytes = new WeakMap<FieldValues, number>();
 const ImageCrud = crud(ExerciseImage, {
   /** Locks the exercise bases of the images, so that concurrent writes cannot both set the main image of a base. Checks the upload quota. */
   async begin(rows, context, transaction) {
-    const { viewer, media, session } = context;
+    const {
+      viewer,
+      session,
+      services: { media },
+    } = context;
     // Raw SQL, because Sequelize has no condition for rows that another table refers to.
     const lockBases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
@@ -124,7 +128,7 @@ const ImageCrud = crud(ExerciseImage, {
   async before(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
-      values.licenseAuthor ??= new URL(context.baseUrl).hostname.slice(0, MAX_AUTHOR);
+      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR);
     }
     const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
@@ -134,7 +138,7 @@ const ImageCrud = crud(ExerciseImage, {
     const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...counted });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    values.image = await context.media.store(folder, file, MAX_PATH, isPathTaken);
+    values.image = await context.services.media.store(folder, file, MAX_PATH, isPathTaken);
     storedBytes.set(values, await storedFileBytes(file));
   },
   async after(writtenRows, { session }, transaction) {
@@ -142,7 +146,7 @@ const ImageCrud = crud(ExerciseImage, {
     if (newFiles.length)
       await recordFileBytes(CONTRIBUTORS, newFiles, session.database.sequelize, { transaction, ...session.sequelizeOptions });
   },
-  async undo({ image }, { media }) {
+  async undo({ image }, { services: { media } }) {
     if (typeof image === 'string') await media.remove([image]);
   },
 });
@@ -151,7 +155,7 @@ const ImageCrud = crud(ExerciseImage, {
 export default class ExerciseImageResolver extends ImageCrud {
   @FieldResolver(() => String, { description: 'URL of the image.' })
   @Needs(() => ExerciseImage, 'image')
-  image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { baseUrl }: Context): string {
+  image(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { request: { baseUrl } }: Context): string {
     return baseUrl + mediaUrl(row.image);
   }
 
@@ -164,7 +168,7 @@ export default class ExerciseImageResolver extends ImageCrud {
   async thumbnailUrl(
     @Root() row: RowFields<ExerciseImage, 'image'>,
     @Args(() => ThumbnailArgs) args: ThumbnailArgs,
-    @Ctx() { baseUrl, media }: Context,
+    @Ctx() { request: { baseUrl }, services: { media } }: Context,
   ): Promise<string> {
     return baseUrl + thumbnailUrl(row.image, args, await media.hasPngThumbnails(row.image));
   }
@@ -172,7 +176,7 @@ export default class ExerciseImageResolver extends ImageCrud {
   @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
   @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
   @Needs(() => ExerciseImage, 'image')
-  async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { media }: Context): Promise<Thumbnails> {
+  async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.thumbnails(row.image));
   }
 }

@@ -238,8 +238,8 @@ export default class IngredientResolver extends crud(Ingredient) {
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameters();
     const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);
-    const languages = context.languages.flatMap((language) =>
-      context.catalogue.all(Language).filter(({ shortName }) => shortName === language),
+    const languages = context.request.languages.flatMap((language) =>
+      context.services.catalogue.all(Language).filter(({ shortName }) => shortName === language),
     );
     const order = `array_position(${bind(languages.map(({ id }) => id))}::int[], t."language_id"), t."id"`;
     const [row] = await context.session.read(`SELECT t."id" FROM "ingredient" t${where} ORDER BY ${order} LIMIT 1`, values);

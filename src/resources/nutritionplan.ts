@@ -148,7 +148,7 @@ async function planValues(plan: PlanRow, context: Context) {
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  complete(values, { languages, catalogue: reference }, id) {
+  complete(values, { request: { languages }, services: { catalogue: reference } }, id) {
     if (id !== undefined) return;
     const languageIds = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
     const preferred = languages.find((code) => languageIds.has(code));
@@ -159,7 +159,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @Extensions({ cost: { weight: 50 }, action: { name: 'nutritional_values', selection: PLAN_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem', 'createdOn', 'userId')
   nutritionalValues(@Root() plan: PlanRow, @Ctx() context: Context) {
-    return context.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
+    return context.services.derivedValues.getOrCompute(`values ${plan.id}`, plan.userId, context, () => planValues(plan, context));
   }
 
   @FieldResolver(() => [DiaryDay], { description: 'The days of the diary that have entries, newest first.' })
@@ -180,7 +180,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     @Root() plan: DiaryPlanRow,
     @Ctx() context: Context,
   ) {
-    const date = parseDateParts({ year, month, day }, currentDate(context.timeZone));
+    const date = parseDateParts({ year, month, day }, currentDate(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
     const entries = [...(await valuesByDate(plan, context, entriesOf(date))).values()].flat();
     return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;

@@ -203,7 +203,7 @@ const ProfileCrud = crud(UserProfile, {
     });
     const age = values.age === undefined ? row?.get('age') : null;
     const birthdate = values.birthdate ?? row?.get('birthdate');
-    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), currentDate(context.timeZone));
+    if (age == null && birthdate) values.age = fullYearsBetween(String(birthdate), currentDate(context.services.timeZone));
   },
 });
 

@@ -3,17 +3,15 @@ import { methodNotAllowed, notPermitted, notSignedIn } from './errors';
 import type { RestRequest } from './request';
 import { SAFE_METHODS, type Route } from './routes';
 
-export function authorizeRequest(
-  route: Route,
-  { method, signedIn, exchange }: Pick<RestRequest, 'method' | 'signedIn' | 'exchange'>,
-): void {
+export function authorizeRequest(route: Route, { method, signedIn, context }: Pick<RestRequest, 'method' | 'signedIn' | 'context'>): void {
   if (route.endpoint) {
     const { view, resource } = route.endpoint;
     const isWrite = !SAFE_METHODS.includes(method);
     const permittedMethods = isWrite ? view.permits : undefined;
     if ((resource.owned || permittedMethods) && !signedIn) throw notSignedIn();
     if (permittedMethods && !permittedMethods.includes(method)) throw notPermitted();
-    const accessError = (resource.owned || isWrite) && resource.group && exchange.lacking?.(resource.group, isWrite ? 'write' : 'read');
+    const accessError =
+      (resource.owned || isWrite) && resource.group && context.authentication.missingScope?.(resource.group, isWrite ? 'write' : 'read');
     if (accessError) throw accessError;
   }
   if (!route.allow.includes(method)) throw methodNotAllowed(method);

@@ -12,7 +12,7 @@ export async function runOperation(
   variables: Record<string, unknown>,
 ): Promise<ResultData> {
   request.ran = { operation, variables };
-  const { data, errors } = await operation(request.exchange.context, variables);
+  const { data, errors } = await operation(request.context.resolverContext, variables);
   if (errors?.length) throw restErrorFromGraphQL(errors[0] as GraphQLError);
   return data;
 }

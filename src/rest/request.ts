@@ -11,21 +11,21 @@ import type { Route } from './routes';
 /** Request context provided by the application: authentication, idempotency and cost accounting. */
 export interface RestContext {
   /** Context value of GraphQL operations. */
-  context: object;
-  /** Scheme and host for absolute links. */
-  baseUrl: string;
-  /** Language codes from Accept-Language, most preferred first. */
-  languages: readonly string[];
-  /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form, if needed. */
-  authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
-  /** Id of the signed-in user; set by `authenticate`. */
-  sender?: number;
-  /** The viewer shown on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
-  visitor?(): { username?: string; csrfToken?: string };
-  /** Returns an error if the access token is valid but lacks the scope for this resource group. */
-  lacking?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
+  resolverContext: object;
+  /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
+  info: { readonly baseUrl: string; readonly languages: readonly string[] };
+  authentication: {
+    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form, if needed. */
+    authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
+    /** Id of the signed-in user; set by `authenticate`. */
+    readonly sender?: number;
+    /** The viewer shown on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
+    visitor?(): { username?: string; csrfToken?: string };
+    /** Returns an error if the access token is valid but lacks the scope for this resource group. */
+    missingScope?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
+  };
   /** Runs `make` once per Idempotency-Key; repetitions receive the stored response. */
-  once?(body: unknown, make: () => Promise<RestResponse>): Promise<RestResponse>;
+  idempotency?: { once(body: unknown, make: () => Promise<RestResponse>): Promise<RestResponse> };
   /** The matched route (for logs, metrics and traces). */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
@@ -43,7 +43,7 @@ export interface RestRequest {
   route?: Route;
   /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
   wanted: Representation;
-  exchange: RestContext;
+  context: RestContext;
   signedIn: boolean;
   /** Upper bound for the page limit of a list, whatever the query asks for. */
   most?: number;

@@ -37,10 +37,10 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
   };
 }
 
-function apiRoot({ listed }: Endpoints, { exchange, query }: RestRequest, suffix: string | undefined): Record<string, string> {
+function apiRoot({ listed }: Endpoints, { context, query }: RestRequest, suffix: string | undefined): Record<string, string> {
   const format = lastValueOf(query, 'format');
   const urlSuffix = suffix ? `.${suffix}` : `/${format ? `?format=${encodeURIComponent(format)}` : ''}`;
-  return Object.fromEntries(listed.map((name) => [name, `${exchange.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
+  return Object.fromEntries(listed.map((name) => [name, `${context.info.baseUrl}${API_BASE_PATH}/${name}${urlSuffix}`]));
 }
 
 async function signIn(schema: GraphQLSchema, { login }: Endpoints, request: RestRequest): Promise<unknown> {

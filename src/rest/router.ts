@@ -76,14 +76,14 @@ class Router {
     const url = message.url ?? '/';
     const [path = ''] = url.split('?', 1);
     const search = url.slice(path.length);
-    const exchange = this.options.open(message);
+    const context = this.options.open(message);
     if (respondToPreflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
       return void response
         .writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0', ...corsHeaders(message) })
         .end();
-    exchange.route = route;
+    context.route = route;
     const { limits } = this.options;
     let bodyPromise: Promise<ParsedBody> | undefined;
     const request: RestRequest = {
@@ -93,21 +93,25 @@ class Router {
       query: parseQuery(search.slice(1)),
       route,
       wanted: { format: 'json' },
-      exchange,
+      context,
       signedIn: false,
       body: (isSignedIn = request.signedIn) =>
-        (bodyPromise ??= readBody(message, response, isSignedIn ? { ...limits, sender: exchange.sender } : anonymousLimits(limits))),
+        (bodyPromise ??= readBody(
+          message,
+          response,
+          isSignedIn ? { ...limits, sender: context.authentication.sender } : anonymousLimits(limits),
+        )),
     };
     await this.send(await catchRestError(() => this.process(request)), request, response);
   }
 
   private async process(request: RestRequest): Promise<RestResponse> {
-    const { message, route, query, exchange } = request;
+    const { message, route, query, context } = request;
     const { accept } = message.headers;
     if (!route) {
       request.wanted = negotiateUnknown(accept);
       // The HTML 404 page shows the signed-in user.
-      if (request.wanted.format === 'api') request.signedIn = await exchange.authenticate().catch(() => false);
+      if (request.wanted.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
       throw notFound();
     }
     request.wanted = negotiate(accept, query, route.suffix);
@@ -115,7 +119,7 @@ class Router {
     const isPage = request.wanted.format === 'api';
     if (isPage) request.most = MAX_HTML_LIMIT;
     try {
-      request.signedIn = await exchange.authenticate(() => readCsrfToken(request));
+      request.signedIn = await context.authentication.authenticate(() => readCsrfToken(request));
     } finally {
       // The form is read even if authentication fails, so that the page can show the typed values again.
       if (isPage) await applyMethodOverride(request);
@@ -128,14 +132,14 @@ class Router {
   }
 
   private async runOnce(route: Route, request: RestRequest): Promise<RestResponse> {
-    const { message, method, exchange } = request;
+    const { message, method, context } = request;
     const handle = () => this.handleRoute(route, request);
-    if (message.headers['idempotency-key'] === undefined || SAFE_METHODS.includes(method) || !exchange.once) return handle();
-    return exchange.once((await request.body()).data, () => catchRestError(handle));
+    if (message.headers['idempotency-key'] === undefined || SAFE_METHODS.includes(method) || !context.idempotency) return handle();
+    return context.idempotency.once((await request.body()).data, () => catchRestError(handle));
   }
 
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
-    const { message, wanted, form, exchange } = request;
+    const { message, wanted, form, context } = request;
     const { status, body } = answer;
     const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
     let text: string | undefined;
@@ -144,9 +148,9 @@ class Router {
       text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, wanted.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
       if (bytes > this.options.maxResponse) return this.send(badRequest(responseTooLong(this.options.maxResponse)), request, response);
-      exchange.sent(bytes);
+      context.sent(bytes);
     }
-    const headers = responseHeaders(request, answer.headers, exchange.headers());
+    const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
     // A browser ignores a 204, so a deletion by HTML form gets a page. Server errors stay JSON, because a page needs a working server.

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
-import type { ClientOrigin } from '../exchange/clientorigin';
+import type { ClientOrigin } from '../request/clientorigin';
 import { corsHeaders } from '../platform/cors';
 import type { ErrorResponses } from './errorresponses';
 import { FairRequestQueue } from './requestqueue';

@@ -3,13 +3,18 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Context } from '../core/context';
 import { Executor, type ExecutorOptions } from '../core/operation/executor';
-import type { Services } from '../exchange/services';
+import { observeRequest } from '../request/accesslog';
+import { cancelOnDisconnect } from '../request/requestcontext';
+import type { Services } from '../request/services';
+import type { AppGauges, Metrics } from '../telemetry/metrics';
+import type { Tracing } from '../telemetry/tracing';
 import { createApolloServer } from '../graphql/apollo';
 import { createLiveTransports, type LiveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
+import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { corsHeaders } from '../platform/cors';
 import { Limiter } from '../platform/limiter';
@@ -23,7 +28,6 @@ import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
 import { RequestContexts } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
-import { createDependencies } from './dependencies';
 import { ReadinessProbe } from './readiness';
 import { isProbe, createExpressApp, type AppParts } from './routes';
 import { findRepeatedHeader, normalizeTarget } from './requesttarget';
@@ -50,31 +54,32 @@ const GRAPHQL_HEADERS: readonly [string, string][] = [
 
 const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
-export async function createApp(services: Services): Promise<App> {
-  const { config, log, database, origin } = services;
+export async function createApp(processServices: Services): Promise<App> {
+  const { config, log, database, origin } = processServices;
   const failures = new ErrorResponses(log);
   const door = new AdmissionControl(config.maxLag, origin, log, failures);
-  const { executor, restExecutor } = executorsOf(services);
-  const dependencies = await createDependencies(services, {
+  const { executor, restExecutor } = executorsOf(processServices);
+  const gauges: AppGauges = {
     rejected: door.rejectedCounts,
     lateness: () => door.queueingDelay,
     subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
-  });
-  const exchanges = new RequestContexts(dependencies);
+  };
+  const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
+  const contexts = new RequestContexts(services);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const live = createLiveTransports({
     executor,
     trusted,
     maxMessage: config.maxAnonymousBody,
-    open: exchanges.open,
-    known: exchanges.of,
+    open: contexts.open,
+    known: contexts.of,
     networkOf: (request) => origin.clientNetwork(request),
     refuses: door.rejects,
     log,
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
-  const scrape = dependencies.metrics && createScrape(dependencies.metrics.registry);
+  const scrape = services.metrics && createScrape(services.metrics.registry);
   const readiness = new ReadinessProbe(database);
   const prepare = prepareOperation(restExecutor);
   const handleAdmitted = admittedListener({
@@ -85,7 +90,7 @@ export async function createApp(services: Services): Promise<App> {
     trusted,
     apollo,
     live,
-    exchanges,
+    contexts,
     readiness,
     failures,
     scrape,
@@ -101,11 +106,24 @@ export async function createApp(services: Services): Promise<App> {
     failures,
     async stop() {
       door.stop();
-      dependencies.metrics?.stop();
-      dependencies.idempotency.stop();
-      await Promise.all([apollo.stop(), dependencies.tracing?.stop()]);
+      services.metrics?.stop();
+      await Promise.all([apollo.stop(), services.tracing?.stop()]);
     },
   };
+}
+
+// Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
+
+async function createMetrics(services: Services, gauges: AppGauges): Promise<Metrics | undefined> {
+  if (!services.config.metrics) return undefined;
+  const { Metrics } = await import('../telemetry/metrics.ts');
+  return new Metrics(services, gauges);
+}
+
+async function createTracing({ tracing }: Config): Promise<Tracing | undefined> {
+  if (!tracing) return undefined;
+  const { Tracing } = await import('../telemetry/tracing.ts');
+  return new Tracing(tracing);
 }
 
 function executorsOf({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
@@ -121,17 +139,17 @@ const prepareOperation =
   (restExecutor: Executor): PrepareOperation =>
   (document) => {
     const run = restExecutor.prepare(document);
-    // Safe cast: every context that REST passes on was created by `Exchanges`.
+    // Safe cast: every context that REST passes on was created by `createContext`.
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config }, executor, restExecutor, prepare, exchanges }: AppParts): RestHandler {
+function restOf({ services: { config }, executor, restExecutor, prepare, contexts }: AppParts): RestHandler {
   const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
     prepare,
-    open: exchanges.of,
+    open: contexts.of,
     pages: (described) => htmlRenderer({ ...described, schema, publicSchema: executor.schema, prepare }),
     inTurn: (work) => pages.run(undefined, work),
     limits: config,
@@ -141,15 +159,15 @@ function restOf({ services: { config }, executor, restExecutor, prepare, exchang
 }
 
 function admittedListener(parts: AppParts): RequestListener {
-  const { services, exchanges, failures } = parts;
+  const { services, contexts, failures } = parts;
   const { config, origin } = services;
   const rest = restOf(parts);
   const routes = createExpressApp(parts);
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
-    const exchange = exchanges.begin(request, isRest);
-    exchange.cancelOnDisconnect(response);
-    exchange.observeResponse(response);
+    const context = contexts.begin(request, isRest);
+    cancelOnDisconnect(context, response);
+    observeRequest(request, response, context, services);
     compressResponse(request, response);
     // RFC 6797 permits HSTS over HTTPS only.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);

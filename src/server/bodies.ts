@@ -3,14 +3,14 @@ import express, { type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
 import type { Config } from '../platform/config';
-import type { RequestContext } from '../exchange/requestcontext';
-import { sendGraphQLError } from '../graphql/apollo';
+import type { RequestContext } from '../request/requestcontext';
+import { sendGraphQLError } from '../graphql/httperrors';
 import { awaitLargeBodySlot, limitBody } from '../platform/bodylimit';
 import { findExceededLimit } from '../platform/jsonlimits';
 
 export function graphqlJsonParser(
   { maxBody, maxJson, maxAnonymousBody }: Config,
-  exchangeOf: (request: IncomingMessage) => RequestContext,
+  contextOf: (request: IncomingMessage) => RequestContext,
 ): RequestHandler {
   const maxBytes = Math.min(maxBody, maxJson);
   const userParser = jsonParser(maxBytes);
@@ -18,9 +18,9 @@ export function graphqlJsonParser(
   return async (request, response, next) => {
     // Without a JSON body express.json only sets `request.body`, which Apollo requires.
     if (!request.is('json')) return anonymousParser.parse(request, response, next);
-    const exchange = exchangeOf(request);
-    const { within } = (await exchange.isSignedIn()) ? userParser : anonymousParser;
-    await awaitLargeBodySlot(request, response, exchange.sender);
+    const { authentication } = contextOf(request);
+    const { within } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
+    await awaitLargeBodySlot(request, response, authentication.sender);
     within(request, response, next);
   };
 }

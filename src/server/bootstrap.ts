@@ -6,9 +6,9 @@ import type { Config } from '../platform/config';
 import { migrateUp } from '../database/migrate';
 import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
-import type { ClientOrigin } from '../exchange/clientorigin';
+import type { ClientOrigin } from '../request/clientorigin';
 import { models } from '../graphql/schema';
-import { startServices } from '../exchange/services';
+import { startServices } from '../request/services';
 import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
 export interface RunningApp {

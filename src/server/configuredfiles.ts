@@ -1,6 +1,6 @@
 /** Validation of the files and folders named by the configuration: data folder, TLS certificate and key. */
 import { checkDataDir } from '../database/datadir';
-import { ClientOrigin } from '../exchange/clientorigin';
+import { ClientOrigin } from '../request/clientorigin';
 import type { Config } from '../platform/config';
 import { readTls, type TlsFiles } from './tls';
 

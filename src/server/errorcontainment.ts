@@ -4,7 +4,7 @@
  */
 import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
-import { REQUEST_ID_HEADER } from '../exchange/clientorigin';
+import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import type { ErrorResponses } from './errorresponses';
 
 export class ErrorContainment {

@@ -3,8 +3,8 @@ import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
-import { REQUEST_ID_HEADER } from '../exchange/clientorigin';
-import { sendGraphQLError } from '../graphql/apollo';
+import { REQUEST_ID_HEADER } from '../request/clientorigin';
+import { sendGraphQLError } from '../graphql/httperrors';
 
 type Headers = Record<string, string>;
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
-import { MAX_LOGGED_LENGTH } from '../exchange/accesslog';
-import { REQUEST_ID_HEADER, type ClientOrigin } from '../exchange/clientorigin';
+import { MAX_LOGGED_LENGTH } from '../request/accesslog';
+import { REQUEST_ID_HEADER, type ClientOrigin } from '../request/clientorigin';
 import { REJECTED_MESSAGE } from '../platform/logging';
 
 /** Logs one line. Rejected requests are not authenticated, so only method, path and client address are known. */

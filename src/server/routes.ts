@@ -4,10 +4,11 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import type { Executor } from '../core/operation/executor';
-import type { Services } from '../exchange/services';
+import type { Services } from '../request/services';
 import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
-import { withHttpStatus, type GraphQLContext } from '../graphql/apollo';
+import { withHttpStatus } from '../graphql/httperrors';
+import type { GraphQLContext } from '../graphql/responsepolicy';
 import type { LiveTransports } from '../graphql/live/transports';
 import { trustedDocumentsMiddleware, type TrustedDocuments } from '../graphql/trusteddocuments';
 import { uploadMiddleware } from '../graphql/uploads';
@@ -44,7 +45,7 @@ export interface AppParts {
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
   live: LiveTransports;
-  exchanges: RequestContexts;
+  contexts: RequestContexts;
   readiness: ReadinessProbe;
   failures: ErrorResponses;
   scrape?: Scrape;
@@ -60,7 +61,7 @@ export function createExpressApp(parts: AppParts): Express {
   app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
-  app.use(notFoundHandler(parts.exchanges.of));
+  app.use(notFoundHandler(parts.contexts.of));
   app.use(parts.failures.expressErrorHandler);
   return app;
 }
@@ -81,36 +82,36 @@ function addProbes(app: Express, { services, readiness, scrape }: AppParts): voi
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
-function addPages(app: Express, { services, executor, restExecutor, prepare, exchanges }: AppParts): void {
+function addPages(app: Express, { services, executor, restExecutor, prepare, contexts }: AppParts): void {
   const { config, media } = services;
   // Pages declare that they have no icon. Browsers request it nevertheless when they show JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(exchanges.of, prepare));
+  app.use(signInRoutes(contexts.of, prepare));
   app.use(tabRoutes());
-  app.use(autocompleteRoutes(restExecutor.schema, prepare, exchanges.of));
-  app.use(playgroundRoutes(exchanges.of, config, executor.schema));
-  app.use(apiDocsRoutes(restExecutor.schema, exchanges.of));
+  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.of));
+  app.use(playgroundRoutes(contexts.of, config, executor.schema));
+  app.use(apiDocsRoutes(restExecutor.schema, contexts.of));
   app.use('/media', serveMedia(media));
-  app.use(muscleDrawingRoutes((id) => services.reference.get(Muscle, id)));
+  app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
 
-function addGraphQL(app: Express, { services, executor, trusted, apollo, live, exchanges }: AppParts): void {
+function addGraphQL(app: Express, { services, executor, trusted, apollo, live, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', graphqlJsonParser(config, exchanges.of), live.events);
-  app.use(exportRoutes({ executor, trusted, config, exchangeOf: exchanges.of, log }));
-  app.use('/graphql', uploadMiddleware(config, exchanges.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, exchanges));
+  app.use('/graphql', graphqlJsonParser(config, contexts.of), live.events);
+  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.of, log }));
+  app.use('/graphql', uploadMiddleware(config, contexts.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
 }
 
-const apolloRoute = (apollo: ApolloServer<GraphQLContext>, exchanges: RequestContexts): RequestHandler =>
+const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContexts): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
-      const exchange = exchanges.of(req);
+      const requestContext = contexts.of(req);
       try {
-        await exchange.authenticateOnce();
-        exchange.context.budget?.requireBudget();
+        await requestContext.authentication.authenticateOnce();
+        requestContext.resolverContext.budget?.requireBudget();
       } catch (error) {
-        throw withHttpStatus(error, exchange.headers());
+        throw withHttpStatus(error, requestContext.headers());
       }
-      return { exchange, full: exchange.context };
+      return { requestContext, full: requestContext.resolverContext };
     },
   });

@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Counter, Histogram } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
-import type { Services } from '../exchange/services';
+import type { Services } from '../request/services';
 import { CollectedMetrics } from './collectedmetrics';
 import { routeTemplate } from './routetemplates';
 
@@ -94,7 +94,7 @@ export class Metrics extends CollectedMetrics {
   }
 
   /** Records a request when its response was sent or its client has disconnected. */
-  answered({ request, response, context, rest, operation, ms }: CompletedRequest): void {
+  recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
     const { session, budget: spending, viewer, api } = context;
     const route = routeTemplate(request, rest);
     const status = response.writableFinished ? response.statusCode : 'aborted';
@@ -111,7 +111,7 @@ export class Metrics extends CollectedMetrics {
       this.operations.observe({ operation: this.operationLabel(operation, viewer !== null) }, ms / MS_PER_SECOND);
   }
 
-  readonly told = (api: string, code: string): void => {
+  readonly countError = (api: string, code: string): void => {
     const key = `${api} ${code}`;
     this.errors.set(key, (this.errors.get(key) ?? 0) + 1);
   };
@@ -254,7 +254,7 @@ export class Metrics extends CollectedMetrics {
 
   private addClientMetrics(): void {
     const { app, services } = this;
-    const { limit, budgets, changes } = services;
+    const { loginLimiter: limit, costLimiter: budgets, changeLog: changes } = services;
     const rejections = () => ({ ...app.rejected, login: limit.refused, budget: budgets.rejectedCount });
     this.addCounter('fitgraph_rejections_total', 'Requests rejected to protect the server, by reason', 'reason', rejections);
     this.addGauge(
@@ -273,7 +273,7 @@ export class Metrics extends CollectedMetrics {
   }
 
   private addCacheMetrics(): void {
-    const { memory, names, reference, database } = this.services;
+    const { derivedValues: memory, nameIndexes: names, catalogue: reference, database } = this.services;
     const entries = () => ({
       user_states: memory.size.states,
       user_values: memory.size.values,

@@ -113,10 +113,10 @@ test('instances tell each other what was spent', async () => {
   await ann.query(MUCH);
   const left = (await standing(ann)).remaining;
   expect(left).toBeLessThan(fresh - 300);
-  await one.services.budgets.share();
+  await one.services.costLimiter.share();
   // Who has something to tell hears of the others.
   await there.query('{ a: exercises { totalCount nodes { id } } b: __type(name: "License") { fields { name } } }');
-  await two.services.budgets.share();
+  await two.services.costLimiter.share();
   expect(Math.abs((await standing(there)).remaining - left)).toBeLessThan(150);
 });
 
@@ -124,11 +124,11 @@ test('what an operation gives back on one instance is not more than it reserved 
   const { one, two, ann, there } = await pair();
   const fresh = (await standing(ann)).remaining;
   await ann.query(MUCH);
-  await one.services.budgets.share();
+  await one.services.costLimiter.share();
   // Its estimate is several times the whole budget.
   expect((await there.get('/exercise/search/?term=sq')).status).toBe(200);
   await there.query('{ __type(name: "License") { fields { name } } }');
-  await two.services.budgets.share();
+  await two.services.costLimiter.share();
   expect(fresh - (await standing(there)).remaining).toBeGreaterThan(300);
 });
 
@@ -136,9 +136,9 @@ test('operations of one request that run at the same time give back what each ha
   const fitgraph = await started(SMALL);
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.budgets.spendingFor(
+  const spending = fitgraph.services.costLimiter.budgetFor(
     { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
-    () => '',
+    '',
   )!;
   const costs = [400, 100].map((total) => ({ total, bytes: 0, coordinate: 'Query' }));
   for (const cost of costs) spending.reserve(cost);
@@ -155,7 +155,7 @@ test('charges what is spent while the levels of all instances are exchanged', as
   const locker = await fitgraph.database.pool.connect();
   try {
     await locker.query('BEGIN; LOCK TABLE "budget" IN ACCESS EXCLUSIVE MODE');
-    const sharing = fitgraph.services.budgets.share();
+    const sharing = fitgraph.services.costLimiter.share();
     await lockIsAwaited(fitgraph);
     const before = (await standing(ann)).remaining;
     await ann.query(MUCH);
@@ -187,9 +187,9 @@ test('a document that is not valid is paid for by the time that it took, and ref
   // A millisecond is 500 units.
   expect(paid(first)).toBeGreaterThan(100);
   const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.budgets.spendingFor(
+  const spending = fitgraph.services.costLimiter.budgetFor(
     { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
-    () => '',
+    '',
   )!;
   spending.chargeResponseBytes(1024 * 11_000_000);
   expect(await ann.query(wrong)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });

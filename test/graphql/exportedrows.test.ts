@@ -246,8 +246,8 @@ describe('a long file', () => {
     const file = files(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
     const spend = (total: number) =>
-      other.services.budgets
-        .spendingFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, () => '')!
+      other.services.costLimiter
+        .budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!
         .reserve({ total, bytes: 0, coordinate: '' });
     spend(98_500);
     const began = performance.now();

@@ -42,7 +42,6 @@ test(seeded(`${count} random documents`), async () => {
     if (!invalid && request.kind === 'mutation') counts.mutations += 1;
     if (difference) found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
   }
-  contexts.stop();
   expect(found).toEqual([]);
   // Else the random documents say little.
   expect(counts.invalid).toBeLessThan(counts.compared / 2);

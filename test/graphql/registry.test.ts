@@ -51,22 +51,18 @@ test('each runs what is asked of it, over the same rows', async () => {
     workouts(where: { name: { in: $some } }, orderBy: { id: ASC }) { nodes { name nodeId } }
     weightEntriesGrouped(where: { date: { in: ["2021-03-01", "2021-03-02"] } }) { count }
   }`);
-  try {
-    const executors = schemas.map((schema) => new Executor(publicSchema(schema)));
-    const comments = ['first', 'second'];
-    const made: unknown[] = [];
-    for (const [index, executor] of executors.entries()) {
-      const { data } = (await executor.execute(create, undefined, await contexts.of(ann.token), {
-        comment: comments[index],
-        date: `2021-03-0${index + 1}`,
-      })) as any;
-      made.push({ name: comments[index], nodeId: data.createWorkout.workout.nodeId });
-    }
-    for (const executor of executors) {
-      const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
-      expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: [{ count: 2 }] } });
-    }
-  } finally {
-    contexts.stop();
+  const executors = schemas.map((schema) => new Executor(publicSchema(schema)));
+  const comments = ['first', 'second'];
+  const made: unknown[] = [];
+  for (const [index, executor] of executors.entries()) {
+    const { data } = (await executor.execute(create, undefined, await contexts.of(ann.token), {
+      comment: comments[index],
+      date: `2021-03-0${index + 1}`,
+    })) as any;
+    made.push({ name: comments[index], nodeId: data.createWorkout.workout.nodeId });
+  }
+  for (const executor of executors) {
+    const answer = await executor.execute(list, undefined, await contexts.of(ann.token), { some: comments });
+    expect(answer).toEqual({ data: { workouts: { nodes: made }, weightEntriesGrouped: [{ count: 2 }] } });
   }
 });

@@ -1,6 +1,6 @@
 /** The environment: what it means, and the line that says what is wrong with it. */
 import { ConfigError, readConfig } from '../../src/platform/config';
-import { ClientOrigin } from '../../src/exchange/clientorigin';
+import { ClientOrigin } from '../../src/request/clientorigin';
 
 const KEY = 'k'.repeat(32);
 

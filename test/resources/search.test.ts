@@ -180,7 +180,7 @@ describe('what is in memory', () => {
 
   test('it is read again before somebody searches', async () => {
     await searched(MEMORY, path);
-    const { names } = fitgraph.services;
+    const { nameIndexes: names } = fitgraph.services;
     const before = names.size;
     await add('Crab apple');
     await until('the names are read again', () => names.size === before + 1);

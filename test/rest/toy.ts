@@ -169,10 +169,9 @@ export class Orchard {
     schema,
     prepare: this.prepare,
     open: (request) => ({
-      context: undefined as never,
-      baseUrl: 'https://fruit.example.com',
-      languages: [],
-      authenticate: async () => request.headers.authorization === 'Token known',
+      resolverContext: undefined as never,
+      info: { baseUrl: 'https://fruit.example.com', languages: [] },
+      authentication: { authenticate: async () => request.headers.authorization === 'Token known' },
       sent: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
     }),

@@ -1,5 +1,5 @@
 /** A change that is sent again with its Idempotency-Key is not made again. */
-import { IdempotencyKeys } from '../../src/exchange/idempotency';
+import { IdempotencyKeys } from '../../src/request/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 import { lockIsAwaited } from '../setup/waits';

@@ -13,9 +13,9 @@ import { readConfig } from '../../src/platform/config';
 import type { CatalogueCache } from '../../src/core/cache/catalogue';
 import type { Database } from '../../src/database/connection';
 import { createLog } from '../../src/platform/logging';
-import { ClientOrigin } from '../../src/exchange/clientorigin';
+import { ClientOrigin } from '../../src/request/clientorigin';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
-import { startServices, type Services } from '../../src/exchange/services';
+import { startServices, type Services } from '../../src/request/services';
 import { createDatabase, open, SECRET_KEY, TIME_ZONE, type Content } from './databases';
 import { Person } from './person';
 import { Witness } from './witness';
@@ -71,7 +71,7 @@ export class Fitgraph {
     const witness = new Witness();
     const server = await listening(app, witness, log);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
-    return new Fitgraph(database, services.reference, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
+    return new Fitgraph(database, services.catalogue, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
       app.startDraining();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());

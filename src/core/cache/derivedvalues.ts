@@ -54,11 +54,11 @@ export class DerivedValueCache {
     // Uncommitted rows must not affect values that other requests read.
     if (context.atomic) return compute();
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
-    if (state.takenAt >= context.startedAt) return compute();
+    if (state.takenAt >= context.request.startedAt) return compute();
     return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
   }
 
-  private async statesOf(ownerIds: readonly number[], { session, catalogue: reference }: Context): Promise<State[]> {
+  private async statesOf(ownerIds: readonly number[], { session, services: { catalogue: reference } }: Context): Promise<State[]> {
     const cachedStates = ownerIds.map((id) => this.states.get(id));
     const { generation, snapshot: referenceSnapshot, tables } = reference;
     const rows = await session.query(

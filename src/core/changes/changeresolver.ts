@@ -140,7 +140,12 @@ function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
   const byTable = new Map(requestedEntities(args.types).map((entity) => [resourceOf(entity)!.table, entity]));
-  const { changes, ...rest } = await context.changeLog.read(watchedRows(args, context), args.since ?? null, first, context.session);
+  const { changes, ...rest } = await context.services.changeLog.read(
+    watchedRows(args, context),
+    args.since ?? null,
+    first,
+    context.session,
+  );
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
@@ -149,7 +154,7 @@ async function* followChanges(args: ChangesArgs, context: Context, signal: Abort
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
-  const unwatch = context.changeLog.watch(watchedRows(args, context), context.session.caller, onChange);
+  const unwatch = context.services.changeLog.watch(watchedRows(args, context), context.session.caller, onChange);
   try {
     let { since } = args;
     const isEnded = () => signal.aborted;
@@ -159,7 +164,7 @@ async function* followChanges(args: ChangesArgs, context: Context, signal: Abort
       let next: Changes;
       try {
         // Ends the subscription if the viewer's credentials have been revoked.
-        if (context.viewer) await context.confirmCredentials();
+        if (context.viewer) await context.account.confirmCredentials();
         context.loaders.clear();
         next = await changesPage({ ...args, since }, MAX_CHANGES, context);
       } catch (error) {

@@ -97,7 +97,7 @@ class KeyReader {
     const { by, firstDay, empty, timeZone: zone = null } = options;
     if (zone !== null && !isTimeZone(zone))
       throw invalidArgumentError(`${inputPath}.timeZone`, 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
-    const timeZone = zone ?? this.context.timeZone;
+    const timeZone = zone ?? this.context.services.timeZone;
     const moment = fieldSqlExpression(field, 't');
     const sql = (bind: BindParameter) => {
       const zoneSql = bind(timeZone);

@@ -87,8 +87,8 @@ export class Executor {
       const costError = this.reserveCost(cost, context);
       if (costError) return presentResult(costError, context);
       context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
-      const result = await (context.trace
-        ? context.trace.operation(operation.operation, name, () => run(context, coercion.values))
+      const result = await (context.request.trace
+        ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
         : run(context, coercion.values));
       context.budget?.settle(cost);
       return presentResult(result, context);
@@ -217,8 +217,8 @@ export class Executor {
       this.interpret(document, operationName, root)(context, variables);
     const run = () =>
       operation && isAtomic(operation) ? runAtomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
-    const result = await (context.trace && operation
-      ? context.trace.operation(operation.operation, operationNameOf(operation), run)
+    const result = await (context.request.trace && operation
+      ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
       : run());
     if (admission) context.budget?.settle(admission.cost);
     // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.

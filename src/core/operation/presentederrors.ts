@@ -9,14 +9,14 @@ export function presentResult(result: ExecutionResult, context: Context): Execut
   // One cause can fail several fields of a response; it is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
   const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
-  if (context.countErrorCode) for (const { extensions } of errors) context.countErrorCode(String(extensions.code));
+  if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
   return { ...result, errors };
 }
 
 /** Converts an error to one that clients may see. An unexpected error is logged in full; clients only see the request id. */
 function presentError(
   error: GraphQLError,
-  { log, requestId: id }: Context,
+  { services: { log }, request: { id: id } }: Context,
   databaseErrors: Map<unknown, ClientError | undefined>,
 ): GraphQLError {
   const { originalError, path, locations } = error;

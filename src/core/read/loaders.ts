@@ -131,13 +131,14 @@ function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Con
 /** Loads the row that a reference points to. Small public tables are read from memory, synchronously. */
 export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
-  if (resourceOf(entity)!.inMemory) return context.catalogue.get(entity, id);
+  if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
 }
 
 /** Loads the rows of an id list in its order, without those that are not visible. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
-  if (resourceOf(entity)!.inMemory) return ids.map((id) => context.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
+  if (resourceOf(entity)!.inMemory)
+    return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
   return Promise.all(ids.map((id) => rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id))).then((rows) =>
     rows.filter((row): row is Row => row !== null),
   );

@@ -96,7 +96,7 @@ export function groupByLevel(drafts: readonly RowDraft[]): RowDraft[][] {
 export function withDefaults(
   entity: Entity,
   input: FieldValues,
-  { timeZone, policies }: Pick<Context, 'timeZone' | 'policies'>,
+  { policies, services: { timeZone } }: Pick<Context, 'services' | 'policies'>,
 ): FieldValues {
   const values: FieldValues = { ...input };
   for (const field of fieldsOf(entity))

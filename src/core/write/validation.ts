@@ -23,7 +23,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   if (numbers.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (numbers.length === 0) return [];
-  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.catalogue.get(entity, id) !== null);
+  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const { bind, values } = createParameters();
   const where = joinByAnd([columnIn('id', numbers), ...conditions], 't', bind);
   const rows = await context.session.query(selectStatement({ columns: columnSet(entity, [], context.policies.textOrder), where }), values);
@@ -124,7 +124,7 @@ class Validation {
         addIssues(...typeMessages.map(invalidValueIssue));
         if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
-        const mistakes = field.mistakes(value, this.context.timeZone);
+        const mistakes = field.mistakes(value, this.context.services.timeZone);
         addIssues(...mistakes);
         if (!mistakes.length && field.inspect)
           lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));

@@ -4,8 +4,8 @@ import { getOperationAST, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
-import type { RequestContext } from '../../exchange/requestcontext';
-import { readDocument } from '../apollo';
+import type { RequestContext } from '../../request/requestcontext';
+import { readDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
 import { ExportError, exportError } from './errors';
@@ -54,11 +54,11 @@ function parseFlag(search: URLSearchParams, name: string): boolean {
 /** Throws `Refused` for an invalid request. */
 export function parseExportRequest(
   request: Request,
-  exchange: RequestContext,
+  requestContext: RequestContext,
   schema: GraphQLSchema,
   trusted: TrustedDocuments,
 ): ExportRequest {
-  const context: Context = exchange.context;
+  const context: Context = requestContext.resolverContext;
   const search = new URL(request.url, 'http://localhost').searchParams;
   const withBom = parseFlag(search, 'bom');
   const parameters = readParameters(request, search);
@@ -74,7 +74,7 @@ export function parseExportRequest(
   const operation = getOperationAST(document, name);
   if (!operation)
     throw exportError('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
-  exchange.operation = operation.name?.value ?? null;
+  requestContext.operation = operation.name?.value ?? null;
   const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
   if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
   const list = findExportedList(schema, document, operation, coercedVariables.values);

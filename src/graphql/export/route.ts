@@ -10,12 +10,12 @@ import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
 import { overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
-import type { RequestContext } from '../../exchange/requestcontext';
+import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
 import type { Caller } from '../../database/options';
 import type { Config } from '../../platform/config';
 import { Limiter } from '../../platform/limiter';
-import { withHttpStatus } from '../apollo';
+import { withHttpStatus } from '../httperrors';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { FORMATS, type Format } from './formats';
 import { PageReader } from './pages';
@@ -26,7 +26,7 @@ interface Dependencies {
   executor: Executor;
   trusted: TrustedDocuments;
   config: Pick<Config, 'exportTimeout' | 'maxExports'>;
-  exchangeOf(request: IncomingMessage): RequestContext;
+  contextOf(request: IncomingMessage): RequestContext;
   log: Logger;
 }
 
@@ -58,9 +58,9 @@ function writeText(response: Response, text: string): Promise<void> | undefined 
   });
 }
 
-async function identifyClient(exchange: RequestContext): Promise<void> {
+async function identifyClient(requestContext: RequestContext): Promise<void> {
   try {
-    await exchange.authenticateOnce();
+    await requestContext.authentication.authenticateOnce();
   } catch (error) {
     const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
@@ -74,11 +74,11 @@ class ExportResponse {
     private readonly dependencies: Dependencies,
     private readonly request: Request,
     private readonly response: Response,
-    private readonly exchange: RequestContext,
+    private readonly requestContext: RequestContext,
   ) {}
 
   async run(limiter: Limiter<Caller>, extension: string, format: Format): Promise<void> {
-    const { request, response, exchange } = this;
+    const { request, response, requestContext } = this;
     let caller: Caller | undefined;
     const timeout = this.startTimeout();
     try {
@@ -86,8 +86,8 @@ class ExportResponse {
         response.set('Allow', METHODS.join(', '));
         throw exportError(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
-      await identifyClient(exchange);
-      const { session }: Context = exchange.context;
+      await identifyClient(requestContext);
+      const { session }: Context = requestContext.resolverContext;
       acquireSlot(limiter, session.caller);
       caller = session.caller;
       await this.send(extension, format);
@@ -102,23 +102,23 @@ class ExportResponse {
   private startTimeout(): NodeJS.Timeout {
     const { config, log } = this.dependencies;
     const abort = () => {
-      log.warn({ id: this.exchange.id, ms: config.exportTimeout }, 'a file took too long');
+      log.warn({ id: this.requestContext.info.id, ms: config.exportTimeout }, 'a file took too long');
       this.response.destroy();
     };
     return setTimeout(abort, config.exportTimeout || 2 ** 31 - 1).unref();
   }
 
   private async send(extension: string, format: Format): Promise<void> {
-    const { request, response, exchange } = this;
+    const { request, response, requestContext } = this;
     const { executor, trusted } = this.dependencies;
-    const { list, variables, withBom, name } = parseExportRequest(request, exchange, executor.schema, trusted);
+    const { list, variables, withBom, name } = parseExportRequest(request, requestContext, executor.schema, trusted);
     const writer = format.writer(list, withBom);
     const clientGone = new AbortController();
     response.once('close', () => clientGone.abort());
-    const rows = new PageReader(list, executor, exchange.context, variables, clientGone.signal).rows();
+    const rows = new PageReader(list, executor, requestContext.resolverContext, variables, clientGone.signal).rows();
     const firstPage = await rows.next();
     response.status(200).set({
-      ...exchange.headers(),
+      ...requestContext.headers(),
       'Content-Type': format.mediaType,
       'Content-Disposition': `attachment; filename="${name}.${extension}"`,
     });
@@ -131,14 +131,14 @@ class ExportResponse {
 
   /** Sends an error response, or aborts the connection if the file has been started. */
   private handleError(error: unknown): void {
-    const { response, exchange } = this;
+    const { response, requestContext } = this;
     if (!response.headersSent) {
       if (!(error instanceof ExportError)) throw error;
-      const { viewer }: Context = exchange.context;
+      const { viewer }: Context = requestContext.resolverContext;
       return sendExportError(response, error, viewer !== null);
     }
     // A client that disconnected is not an error.
-    if (!response.destroyed) this.dependencies.log.error({ id: exchange.id, err: error }, 'a file could not be finished');
+    if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');
     response.destroy();
   }
 }
@@ -150,6 +150,6 @@ export function exportRoutes(dependencies: Dependencies): RequestHandler {
     const extension = request.path.startsWith(`${EXPORT_PATH}.`) ? request.path.slice(EXPORT_PATH.length + 1) : '';
     const format = FORMATS.get(extension);
     if (!format) return next();
-    await new ExportResponse(dependencies, request, response, dependencies.exchangeOf(request)).run(limiter, extension, format);
+    await new ExportResponse(dependencies, request, response, dependencies.contextOf(request)).run(limiter, extension, format);
   };
 }

@@ -4,8 +4,8 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import { createHandler } from 'graphql-sse/lib/use/express';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
-import type { RequestContext } from '../../exchange/requestcontext';
-import { withHttpStatus, sendGraphQLError } from '../apollo';
+import type { RequestContext } from '../../request/requestcontext';
+import { withHttpStatus, sendGraphQLError } from '../httperrors';
 import type { Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
@@ -37,16 +37,16 @@ export class EventStreamTransport {
   private readonly serve: (request: Request, response: Response) => Promise<void>;
   private isShuttingDown = false;
 
-  /** `exchangeOf` returns the request context of a request in progress. */
-  constructor(subscriptions: Subscriptions, exchangeOf: (request: IncomingMessage) => RequestContext) {
+  /** `contextOf` returns the request context of a request in progress. */
+  constructor(subscriptions: Subscriptions, contextOf: (request: IncomingMessage) => RequestContext) {
     this.serve = createHandler({
       // Distinct connections mode needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.follow,
       onSubscribe: async ({ raw }, params) => {
-        const exchange = exchangeOf(raw);
-        await exchange.authenticate();
-        const args = subscriptions.read({ ...params }, exchange);
+        const requestContext = contextOf(raw);
+        await requestContext.authentication.authenticate();
+        const args = subscriptions.read({ ...params }, requestContext);
         return Array.isArray(args) ? singleResult({ errors: args }) : args;
       },
     });

@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
-import type { RequestContext } from '../../exchange/requestcontext';
-import { readDocument } from '../apollo';
+import type { RequestContext } from '../../request/requestcontext';
+import { readDocument } from '../parseddocument';
 import { limitResultErrors } from '../errorlimits';
 import type { TrustedDocuments } from '../trusteddocuments';
 
@@ -62,9 +62,9 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
-  read(params: SubscriptionParams, exchange: RequestContext): SubscriptionArgs | GraphQLError[] {
+  read(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
-    const context: Context = exchange.context;
+    const context: Context = requestContext.resolverContext;
     let resolvedParams: SubscriptionParams;
     try {
       resolvedParams = this.trusted.resolve(params);
@@ -77,7 +77,7 @@ export class Subscriptions {
     const document = readDocument(schema, query, context.budget);
     if (!('kind' in document)) return [...limitResultErrors({ errors: document }, context.viewer !== null).errors!];
     const operation = getOperationAST(document, name);
-    exchange.operation = operation?.name?.value;
+    requestContext.operation = operation?.name?.value;
     if (operation?.operation !== 'subscription')
       return [badRequest(`Only subscriptions run here; queries and mutations go to POST ${GRAPHQL_PATH}.`)];
     if (isConditional(document, operation)) return [badRequest('The field of a subscription takes neither @skip nor @include.')];

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { RequestHandler } from 'express';
 import type { Executor } from '../../core/operation/executor';
-import type { RequestContext } from '../../exchange/requestcontext';
+import type { RequestContext } from '../../request/requestcontext';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { EventStreamTransport } from './eventstreams';
 import { WebSocketTransport, type SocketOptions } from './websockets';

@@ -6,10 +6,10 @@ import { CloseCode, GRAPHQL_TRANSPORT_WS_PROTOCOL, makeServer, type ConnectionIn
 import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
-import type { RequestContext } from '../../exchange/requestcontext';
-import { REQUEST_ID_HEADER } from '../../exchange/clientorigin';
+import type { RequestContext } from '../../request/requestcontext';
+import { REQUEST_ID_HEADER } from '../../request/clientorigin';
 import { Limiter } from '../../platform/limiter';
-import { withHttpStatus } from '../apollo';
+import { withHttpStatus } from '../httperrors';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
 
 /** Concurrent WebSockets of anonymous clients, in total and per client network. */
@@ -39,7 +39,7 @@ interface Connection {
   readonly request: IncomingMessage;
   /** Ids of subscriptions that are being set up. */
   readonly pendingIds: Set<string>;
-  exchange?: () => RequestContext;
+  openContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot. */
   network?: string;
 }
@@ -159,11 +159,11 @@ export class WebSocketTransport {
   private async connect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
     const { open, networkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
-    connection.exchange = () => open(request);
+    connection.openContext = () => open(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
-      if (await connection.exchange().authenticate()) return;
+      if (await connection.openContext().authentication.authenticate()) return;
       // A closed connection would never release its slot.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
@@ -188,14 +188,14 @@ export class WebSocketTransport {
   }
 
   private async readSubscription(connection: Connection, params: SubscriptionParams) {
-    const exchange = connection.exchange!();
+    const requestContext = connection.openContext!();
     try {
       // Load shedding applies to subscriptions, because open connections are cheap and subscriptions pass no other admission control.
       if (this.options.refuses(connection.network !== undefined)) throw overloadedError();
-      await exchange.authenticate();
+      await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];
     }
-    return this.subscriptions.read(params, exchange);
+    return this.subscriptions.read(params, requestContext);
   }
 }

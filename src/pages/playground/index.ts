@@ -5,17 +5,11 @@ import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import { PRIVATE_CACHE_CONTROL } from '../../rest/response';
-import type { Visitor } from '../layout';
+import type { RequestContext } from '../../request/requestcontext';
 import { PLAYGROUND_PATH, SCHEMA_PATH } from './answer/sharelink';
 import { assetHandler } from './assets';
 import { schemaFileHandler } from './schemafile';
 import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type Manifest } from './page';
-
-/** Authentication of the visitor. The session cookie authenticates queries only together with the CSRF token of the visitor. */
-interface RequestContext {
-  authenticate(): Promise<boolean>;
-  visitor(): Visitor;
-}
 
 interface Limits {
   /** Whether the server rejects operations that are not registered. */
@@ -54,13 +48,13 @@ export function playgroundRoutes(
   // The assets need these headers, too: a worker obeys the policy of its own response, not that of the page.
   router.use(PLAYGROUND_PATH, setSecurityHeaders);
   router.get(PLAYGROUND_PATH, async (req, res) => {
-    const context = contextOf(req);
-    const signedIn = await context.authenticate().catch(() => false);
+    const { authentication } = contextOf(req);
+    const signedIn = await authentication.authenticate().catch(() => false);
     if (introspection === 'users' && !signedIn)
       return res.set('Cache-Control', PRIVATE_CACHE_CONTROL).redirect(303, `/login?next=${encodeURIComponent(req.originalUrl)}`);
     // The manifest is read at each request, so that a new build needs no restart.
     const manifest = await readManifest(folder);
-    const visitor = context.visitor();
+    const visitor = authentication.visitor();
     res.set('Cache-Control', visitor.csrfToken === undefined ? 'no-cache' : PRIVATE_CACHE_CONTROL).type('html');
     if (manifest) res.send(renderPlaygroundPage({ manifest, visitor, address: req.originalUrl, persistedOnly }));
     else res.status(503).send(renderNotBuiltPage(visitor, persistedOnly));
@@ -75,13 +69,8 @@ export function playgroundRoutes(
   const sendSchema = schemaFileHandler(schema, introspection === 'anyone');
   router.get(SCHEMA_PATH, async (req, res, next) => {
     if (persistedOnly) return next();
-    if (
-      introspection === 'users' &&
-      !(await contextOf(req)
-        .authenticate()
-        .catch(() => false))
-    )
-      return next();
+    const { authentication } = contextOf(req);
+    if (introspection === 'users' && !(await authentication.authenticate().catch(() => false))) return next();
     await sendSchema(req, res);
   });
   router.use(ASSETS_PATH, assetHandler(join(folder, 'assets')));

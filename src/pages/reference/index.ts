@@ -9,7 +9,7 @@ import { sessionCookieName, CSRF_HEADER } from '../../auth/sessions';
 import { respondToPreflight } from '../../platform/cors';
 import { openApiSerializers } from '../../rest/openapi/document';
 import { API_BASE_PATH } from '../../rest/routes';
-import type { Visitor } from '../layout';
+import type { RequestContext } from '../../request/requestcontext';
 import { inlineStyleSource, securityHeaders } from '../securityheaders';
 import { LAYOUT_STYLE } from '../style';
 import { swaggerStartScript, apiDocsStyle } from './assets';
@@ -38,21 +38,16 @@ const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'
 
 const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`, "'self'");
 
-interface RequestContext {
-  /** Scheme and host as the client sees them. */
-  baseUrl: string;
-  /** Whether cookies are Secure. The name of the session cookie, which the document states, depends on it. */
-  secure: boolean;
-  authenticate(): Promise<boolean>;
-  visitor(): Visitor;
-}
-
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], rejectWrites);
   const textsFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
   const [documentTexts, secureDocumentTexts] = [textsFor(false), textsFor(true)];
-  serveDocument(router, (format, { baseUrl, secure }) => (secure ? secureDocumentTexts : documentTexts)[format](baseUrl), contextOf);
+  serveDocument(
+    router,
+    (format, { info, authentication: { secure } }) => (secure ? secureDocumentTexts : documentTexts)[format](info.baseUrl),
+    contextOf,
+  );
   servePage(router, contextOf);
   return router;
 }
@@ -93,8 +88,8 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
   router.get(DOCS, async (request, response) => {
     const context = contextOf(request);
     // The page is public: bad credentials are ignored.
-    await context.authenticate().catch(() => false);
-    const html = renderApiDocsPage({ document: ROOT, assets }, context.visitor());
+    await context.authentication.authenticate().catch(() => false);
+    const html = renderApiDocsPage({ document: ROOT, assets }, context.authentication.visitor());
     response.set(PAGE_HEADERS).type('html').send(html);
   });
   router.use(assets, (_request, response, next) => {

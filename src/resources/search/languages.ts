@@ -14,13 +14,13 @@ interface LanguageRow {
   shortName: string;
 }
 
-const allLanguages = ({ catalogue: reference }: Context): LanguageRow[] => reference.all(Language);
+const allLanguages = ({ services: { catalogue: reference } }: Context): LanguageRow[] => reference.all(Language);
 
 /** The language with this code, or without a code the first known one of Accept-Language. Defaults to English; undefined if no languages exist. */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);
   const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
-  const match = code ? byCode(code) : context.languages.map(byCode).find(Boolean);
+  const match = code ? byCode(code) : context.request.languages.map(byCode).find(Boolean);
   return match ?? byCode(ENGLISH);
 }
 

@@ -50,7 +50,7 @@ export class ExerciseHit {
   }
 
   @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
-  async imageThumbnail(@Ctx() { media }: Context): Promise<string | null> {
+  async imageThumbnail(@Ctx() { services: { media } }: Context): Promise<string | null> {
     return this.path === null ? null : mediaUrl(thumbnailPath(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
   }
 
@@ -113,7 +113,7 @@ export function findExercises(term: string, languages: readonly number[], contex
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
   const contains = matchesText(nameField.ingredient(), 'contains', term, true);
   const rows =
-    (await context.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
+    (await context.services.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));
   return rows.map((ingredient) => new IngredientHit(ingredient));
 }

@@ -37,7 +37,7 @@ export class TrainedMuscles {
   @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (exercises: readonly ExerciseMuscles[], { catalogue: reference }: Context): MuscleGroups<RowOf<Muscle>> =>
+const musclesOf = (exercises: readonly ExerciseMuscles[], { services: { catalogue: reference } }: Context): MuscleGroups<RowOf<Muscle>> =>
   groupMuscles(exercises, (id) => reference.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
@@ -149,7 +149,7 @@ export class CanonicalDay extends LazyParts {
 
   @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
   @Extensions({ only: 'rest' })
-  weekdays(@Ctx() { catalogue: reference }: Context): CanonicalWeekdays {
+  weekdays(@Ctx() { services: { catalogue: reference } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }

@@ -62,7 +62,12 @@ export default class WorkoutResolver extends crud(Workout) {
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout)
   canonicalRepresentation(@Root() workout: RowOf<Workout>, @Ctx() context: Context): Promise<CanonicalWorkout> {
-    return context.derivedValues.getOrCompute(`canonical ${workout.id}`, workout.userId, context, () => new CanonicalWorkout(workout));
+    return context.services.derivedValues.getOrCompute(
+      `canonical ${workout.id}`,
+      workout.userId,
+      context,
+      () => new CanonicalWorkout(workout),
+    );
   }
 
   @FieldResolver(() => ExerciseLogData, {

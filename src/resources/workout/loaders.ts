@@ -52,7 +52,7 @@ export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Pr
   loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
 
 /** The name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
-const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { catalogue: reference }: Context): string =>
+const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue: reference } }: Context): string =>
   reference.get(entity, id)?.name ?? '';
 
 export const summarizeSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>

@@ -9,9 +9,9 @@ import { pageEnvelope, parsePageWindow } from './pagination';
 
 export async function handleList(endpoint: Endpoint, request: RestRequest, schema: GraphQLSchema): Promise<RestResponse> {
   const { view, fields } = endpoint;
-  const { query, exchange, path } = request;
+  const { query, context, path } = request;
   const window = parsePageWindow(query, request.most);
-  const { where, parameters } = parseFilters(view.filters, fields, query, exchange.languages);
+  const { where, parameters } = parseFilters(view.filters, fields, query, context.info.languages);
   // A list of ids is checked beforehand, because one valid id makes the result non-empty although another one is unknown.
   if (parameters.some(({ error, references }) => error !== undefined || references?.isList))
     await rejectInvalidFilters(parameters, endpoint, request);
@@ -20,7 +20,7 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   const data = await runOperation(endpoint.list, request, variables);
   // An unknown id in a single-valued filter always gives an empty result, so the existence check is needed only then.
   if (data.page.totalCount === 0) await rejectInvalidFilters(parameters, endpoint, request);
-  return { status: 200, body: pageEnvelope(exchange.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
+  return { status: 200, body: pageEnvelope(context.info.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
 }
 
 /** Throws a 400 with the errors of all filter parameters, if there are any. */

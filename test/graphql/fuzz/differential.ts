@@ -3,17 +3,13 @@ import { execute, GraphQLError, parse, validate, type DocumentNode, type Executi
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Transaction } from 'sequelize';
-import { AccessTokens } from '../../../src/auth/accesstokens';
-import { Sessions } from '../../../src/auth/sessions';
 import type { Context } from '../../../src/core/context';
 import { ClientError } from '../../../src/core/model/errors';
 import type { Executor } from '../../../src/core/operation/executor';
 import { DerivedValueCache } from '../../../src/core/cache/derivedvalues';
 import type { Row } from '../../../src/database/rows';
 import { Session } from '../../../src/database/session';
-import { RequestContext } from '../../../src/exchange/requestcontext';
-import { ClearTextWarning } from '../../../src/exchange/cleartext';
-import { IdempotencyKeys } from '../../../src/exchange/idempotency';
+import { createContext } from '../../../src/request/requestcontext';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Request } from './documents';
 
@@ -47,36 +43,17 @@ class TakenBack extends Session {
 }
 
 export class Contexts {
-  private readonly idempotency: IdempotencyKeys;
-
-  constructor(private readonly fitgraph: Fitgraph) {
-    this.idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
-  }
+  constructor(private readonly fitgraph: Fitgraph) {}
 
   /** A request's context, of the owner of a token. */
   async of(token: string | undefined, transaction?: Transaction): Promise<Context> {
-    const { services, vault } = this.fitgraph;
-    const means = {
-      ...services,
-      memory: new DerivedValueCache(),
-      sessions: new Sessions(vault),
-      accessTokens: new AccessTokens(50),
-      exposure: new ClearTextWarning(services.config, services.origin, services.log),
-      idempotency: this.idempotency,
-    };
+    const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache() };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
-    const exchange = new RequestContext(request, means, ['token'], 'graphql');
-    await exchange.authenticate();
-    const context = exchange.context as Context;
-    // Budgets are the executor's business, and graphql-js knows none.
-    context.budget = undefined;
-    if (transaction) context.session = new TakenBack(this.fitgraph, transaction);
-    return context;
-  }
-
-  stop(): void {
-    this.idempotency.stop();
+    const { authentication, resolverContext } = createContext(services, request, 'graphql');
+    await authentication.authenticate();
+    // Without a budget, because graphql-js knows none.
+    return { ...resolverContext, budget: undefined, ...(transaction && { session: new TakenBack(this.fitgraph, transaction) }) };
   }
 }
 

@@ -8,10 +8,9 @@ const src = path.join(__dirname, '../../../src');
 const ROOMS = [
   ['index', 'cli'],
   ['server'],
-  ['graphql'],
-  // One request, whatever it asks for, and what is told of it.
-  ['exchange', 'telemetry'],
-  ['pages'],
+  ['graphql', 'pages'],
+  // The context of a request, and its observability.
+  ['request', 'telemetry'],
   // Questions over rows of several resources.
   ['analysis'],
   ['rest', 'resources', 'auth', 'transfer'],

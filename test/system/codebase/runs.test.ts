@@ -35,7 +35,7 @@ test('both runs have tests, and the suites are part of the first', () => {
 });
 
 test('what starts the server or a browser as a process is a test of the system', () => {
-  const started = within('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'browser/person.ts']));
+  const started = within('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'system/browser/person.ts']));
   expect(started).toEqual([]);
 });
 
@@ -50,7 +50,7 @@ test('each run is a command, `check:all` has both, and so has CI', () => {
   // All but the replay of the contract, which CI runs by itself.
   const [, ignored] = /^tests 'system tests' npm run test:system -- (.*)$/m.exec(ci)!;
   expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/system/contract/');
-  expect(runs.system.filter((file) => file.startsWith('contract/'))).toEqual(['contract/replay.test.ts']);
+  expect(runs.system.filter((file) => file.startsWith('system/contract/'))).toEqual(['system/contract/replay.test.ts']);
   expect(ci).toMatch(/^node scripts\/contract\.mjs --contract "\$contract"/m);
   for (const check of ['texts', 'schema', 'breaking']) {
     expect(scripts.check).toContain(`npm run check:${check}`);

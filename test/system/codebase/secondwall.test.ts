@@ -202,7 +202,7 @@ describe('changes', () => {
     };
     const id = bobs.get(entityOf('WeightEntry'))!;
     const [anns, bobsOwn] = [follow(ann), follow(bob)];
-    await until('both are followed', () => fitgraph.services.changes.watcherCount === 2);
+    await until('both are followed', () => fitgraph.services.changeLog.watcherCount === 2);
     for (const weight of ['82.00', '83.00', '84.00']) await bob.patch(`/weightentry/${id}/`, { weight });
     await until('bob has heard of it', () => bobsOwn.heard.some((event) => event.includes(`"${id}"`)));
     await Promise.all([anns.end(), bobsOwn.end()]);

@@ -26,12 +26,12 @@ export class FormBuilder {
     private readonly namingOf: ReturnType<typeof rowSearches>,
   ) {}
 
-  private async relatedRows(type: string, { exchange, signedIn }: RestRequest): Promise<RelationChoices> {
+  private async relatedRows(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
     const target = this.places.nameOf(type);
     const naming = this.namingOf(type);
     // Anonymous clients cannot see the rows of users.
     if (!naming || (naming.owned && !signedIn)) return { target };
-    const choices = await naming.rows(exchange.context, {}, MAX_CHOICES + 1);
+    const choices = await naming.rows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
     return { target, ...(naming.find && { searched: type }) };
   }
@@ -40,15 +40,15 @@ export class FormBuilder {
   lookedUp(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
-    { exchange }: RestRequest,
+    { context }: RestRequest,
   ): Promise<FormControl[]> {
     return Promise.all(
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searched || !text) return control;
         const { find, rows } = this.namingOf(control.searched)!;
-        if (!ID.test(text)) return { ...control, found: await find!(exchange.context, text) };
-        const [row] = (await rows(exchange.context, { id: { eq: text } }, 1)) ?? [];
+        if (!ID.test(text)) return { ...control, found: await find!(context.resolverContext, text) };
+        const [row] = (await rows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosen: String(row.label) }) };
       }),
     );
@@ -68,7 +68,7 @@ export class FormBuilder {
   private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<Record<string, unknown> | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS') return answer.body as Record<string, unknown>;
     if (SAFE_METHODS.includes(request.method)) return undefined;
-    const { data } = await endpoint.detail(request.exchange.context, { id });
+    const { data } = await endpoint.detail(request.context.resolverContext, { id });
     return data?.row ?? undefined;
   }
 

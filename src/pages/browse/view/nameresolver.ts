@@ -45,7 +45,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
     return naming && resolveName(naming, name, chosen, context);
   };
 
-  async function resolveForm({ fields }: Endpoint, { form, exchange }: RestRequest): Promise<void> {
+  async function resolveForm({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {
     if (!form?.body.form) return;
     const data = new Map(form.body.data);
     const lastText = (key: string) => {
@@ -54,7 +54,7 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
     };
     const values = { ...form.values };
     for (const { rest, relation } of singleRelations(fields)) {
-      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), exchange.context);
+      const id = await resolveId(relation!.type, lastText(rest), lastText(`${CHOSEN_ID_PREFIX}${rest}`), context.resolverContext);
       if (id === undefined) continue;
       data.set(rest, [id]);
       values[rest] = [id];
@@ -64,12 +64,12 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
     form.values = values;
   }
 
-  async function resolveQuery({ fields, view }: Endpoint, { query, exchange }: RestRequest): Promise<void> {
+  async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
       const [fact] = singleRelations(fields.filter(({ name }) => name === field));
       if (!fact || parse === 'ids' || parse === 'commaIds') continue;
       const name = key ?? fact.rest;
-      const id = await resolveId(fact.relation!.type, query.getAll(name).at(-1), undefined, exchange.context);
+      const id = await resolveId(fact.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);
       if (id !== undefined) query.set(name, id);
     }
   }

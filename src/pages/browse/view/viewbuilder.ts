@@ -95,7 +95,7 @@ export class ViewBuilder {
     const related = await this.forms.relatedOf(endpoint, request);
     const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
     const data = await this.readData(pageRoute, result);
-    const addUnit = forms.length ? await this.preferred.of(endpoint, request.exchange.context) : undefined;
+    const addUnit = forms.length ? await this.preferred.of(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
       const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
       return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
@@ -153,7 +153,7 @@ export class ViewBuilder {
   ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
     const { endpoint } = pageRoute;
-    const { context } = request.exchange;
+    const { resolverContext: context } = request.context;
     if (pageRoute.kind === 'list') {
       const name = plural(endpoint.type);
       if (answer.status !== 200 || request.method !== 'GET') return { name };
@@ -177,7 +177,7 @@ export class ViewBuilder {
 
 /** Returns the view of an unknown path. Views of known paths extend it. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
-  const { exchange, method, query, signedIn, path, route } = request;
+  const { context, method, query, signedIn, path, route } = request;
   return {
     kind: 'none',
     name: 'Page not found',
@@ -187,7 +187,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     path,
     query,
     base: API_BASE_PATH,
-    baseUrl: exchange.baseUrl,
+    baseUrl: context.info.baseUrl,
     status: answer.status,
     body: answer.body,
     headers,
@@ -206,7 +206,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     removable: false,
     locked: [],
     signedIn,
-    visitor: exchange.visitor?.() ?? {},
+    visitor: context.authentication.visitor?.() ?? {},
   };
 }
 

@@ -88,7 +88,7 @@ class Bucket {
 }
 
 /** Spending of one request. Its bucket is chosen at the first charge, when the viewer is known. */
-class RequestSpending implements RateBudget {
+class RequestBudget implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
   private fixed = 0;
@@ -202,14 +202,14 @@ export class CostLimiter {
     return this.buckets.size;
   }
 
-  spendingFor(context: Context, address: () => string): RateBudget | undefined {
+  budgetFor(context: Context, network: string): RateBudget | undefined {
     const { rates } = this;
     if (!rates) return undefined;
-    return new RequestSpending(
+    return new RequestBudget(
       this,
       () => {
         const { viewer } = context;
-        return viewer ? this.bucket(`user ${viewer.id}`, rates.user) : this.bucket(`from ${address()}`, rates.anonymous);
+        return viewer ? this.bucket(`user ${viewer.id}`, rates.user) : this.bucket(`from ${network}`, rates.anonymous);
       },
       context.session,
     );

@@ -1,7 +1,7 @@
 /** Links and addresses: what is believed of a request, and what an attacker may write into it. */
 import type { IncomingMessage } from 'node:http';
 import { ConfigError } from '../../src/platform/config';
-import { ClientOrigin } from '../../src/exchange/clientorigin';
+import { ClientOrigin } from '../../src/request/clientorigin';
 
 interface Sent {
   peer?: string;

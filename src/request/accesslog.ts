@@ -1,10 +1,9 @@
 /** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Context } from '../core/context';
 import { REQUEST_MESSAGE } from '../platform/logging';
-import type { Route } from '../rest/routes';
 import { routeTemplate } from '../telemetry/routetemplates';
-import type { RequestServices } from './requestcontext';
+import type { RequestContext } from './requestcontext';
+import type { Services } from './services';
 
 /** Maximum length in the log of a path or an operation name, which clients choose. */
 export const MAX_LOGGED_LENGTH = 200;
@@ -12,34 +11,26 @@ export const MAX_LOGGED_LENGTH = 200;
 const MAX_ADDRESS_LENGTH = 45;
 export const truncateAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
-interface ObservedRequest {
-  request: IncomingMessage;
-  services: Pick<RequestServices, 'log' | 'metrics' | 'tracing'>;
-  context: Context;
-  /** By `performance.now()`. */
-  startedAt: number;
-  address: string;
-  /** Read when the response closes. */
-  result: { readonly id: string; readonly operation?: string | null; readonly route?: Route };
-}
-
 /** Registers the observers. The access log never contains headers, bodies or query strings, which may hold secrets. */
 export function observeRequest(
+  request: IncomingMessage,
   response: ServerResponse,
-  { request, services, context, startedAt, address, result }: ObservedRequest,
+  requestContext: RequestContext,
+  { log, metrics, tracing }: Pick<Services, 'log' | 'metrics' | 'tracing'>,
 ): void {
-  const { log, metrics, tracing } = services;
+  const { info, resolverContext } = requestContext;
   const isLogged = log.isLevelEnabled('info');
   const trace = tracing?.begin(request);
-  context.trace = context.session.trace = trace;
+  info.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
   // Read now, because Express rewrites the URL while routing.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   response.once('close', () => {
-    const ms = performance.now() - startedAt;
-    const { viewer, session } = context;
-    const { id, operation, route } = result;
+    const ms = performance.now() - info.startedAt;
+    const { viewer, session } = resolverContext;
+    const { id, address } = info;
+    const { operation, route } = requestContext;
     const status = response.statusCode;
     if (isLogged)
       log.info(
@@ -67,6 +58,6 @@ export function observeRequest(
         'fitgraph.request.id': id,
       },
     });
-    metrics?.answered({ request, response, context, rest: route, operation, ms });
+    metrics?.recordResponse({ request, response, context: resolverContext, rest: route, operation, ms });
   });
 }

@@ -1,9 +1,11 @@
 /** Long-lived services of a server process, started and stopped together. */
 import type { Logger } from 'pino';
+import { AccessTokens } from '../auth/accesstokens';
 import { LoginRateLimiter } from '../auth/loginratelimiter';
 import { EventRetention } from '../auth/securityevents';
+import { Sessions } from '../auth/sessions';
 import { TokenVault } from '../auth/tokens';
-import { CostLimiter } from './costlimit';
+import type { ResolverServices } from '../core/context';
 import type { Config } from '../platform/config';
 import { ChangeLog } from '../core/changes/changelog';
 import { NotificationListener } from '../core/changes/listener';
@@ -20,25 +22,30 @@ import { Media } from '../files/media';
 import { FileRemoval } from '../files/removal';
 import { finishInterruptedRestores } from '../transfer/backup/files';
 import { deleteAbandonedUploads } from '../platform/multipart';
+import type { Metrics } from '../telemetry/metrics';
+import type { Tracing } from '../telemetry/tracing';
+import { ClearTextWarning } from './cleartext';
 import type { ClientOrigin } from './clientorigin';
+import { CostLimiter } from './costlimit';
+import { IdempotencyKeys } from './idempotency';
 
-export interface Services {
+export interface Services extends ResolverServices {
   config: Config;
   database: Database;
-  listener: NotificationListener;
-  reference: CatalogueCache;
-  memory: DerivedValueCache;
-  names: NameIndexes;
-  changes: ChangeLog;
   vault: TokenVault;
-  limit: LoginRateLimiter;
-  budgets: CostLimiter;
+  sessions: Sessions;
+  accessTokens: AccessTokens;
+  loginLimiter: LoginRateLimiter;
+  clearTextWarning: ClearTextWarning;
+  costLimiter: CostLimiter;
+  idempotency: IdempotencyKeys;
+  listener: NotificationListener;
   widths: AverageWidths;
   media: Media;
   origin: ClientOrigin;
-  /** Identifies this process among those that share the database. */
-  instance: number;
-  log: Logger;
+  /** Absent when disabled by the configuration. */
+  metrics?: Metrics;
+  tracing?: Tracing;
 }
 
 /** Starts all services. Listens for notifications before it loads caches, so that no change in between is missed. */
@@ -51,54 +58,59 @@ export async function startServices(
 ): Promise<{ services: Services; stop(): Promise<void> }> {
   await useViewerRole(database, (message) => log.warn(message));
   const listener = new NotificationListener(database, log);
-  const reference = new CatalogueCache(database, allEntities(), listener, log);
-  const names = new NameIndexes(database, allEntities(), listener, log);
-  const changes = new ChangeLog(database, listener, log);
+  const catalogue = new CatalogueCache(database, allEntities(), listener, log);
+  const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
+  const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.timeout = config.imageTimeout;
   const media = Media.of(config);
   if (config.bucket || config.ownMediaDir) await media.files.check();
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
-  await reference.reload();
-  await changes.start();
-  await names.start();
+  await catalogue.reload();
+  await changeLog.start();
+  await nameIndexes.start();
   await deleteAbandonedUploads(config.dataDir);
   // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
   await finishInterruptedRestores(database, media);
   await removal.run();
-  const limit = new LoginRateLimiter(database, config);
-  const budgets = new CostLimiter(database, config.budget, log);
-  budgets.start();
+  const costLimiter = new CostLimiter(database, config.budget, log);
+  costLimiter.start();
   const widths = new AverageWidths();
   await widths.follow(database, log);
   database.replica?.follow((text) => database.ask(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();
+  const idempotency = new IdempotencyKeys(database, vault, config.keptAnswers, config.maxKeys, listener.instance);
   return {
     services: {
       config,
+      timeZone: config.timeZone,
+      log,
       database,
       listener,
-      reference,
-      memory: new DerivedValueCache(),
-      names,
-      changes,
+      catalogue,
+      derivedValues: new DerivedValueCache(),
+      nameIndexes,
+      changeLog,
       vault,
-      limit,
-      budgets,
+      sessions: new Sessions(vault),
+      accessTokens: new AccessTokens(config.maxTokens),
+      loginLimiter: new LoginRateLimiter(database, config),
+      clearTextWarning: new ClearTextWarning(config, origin, log),
+      costLimiter,
+      idempotency,
       widths,
       media,
       origin,
-      instance: listener.instance,
-      log,
     },
     async stop() {
-      changes.stop();
-      budgets.stop();
+      idempotency.stop();
+      changeLog.stop();
+      costLimiter.stop();
       widths.stop();
       retention.stop();
-      names.stop();
+      nameIndexes.stop();
       await listener.stop();
       await removal.settled();
       imageWorkerPool.end();

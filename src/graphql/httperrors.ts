@@ -1,0 +1,43 @@
+/** HTTP status and headers of GraphQL errors that are known before an operation runs. */
+import { HeaderMap } from '@apollo/server';
+import { GraphQLError } from 'graphql';
+import Negotiator from 'negotiator';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { CsrfError } from '../auth/sessions';
+import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/statuses';
+
+/** Whether a retry may succeed, because the server was overloaded or the database unavailable. */
+export const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) =>
+  TEMPORARY_ERROR_CODES.includes(String(extensions?.code));
+export const responseHeaders = (retryAfter: unknown, additionalHeaders: Record<string, string> = {}) => {
+  const headers = Object.entries(additionalHeaders).map(([name, value]): [string, string] => [name.toLowerCase(), value]);
+  return new HeaderMap(retryAfter === undefined ? headers : [...headers, ['retry-after', String(retryAfter)]]);
+};
+
+/** Adds the HTTP status to an authentication error for GraphQL: 401, 403 for CSRF, or the status of overload and rate limits. */
+export function withHttpStatus(error: unknown, headers: Record<string, string> = {}): unknown {
+  if (!(error instanceof GraphQLError)) return error;
+  if (isTransient(error) || error.extensions.code === 'RATE_LIMITED') {
+    const { code, retryAfter } = error.extensions;
+    return new GraphQLError(error.message, {
+      extensions: {
+        ...error.extensions,
+        http: { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter, headers) },
+      },
+    });
+  }
+  const [code, status] = error instanceof CsrfError ? ['FORBIDDEN', 403] : ['UNAUTHENTICATED', 401];
+  return new GraphQLError(error.message, { extensions: { code, http: { status } } });
+}
+
+export const JSON_TYPE = 'application/json';
+
+/** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
+export const mediaTypeOf = (accept: string | undefined): string =>
+  new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;
+
+/** Sends a GraphQL error response without involving Apollo. */
+export function sendGraphQLError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
+  response.writeHead(status, { 'Content-Type': `${mediaTypeOf(request.headers.accept)}; charset=utf-8` });
+  response.end(JSON.stringify({ errors: [{ message, extensions: { code } }] }));
+}

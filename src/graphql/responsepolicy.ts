@@ -1,0 +1,147 @@
+/**
+ * Response of a GraphQL operation over HTTP, as one Apollo plugin: charges, Idempotency-Key, status, headers and serialization. The steps before the
+ * response is sent depend on each other and run in this order.
+ */
+import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequestContext } from '@apollo/server';
+import { GraphQLError, type FormattedExecutionResult } from 'graphql';
+import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/statuses';
+import type { Context } from '../core/context';
+import { ClientError, resultTooLargeError } from '../core/model/errors';
+import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
+import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljson';
+import type { ClaimResult } from '../request/idempotency';
+import type { RequestContext } from '../request/requestcontext';
+import { limitFormattedErrors } from './errorlimits';
+import { isTransient, JSON_TYPE, mediaTypeOf, responseHeaders } from './httperrors';
+
+export interface GraphQLContext {
+  requestContext: RequestContext;
+  full: Context;
+}
+
+/** Errors of well-formed requests whose operation was rejected before execution. */
+const REJECTED_OPERATION_CODES = ['GRAPHQL_PARSE_FAILED', 'GRAPHQL_VALIDATION_FAILED', 'OPERATION_RESOLUTION_FAILURE', 'BAD_USER_INPUT'];
+
+/** Errors that are not stored under an Idempotency-Key, because a retry may succeed. */
+const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIMITED', 'CLIENT_GONE', ...TEMPORARY_ERROR_CODES];
+
+type Http = GraphQLRequestContext<BaseContext>['response']['http'];
+
+export const responsePolicy = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+  requestDidStart: async ({ request, contextValue: { requestContext, full } }) => {
+    // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
+    request.operationName ||= undefined;
+    let attempt: ClaimResult | undefined;
+    // Parsing and validation are charged even for invalid documents.
+    const chargeDuration = async () => {
+      const startedAt = performance.now();
+      return async () => full.budget?.chargeMilliseconds(performance.now() - startedAt);
+    };
+    return {
+      parsingDidStart: chargeDuration,
+      validationDidStart: chargeDuration,
+      async didResolveOperation({ operation, source }) {
+        if (operation?.operation !== 'mutation') return;
+        attempt = await claimKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
+      },
+      async responseForOperation() {
+        if (!attempt || !('kept' in attempt)) return null;
+        const { status, body } = attempt.kept;
+        return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
+      },
+      async willSendResponse({ response: { http, body }, operation }) {
+        requestContext.operation = operation && (operation.name?.value ?? null);
+        if (body.kind !== 'single') return;
+        const result = body.singleResult;
+        if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, full.viewer !== null);
+        setOverloadStatus(http, result);
+        // Before the status depends on the media type, which may differ when the request is repeated.
+        if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
+        setStatusByMediaType(http, result, request.http?.headers.get('accept'));
+        setLimitStatus(http, result);
+        const text = await serialize(result, full, maxResponse, http);
+        full.budget?.chargeResponseBytes(Buffer.byteLength(text));
+        for (const [name, value] of Object.entries(requestContext.headers())) http.headers.set(name.toLowerCase(), value);
+        body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
+      },
+    };
+  },
+});
+
+/** Claims the Idempotency-Key of a mutation, so that a repeated one receives the stored response instead of running again. */
+async function claimKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
+  try {
+    return await idempotency.claim(body);
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const { code, retryAfter } = error.extensions;
+    const http = { status: HTTP_STATUS_BY_ERROR_CODE[String(code)], headers: responseHeaders(retryAfter) };
+    throw new GraphQLError(error.message, { extensions: { ...error.extensions, http } });
+  }
+}
+
+async function storeResult(
+  { claim }: Extract<ClaimResult, { claim: unknown }>,
+  http: Http,
+  result: FormattedExecutionResult,
+): Promise<void> {
+  const isRetryable = result.errors?.some(({ extensions }) => RETRYABLE_CODES.includes(String(extensions?.code)));
+  await (isRetryable ? claim.release() : claim.storeResponse({ status: http.status ?? 200, body: result }));
+}
+
+/** Sets status 503 and Retry-After if an overloaded server produced no data, so that clients can retry the operation. */
+function setOverloadStatus(http: Http, { errors, data }: FormattedExecutionResult): void {
+  const overloadError = errors?.find(({ extensions }) => extensions?.retryAfter !== undefined && isTransient({ extensions }));
+  if (!overloadError || Object.values(data ?? {}).some((value) => value !== null)) return;
+  http.status = 503;
+  http.headers.set('retry-after', String(overloadError.extensions!.retryAfter));
+}
+
+/**
+ * Sends rejected operations with status 200 as application/json, because another status could come from an intermediary and clients would ignore the
+ * body. With application/graphql-response+json the status is 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ */
+function setStatusByMediaType(http: Http, { errors }: FormattedExecutionResult, accept: string | undefined): void {
+  if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
+  if (mediaTypeOf(accept) === JSON_TYPE) http.status = 200;
+}
+
+/** Sets status 429 for an exhausted cost budget and 400 for an oversized result. */
+function setLimitStatus(http: Http, { errors }: FormattedExecutionResult): void {
+  const { code, retryAfter } = errors?.[0]?.extensions ?? {};
+  if (code === 'RESULT_TOO_LARGE') http.status = 400;
+  if (code !== 'RATE_LIMITED') return;
+  http.status = 429;
+  http.headers.set('retry-after', String(retryAfter));
+}
+
+class SerializedBody {
+  constructor(readonly text: string) {}
+}
+
+/** Serializer for Apollo, which leaves a response that the policy has serialized as it is. */
+export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
+  data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
+
+/** Returns the response as JSON, or an error with status 400 if it exceeds the size limit. */
+async function serialize(
+  { errors, data, extensions }: FormattedExecutionResult,
+  full: Context,
+  maxResponse: number,
+  http: Http,
+): Promise<string> {
+  const result = { errors, data, extensions };
+  const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
+  const text = introspectionJson
+    ? `{"data":${introspectionJson}}`
+    : full.responseSize?.isLong
+      ? await stringifyIncrementally(result, maxResponse).catch(whenTooLong)
+      : JSON.stringify(result);
+  if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;
+  http.status = 400;
+  return JSON.stringify({ errors: [resultTooLargeError(maxResponse)] });
+}
+
+function whenTooLong(error: unknown): undefined {
+  if (!(error instanceof JsonTooLongError)) throw error;
+}

@@ -1,0 +1,45 @@
+/** Execution of a request at most once per Idempotency-Key: a repeated request receives the stored response. */
+import type { IncomingMessage } from 'node:http';
+import type { Context } from '../core/context';
+import { toClientError } from '../core/model/errors';
+import type { ClaimResult, StoredResponse } from './idempotency';
+import type { Services } from './services';
+
+export class IdempotentExecution {
+  constructor(
+    private readonly request: IncomingMessage,
+    private readonly services: Pick<Services, 'idempotency' | 'log'>,
+    private readonly context: Context,
+  ) {}
+
+  /** Claims the Idempotency-Key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. */
+  async claim(body: unknown): Promise<ClaimResult | undefined> {
+    const { method, url, headers } = this.request;
+    const { viewer, session } = this.context;
+    const key = headers['idempotency-key'];
+    if (key === undefined || !viewer) return undefined;
+    // Scopes are part of the fingerprint, so that a token with fewer of them cannot read a stored response.
+    const { id, scopes } = viewer;
+    // Runs to its end even if the client disconnects: the client repeats the request to learn the result.
+    session.completeRegardless();
+    return this.services.idempotency
+      .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
+      .catch((error: unknown) => {
+        throw toClientError(error, this.services.log, this.context.request.id) ?? error;
+      });
+  }
+
+  /** Runs the operation, or returns the stored response if it was run before with the same Idempotency-Key. */
+  async once(body: unknown, run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+    const attempt = await this.claim(body);
+    if (!attempt) return run();
+    if ('kept' in attempt) return attempt.kept;
+    const { claim } = attempt;
+    const response = await run().catch(async (error: unknown) => {
+      await claim.release();
+      throw error;
+    });
+    await claim.storeResponse(response);
+    return response;
+  }
+}

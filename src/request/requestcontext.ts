@@ -1,0 +1,71 @@
+/** The context of one HTTP request, the same for all front ends. The pipeline in docs/architecture.md names the step that uses each part. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Context } from '../core/context';
+import { POLICIES, type Api } from '../core/policies';
+import { Loaders } from '../core/read/loaders';
+import type { Route } from '../rest/routes';
+import { AccountService } from './account';
+import { Authentication } from './authentication';
+import { rateLimitHeaders } from './costlimit';
+import { IdempotentExecution } from './idempotentexecution';
+import { describeRequest, type HttpRequestInfo } from './requestinfo';
+import type { Services } from './services';
+
+/** Accepted schemes of the Authorization header, in lower case. */
+const AUTH_SCHEMES: Readonly<Record<Api, readonly string[]>> = { rest: ['token'], graphql: ['token', 'bearer'] };
+
+export interface RequestContext {
+  readonly info: HttpRequestInfo;
+  readonly authentication: Authentication;
+  readonly account: AccountService;
+  readonly idempotency: IdempotentExecution;
+  /** Context value of GraphQL operations. */
+  readonly resolverContext: Context;
+  /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
+  operation?: string | null;
+  route?: Route;
+  /** Charges the client's budget for a response body of `bytes` bytes. */
+  sent(bytes: number): void;
+  /** Response headers with rate limits and server timing. */
+  headers(): Record<string, string>;
+}
+
+/** `api`: the interface whose policies apply. HTML pages outside of REST have those of GraphQL. */
+export function createContext(services: Services, request: IncomingMessage, api: Api): RequestContext {
+  const { config, metrics } = services;
+  const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
+  const session = services.database.session();
+  session.setClient('anonymous', info.network);
+  const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
+  const account = new AccountService(request, services, session, info, authentication);
+  const resolverContext: Context = {
+    request: info,
+    get viewer() {
+      return authentication.viewer;
+    },
+    api,
+    policies: POLICIES[api],
+    session,
+    loaders: new Loaders(),
+    account,
+    services,
+  };
+  resolverContext.budget = services.costLimiter.budgetFor(resolverContext, info.network);
+  const timing = () => ({ 'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"` });
+  return {
+    info,
+    authentication,
+    account,
+    idempotency: new IdempotentExecution(request, services, resolverContext),
+    resolverContext,
+    sent: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
+    headers: () => ({ ...(config.serverTiming && timing()), ...rateLimitHeaders(resolverContext.budget) }),
+  };
+}
+
+/** Cancels the database work of a request when its client disconnects before the response is sent. */
+export function cancelOnDisconnect({ resolverContext: { session } }: RequestContext, response: ServerResponse): void {
+  response.once('close', () => {
+    if (!response.writableFinished) session.cancelReads();
+  });
+}
