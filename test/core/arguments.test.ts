@@ -1,4 +1,4 @@
-/** Arguments of a list that are no good are told by their names, at the field that has them, wherever the list stands. */
+/** Invalid list arguments are reported by name at the path of their field, at any depth. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -18,13 +18,13 @@ const LENGTHY = ['Ensure this list has no more than 50 elements.'];
 const ORDERS = Array.from({ length: 51 }, () => ({ id: 'ASC' }));
 
 const EXERCISES: [string, object, object][] = [
-  ['too long a search', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
+  ['a search text that is too long', { where: { name: { search: LONG } } }, { 'where.name.search': TOO_LONG }],
   ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
-  ['an order by too much', { orderBy: ORDERS }, { orderBy: LENGTHY }],
+  ['too many elements in orderBy', { orderBy: ORDERS }, { orderBy: LENGTHY }],
 ];
 const ENTRIES: [string, object, object][] = [
   ['too many conditions', { where: { or: MANY } }, { where: TOO_MANY }],
-  ['an order by too much', { orderBy: ORDERS }, { orderBy: LENGTHY }],
+  ['too many elements in orderBy', { orderBy: ORDERS }, { orderBy: LENGTHY }],
 ];
 
 const DECLARED = (type: string) => `query ($where: ${type}Where, $orderBy: [${type}Order!])`;
@@ -36,10 +36,10 @@ async function refused(document: string, variables: object, path: (string | numb
   for (const { extensions } of errors!) expect(extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
 }
 
-describe.each(EXERCISES)('%s', (_name, variables, fields) => {
-  test('of a list', () => refused(`${DECLARED('Exercise')} { exercises${GIVEN} }`, variables, ['exercises'], fields));
+describe.each(EXERCISES)('a list with %s', (_name, variables, fields) => {
+  test('is rejected at the root', () => refused(`${DECLARED('Exercise')} { exercises${GIVEN} }`, variables, ['exercises'], fields));
 
-  test('of a list below a row', () =>
+  test('is rejected below a row', () =>
     refused(
       `${DECLARED('Exercise')} { exerciseCategory(id: 1) { found: exercises${GIVEN} } }`,
       variables,
@@ -47,7 +47,7 @@ describe.each(EXERCISES)('%s', (_name, variables, fields) => {
       fields,
     ));
 
-  test('of lists below several rows', () =>
+  test('is rejected below the rows of a list', () =>
     refused(
       `${DECLARED('Exercise')} { exerciseCategories { exercises${GIVEN} } }`,
       variables,
@@ -55,17 +55,17 @@ describe.each(EXERCISES)('%s', (_name, variables, fields) => {
       fields,
     ));
 
-  test('of one list beside good ones', async () => {
+  test('is rejected at its own alias beside a valid list', async () => {
     const document = `${DECLARED('Exercise')} { viewer { id } exerciseCategory(id: 1) { good: exercises { nodes { id } } bad: exercises${GIVEN} } }`;
     await refused(document, variables, ['exerciseCategory', 'bad'], fields);
   });
 });
 
-describe.each(ENTRIES)('%s', (_name, variables, fields) => {
-  test('of one’s own list', () => refused(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
+describe.each(ENTRIES)('a list of owned rows with %s', (_name, variables, fields) => {
+  test('is rejected', () => refused(`${DECLARED('WeightEntry')} { weightEntries${GIVEN} }`, variables, ['weightEntries'], fields));
 });
 
-test('too long a search in one’s own list', () =>
+test('rejects a search text that is too long in a list of owned rows', () =>
   refused(`${DECLARED('Workout')} { workouts${GIVEN} }`, { where: { name: { search: LONG } } }, ['workouts'], {
     'where.name.search': TOO_LONG,
   }));

@@ -1,4 +1,4 @@
-/** Models are read together with the rows around them, as the facts of their fields say. */
+/** Sequelize associations that are derived from the metadata of fields. */
 import type { Transaction } from 'sequelize';
 import type { Model, ModelCtor } from 'sequelize-typescript';
 import { childrenOf, fieldsOf } from '../../src/core/model/fields';
@@ -37,14 +37,14 @@ const counted = () => {
   return { statements, logging: (text: string) => void statements.push(text) };
 };
 
-/** As the request of a user reads: PostgreSQL shows it the rows of that user. */
+/** Runs `work` with Ann as the session user, so that row-level security shows only her rows. */
 async function asAnn<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
   const session = fitgraph.database.session();
   session.setClient('users', ann.id);
   return session.transaction(work);
 }
 
-test('a workout with its days and their sets, in one statement', async () => {
+test('reads a workout with its days, set groups and planned sets in one statement', async () => {
   const { statements, logging } = counted();
   const found = await asAnn((transaction) =>
     Workout.findAll({
@@ -76,14 +76,14 @@ test('a workout with its days and their sets, in one statement', async () => {
   ]);
 });
 
-test('without a word on columns, models and aliases', async () => {
+test('includes children without explicit attributes or aliases', async () => {
   const [found] = await asAnn((transaction) =>
     Workout.findAll({ where: { id: workoutId }, include: [{ model: TrainingDay, include: [SetGroup] }], transaction }),
   );
   expect(found!.days.map(({ setGroups }) => setGroups.map(({ sets }) => sets)).sort()).toEqual([[1], [3]]);
 });
 
-test('a parent, and what it hangs below in turn', async () => {
+test('includes the parent and its ancestors', async () => {
   const found = await asAnn((transaction) =>
     SetGroup.findOne({
       where: { sets: 3 },
@@ -94,7 +94,7 @@ test('a parent, and what it hangs below in turn', async () => {
   expect(found!.get({ plain: true })).toMatchObject({ trainingDay: { name: 'Day 3', workout: { user: { username: 'ann' } } } });
 });
 
-test('links, from either side', async () => {
+test('includes many-to-many links from either side', async () => {
   const days = await asAnn((transaction) =>
     TrainingDay.findAll({
       transaction,
@@ -129,10 +129,10 @@ test('links, from either side', async () => {
   }
 });
 
-/** Worked out, by way of another row or by several columns. */
+/** Relations that are computed from another row or from several columns. */
 const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
 
-test('every reference, every set of links and all that hangs below a row is an association that can be read', async () => {
+test('provides a readable association for every reference, link and child list except computed ones', async () => {
   const missing: string[] = [];
   let read = 0;
   for (const entity of allEntities()) {

@@ -27,7 +27,7 @@ beforeEach(async () => {
   await fitgraph.sql('DELETE FROM "weight_entry"');
 });
 
-test('all of them are written, each sees what was written before it, and the answer is that of single mutations', async () => {
+test('writes all fields, shows earlier writes to later fields and returns ordinary payloads', async () => {
   const { data, errors } = await ann.query(`mutation @atomic {
     one: ${created('one')} { workout { name days { name weekdays } canonicalRepresentation { days { day { name } } } } errors { message } }
     two: ${created('two')} { workout { name } }
@@ -45,10 +45,10 @@ test('all of them are written, each sees what was written before it, and the ans
 });
 
 test.each([
-  ['a value', `createWorkout(input: { name: "${'x'.repeat(101)}" })`, ['input', 'name']],
-  ['a row that is not there', 'updateWorkout(id: 999999, input: { name: "x" })', ['id']],
-  ['a deletion', 'deleteWorkout(id: 999999)', ['id']],
-])('if %s is wrong, nothing is written, and its payload says why', async (_what, wrong, path) => {
+  ['the validation of a value', `createWorkout(input: { name: "${'x'.repeat(101)}" })`, ['input', 'name']],
+  ['an update of a missing row', 'updateWorkout(id: 999999, input: { name: "x" })', ['id']],
+  ['a delete of a missing row', 'deleteWorkout(id: 999999)', ['id']],
+])('writes nothing and reports the reason in the payload when %s fails', async (_what, wrong, path) => {
   const { data, errors } = await ann.query(`mutation @atomic {
     before: ${created('before')} { workout { id } } wrong: ${wrong} { errors { path } } after: ${created('after')} { workout { id } } }`);
   expect(data).toEqual({ before: null, wrong: { errors: [{ path }] }, after: null });
@@ -63,7 +63,7 @@ test.each([
   expect(await workouts()).toEqual([]);
 });
 
-test('a conflict is one of the failures, and shows the row that is in the way', async () => {
+test('rolls back on a conflict and returns the conflicting row', async () => {
   await ann.ask(`mutation { ${weighed('80')} { weightEntry { id } } }`);
   const { data } = await ann.query(`mutation @atomic {
     workout: ${created('w')} { workout { id } } weight: ${weighed('81')} { conflict { weight } errors { code } } }`);
@@ -71,7 +71,7 @@ test('a conflict is one of the failures, and shows the row that is in the way', 
   expect([await workouts(), await weights()]).toEqual([[], 1]);
 });
 
-test('a field whose payload fails to be read takes all back', async () => {
+test('rolls back when the payload of a field cannot be read', async () => {
   const { data, errors } = await ann.query(`mutation @atomic {
     one: ${created('one')} { workout { logs(first: -1) { totalCount } } } two: ${created('two')} { workout { id } } }`);
   expect([data!.one, data!.two]).toEqual([null, null]);
@@ -79,14 +79,14 @@ test('a field whose payload fails to be read takes all back', async () => {
   expect(await workouts()).toEqual([]);
 });
 
-test('mutations of accounts are no part of one', async () => {
+test('rejects account mutations', async () => {
   const { data, errors } = await ann.query(`mutation @atomic { ${created('x')} { workout { id } } endSessions { count } }`);
   expect(data).toEqual({ createWorkout: null, endSessions: null });
   expect(errors!.map(({ message }) => message)).toContain('endSessions cannot be part of an @atomic operation.');
   expect(await workouts()).toEqual([]);
 });
 
-test('without it each field is a transaction of its own', async () => {
+test('commits each field separately without @atomic', async () => {
   const { data } = await ann.query(
     `mutation { one: ${created('one')} { workout { name } } wrong: deleteWorkout(id: 999999) { errors { path } } }`,
   );
@@ -94,7 +94,7 @@ test('without it each field is a transaction of its own', async () => {
   expect(await workouts()).toEqual(['one']);
 });
 
-test('it shows and writes nobody else’s rows, and nobody sees it before its end', async () => {
+test('rolls back and leaves the row unchanged when a field refers to a row of another user', async () => {
   await bob.ask(`mutation { ${created('of bob')} { workout { id } } }`);
   const [{ id }] = (await fitgraph.sql('SELECT "id" FROM "workout"')) as [{ id: number }];
   const { data } = await ann.query(
@@ -104,7 +104,7 @@ test('it shows and writes nobody else’s rows, and nobody sees it before its en
   expect([await workouts(), await workouts(bob)]).toEqual([[], ['of bob']]);
 });
 
-test('twenty at once of the same day: one wins whole, of the others nothing is left', async () => {
+test('commits exactly one of twenty concurrent conflicting operations', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       ann.query(
@@ -118,7 +118,7 @@ test('twenty at once of the same day: one wins whole, of the others nothing is l
   expect(await weights()).toBe(1);
 });
 
-test('the number of statements does not grow with the rows of a field', async () => {
+test('needs a constant number of statements whatever the rows of a field', async () => {
   const counts: number[] = [];
   for (const rows of [2, 40]) {
     await fitgraph.sql('DELETE FROM "weight_entry"');
@@ -135,7 +135,7 @@ test('the number of statements does not grow with the rows of a field', async ()
   expect(counts[1]).toBe(counts[0]);
 });
 
-test('its changes are told once it is over, and those that were taken back never', async () => {
+test('publishes its changes only when the operation commits', async () => {
   const since = async (cursor: string | null) =>
     (await ann.ask('query ($since: String) { changes(since: $since) { cursor changes { type operation } } }', { since: cursor })).changes;
   const { cursor } = await since(null);
@@ -146,7 +146,7 @@ test('its changes are told once it is over, and those that were taken back never
   expect([...new Set(told)]).toEqual(['WEIGHT_ENTRY', 'WORKOUT', 'TRAINING_DAY']);
 });
 
-test('two that change the same rows in opposite orders are both made, or one is told of the conflict and leaves nothing', async () => {
+test('commits operations that update rows in opposite orders entirely or not at all', async () => {
   for (const name of ['a', 'b']) await ann.ask(`mutation { ${created(name)} { workout { id } } }`);
   const ids = (await fitgraph.sql('SELECT "id" FROM "workout" ORDER BY "id"')).map(({ id }) => id as number);
   const rename = (name: string, order: number[]) =>
@@ -167,7 +167,7 @@ test('two that change the same rows in opposite orders are both made, or one is 
   }
 });
 
-test('a hundred fields are one transaction, and the statements of each are the same', async () => {
+test('needs a constant number of statements for each of a hundred fields', async () => {
   const operation = (count: number) =>
     `mutation @atomic { ${Array.from({ length: count }, (_, day) => `e${day}: createWeightEntry(input: { date: "2021-${String(1 + Math.floor(day / 25)).padStart(2, '0')}-${String((day % 25) + 1).padStart(2, '0')}", weight: "80", unit: KG }) { errors { code } }`).join(' ')} }`;
   const counts: number[] = [];

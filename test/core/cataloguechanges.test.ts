@@ -1,4 +1,4 @@
-/** Changes of the public catalogue: a client that keeps it has exactly what everybody is shown. */
+/** Changes of the public catalogue: a client that applies them has exactly the rows that the server shows. */
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { PoolClient } from 'pg';
 import type { Entity } from '../../src/core/model/fields';
@@ -11,7 +11,7 @@ import type { Person } from '../setup/person';
 import { hasPages, isListed } from '../setup/lists';
 import { randomFor, seeded } from '../setup/random';
 
-/** So that links are the same whichever instance answers. */
+/** Makes links independent of the instance that renders them. */
 const environment = { PUBLIC_URL: 'https://fit.example.com' };
 const one = fitgraphForThisFile({ environment });
 let two: Fitgraph;
@@ -26,7 +26,7 @@ afterAll(() => two.stop());
 const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
   changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId operation node { nodeId } } } }`;
 
-interface Told {
+interface Change {
   type: string;
   rowId: string;
   operation: string;
@@ -37,8 +37,8 @@ async function since(
   cursor: string | null,
   types: string[] | undefined,
   person = one.anyone,
-): Promise<{ cursor: string; changes: Told[] }> {
-  const all: Told[] = [];
+): Promise<{ cursor: string; changes: Change[] }> {
+  const all: Change[] = [];
   for (;;) {
     const { changes } = await person.ask(CHANGES, { since: cursor, types });
     all.push(...changes.changes);
@@ -47,7 +47,7 @@ async function since(
   }
 }
 
-const short = (changes: Told[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const short = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 const FOODS = ['INGREDIENT', 'INGREDIENT_UNIT'];
 const EXERCISES = ['EXERCISE', 'EXERCISE_BASE', 'EXERCISE_COMMENT'];
 
@@ -58,7 +58,7 @@ const addIngredient = (name: string, status = '2') =>
     [name, status],
   );
 
-test('what happened to the foods is told to anybody, in order', async () => {
+test('lists changes of ingredients in order for an anonymous client', async () => {
   const { cursor } = await since(null, FOODS);
   const [{ id }] = (await addIngredient('Quark')) as [{ id: number }];
   await one.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") VALUES ($1, 1, 9)`, [id]);
@@ -77,7 +77,7 @@ test('what happened to the foods is told to anybody, in order', async () => {
   ]);
 });
 
-test('without types there are one’s own rows alone; with types both, in order', async () => {
+test('lists only owned rows without `types`, and owned and public rows in order with `types`', async () => {
   const [own, both] = [await since(null, undefined, ann), await since(null, ['WEIGHT_ENTRY', 'INGREDIENT'], ann)];
   await one.sql('UPDATE "ingredient" SET "energy" = 6 WHERE "id" = 1');
   const entry = (await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' })).body.id;
@@ -90,12 +90,12 @@ test('without types there are one’s own rows alone; with types both, in order'
   ]);
 });
 
-test('nobody has rows of their own', async () => {
+test('rejects an anonymous request for changes of owned rows', async () => {
   for (const types of [undefined, ['WORKOUT'], ['INGREDIENT', 'WORKOUT']])
     expect((await one.anyone.query(CHANGES, { types })).code).toBe('UNAUTHENTICATED');
 });
 
-test('pending rows are not shown, and appear when they are accepted', async () => {
+test('hides the row of a pending ingredient until it is accepted', async () => {
   const { cursor } = await since(null, FOODS);
   const [{ id }] = (await addIngredient('Secret sauce', '1')) as [{ id: number }];
   const pending = await since(cursor, FOODS);
@@ -108,34 +108,38 @@ test('pending rows are not shown, and appear when they are accepted', async () =
 });
 
 test.each<[what: string, change: string, told: string[]]>([
-  ['a muscle of a base', `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
-  ['the equipment of a base', `DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = 1`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
+  ['a muscle added to an exercise base', `INSERT INTO "exercise_base_muscle" VALUES (1, 3, false)`, ['EXERCISE_BASE 1', 'EXERCISE 1']],
   [
-    'a link that moves',
+    'equipment removed from an exercise base',
+    `DELETE FROM "exercise_base_equipment" WHERE "exercise_base_id" = 1`,
+    ['EXERCISE_BASE 1', 'EXERCISE 1'],
+  ],
+  [
+    'a muscle moved to another exercise base',
     `UPDATE "exercise_base_muscle" SET "exercise_base_id" = 3 WHERE "exercise_base_id" = 1 AND "muscle_id" = 2`,
     ['EXERCISE_BASE 1', 'EXERCISE_BASE 3', 'EXERCISE 1', 'EXERCISE 3'],
   ],
-  ['the category of a base', `UPDATE "exercise_base" SET "category_id" = 3 WHERE "id" = 2`, ['EXERCISE_BASE 2', 'EXERCISE 2']],
+  ['the category of an exercise base', `UPDATE "exercise_base" SET "category_id" = 3 WHERE "id" = 2`, ['EXERCISE_BASE 2', 'EXERCISE 2']],
   [
-    'the group that a base varies in',
+    'the variation group of an exercise base',
     `UPDATE "exercise_base" SET "variation_id" = NULL WHERE "id" = 2`,
     ['EXERCISE_BASE 2', 'EXERCISE 1', 'EXERCISE 2', 'EXERCISE 3', 'EXERCISE 4'],
   ],
   ['the language of an exercise', `UPDATE "exercise" SET "language_id" = 1 WHERE "id" = 2`, ['EXERCISE 2', 'EXERCISE_COMMENT 2']],
   [
-    'the review of an exercise',
+    'the review status of an exercise',
     `UPDATE "exercise" SET "status" = '3' WHERE "id" = 4`,
     ['EXERCISE 4', 'EXERCISE_COMMENT 4', 'EXERCISE 1', 'EXERCISE 3'],
   ],
-  ['nothing', `UPDATE "exercise" SET "name" = 'None' WHERE FALSE`, []],
-])('what rows show of others is part of them: %s', async (_what, change, told) => {
+  ['an update of no row', `UPDATE "exercise" SET "name" = 'None' WHERE FALSE`, []],
+])('reports all rows that show the changed data: %s', async (_what, change, told) => {
   const { cursor } = await since(null, EXERCISES);
   await one.sql(change);
   const { changes } = await since(cursor, EXERCISES);
   expect(new Set(short(changes))).toEqual(new Set(told.map((row) => `UPDATED ${row}`)));
 });
 
-test('of two who do not see each other’s rows, the later tells what both have made', async () => {
+test('reports the variationIds of both rows when concurrent transactions insert variations', async () => {
   const add = (client: PoolClient, name: string, base: number) =>
     client.query(
       `INSERT INTO "exercise" ("uuid", "name", "status", "description", "language_id", "exercise_base_id")
@@ -172,7 +176,7 @@ test('of two who do not see each other’s rows, the later tells what both have 
   for (const { nodeId, variationIds } of nodes) expect(kept.get(nodeId)!.variationIds).toEqual(variationIds);
 });
 
-test('the statements of a page do not grow with it', async () => {
+test('reads a page of changes with a constant number of statements', async () => {
   const statements = async (rows: number) => {
     const { cursor } = await since(null, FOODS);
     await one.sql(
@@ -193,20 +197,20 @@ test('the statements of a page do not grow with it', async () => {
   expect(few).toBeLessThanOrEqual(2);
 });
 
-test('old changes go after a month', async () => {
+test('deletes changes older than a month on startup', async () => {
   await one.sql(`UPDATE "change" SET "at" = now() - interval '32 days' WHERE "user_id" IS NULL`);
   const three = await Fitgraph.start({ beside: one });
   expect(await one.sql(`SELECT FROM "change" WHERE "user_id" IS NULL`)).toEqual([]);
   await three.stop();
 });
 
-test('a table that is emptied ends the log', async () => {
+test('expires cursors when a table is truncated', async () => {
   const { cursor } = await since(null, FOODS);
   await one.sql('TRUNCATE "exercise_comment"');
   expect((await one.anyone.query(CHANGES, { since: cursor, types: FOODS })).code).toBe('CURSOR_EXPIRED');
 });
 
-describe('a client that keeps the catalogue has what everybody is shown', () => {
+describe('a client that applies catalogue changes', () => {
   const schema = buildGraphQLSchema();
   const types = allEntities().filter((entity) => !resourceOf(entity)!.owned && isListed(entity));
   const NAMES = types.map((entity) => toSnakeCase(lowerFirst(entity.name)).toUpperCase());
@@ -218,7 +222,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
   const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
     nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
 
-  /** Everything that is shown, page by page. */
+  /** All visible rows, read page by page. */
   async function everything(person: Person, first: number): Promise<Map<string, object>> {
     const all = new Map<string, object>();
     for (const entity of types) {
@@ -241,7 +245,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
     return all;
   }
 
-  test.each([1, 2, 3])(seeded('client %i'), async (number) => {
+  test.each([1, 2, 3])(seeded('has the same rows as the server after random writes (client %i)'), async (number) => {
     const random = randomFor(`changes of the catalogue ${number}`);
     const reader = randomFor(`readers of the catalogue ${number}`);
     const status = () => random.pick(['1', '2', '2', '3'] as const);
@@ -274,7 +278,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
       () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${status()}'`,
     ];
     const write = async () => {
-      // All choices come before the first wait, so that they do not depend on the order in which transactions proceed.
+      // Draws all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
       const instance = random.pick([one, two]);
       const statements = Array.from({ length: random.int(1, 3) }, () => random.pick(writes)());
       const end = random.chance(0.85) ? 'COMMIT' : 'ROLLBACK';
@@ -284,7 +288,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
         for (const statement of statements) await client.query(statement);
         await client.query(end);
       } catch {
-        // Two that wait for each other, or a parent that has gone meanwhile.
+        // A deadlock, or a parent deleted in the meantime.
         await client.query('ROLLBACK');
       } finally {
         client.release();
@@ -316,7 +320,7 @@ describe('a client that keeps the catalogue has what everybody is shown', () => 
     await sync();
 
     const server = await everything(one.anyone, 500);
-    // Languages, weekdays, units and others that no write deletes.
+    // Includes languages, units and other rows that no write deletes.
     expect(server.size).toBeGreaterThan(20);
     const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
     expect(sorted(keep)).toEqual(sorted(server));

@@ -1,4 +1,4 @@
-/** Changes of one's own rows: every one of them, once, in order, whoever writes and however long one was away. */
+/** Changes of owned rows: each is reported once and in order, whichever instance writes and however long the client was offline. */
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
@@ -24,16 +24,16 @@ afterAll(() => two.stop());
 const CHANGES = `query ($since: String, $types: [RowType!], $first: Int) {
   changes(since: $since, types: $types, first: $first) { cursor hasMore changes { type rowId rowNodeId operation occurredAt node { nodeId } } } }`;
 
-interface Told {
+interface Change {
   type: string;
   rowId: string;
   operation: string;
   node: object | null;
 }
 
-/** Everything since the cursor, and the cursor after it. */
-async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Told[] }> {
-  const all: Told[] = [];
+/** All changes since the cursor, and the next cursor. */
+async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
+  const all: Change[] = [];
   for (;;) {
     const { changes } = await person.ask(CHANGES, { since: cursor, first });
     all.push(...changes.changes);
@@ -42,26 +42,26 @@ async function since(cursor: string | null, person = ann, first = 100): Promise<
   }
 }
 
-const short = (changes: Told[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
+const short = (changes: Change[]) => changes.map(({ type, rowId, operation }) => `${operation} ${type} ${rowId}`);
 
-test('a first question has no answer but a cursor', async () => {
+test('returns only a cursor when `since` is omitted', async () => {
   await ann.post('/weightentry/', { date: '2020-01-01', weight: '80' });
   expect((await since(null)).changes).toEqual([]);
 });
 
-test('what was made, changed and deleted, by either interface and instance', async () => {
+test('lists creates, updates and deletes of either API and instance', async () => {
   const { cursor } = await since(null);
   const { body } = await annElsewhere.post('/weightentry/', { date: '2020-02-01', weight: '80' });
   await ann.ask(`mutation ($id: ID!) { updateWeightEntry(id: $id, input: { weight: "81" }) { weightEntry { id } } }`, { id: body.id });
   await annElsewhere.delete(`/weightentry/${body.id}/`);
   const read = await since(cursor);
   expect(short(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
-  // What is gone has no row, whatever happened to it before.
+  // Earlier changes of a deleted row have no node either.
   expect(read.changes.map(({ node }) => node)).toEqual([null, null, null]);
   expect((await since(read.cursor)).changes).toEqual([]);
 });
 
-test('all that hangs below a deleted row is told to be gone', async () => {
+test('reports the deletion of all rows below a deleted row', async () => {
   const belongings = await furnish(ann);
   const { cursor } = await since(null);
   const named = (name: string) => [...belongings].find(([entity]) => entity.name === name)![1];
@@ -70,13 +70,13 @@ test('all that hangs below a deleted row is told to be gone', async () => {
   expect(short(changes).sort()).toEqual(
     ['Workout', 'TrainingDay', 'SetGroup', 'PlannedSet', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
       .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
-      // A step is part of its schedule, too.
+      // A step is also part of its schedule.
       .concat(`UPDATED SCHEDULE ${named('Schedule')}`)
       .sort(),
   );
 });
 
-test('a set of ids that belongs to a row is part of it', async () => {
+test('reports a training day as updated when its weekdays change', async () => {
   const workout = (await ann.post('/workout/', { comment: '' })).body.id;
   const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
   const { cursor } = await since(null);
@@ -85,7 +85,7 @@ test('a set of ids that belongs to a row is part of it', async () => {
   expect(new Set(short(changes))).toEqual(new Set([`UPDATED TRAINING_DAY ${day}`, `UPDATED WORKOUT ${workout}`]));
 });
 
-test('only types that are asked for, page by page, and nothing of others', async () => {
+test('pages through changes of the requested types, and hides those of other users', async () => {
   const eve = await one.user('eve');
   const [{ cursor }, eves] = [await since(null), await since(null, eve)];
   for (const day of [1, 2, 3, 4, 5]) await ann.post('/weightentry/', { date: `2020-03-0${day}`, weight: '80' });
@@ -94,11 +94,11 @@ test('only types that are asked for, page by page, and nothing of others', async
   const { changes } = await ann.ask(CHANGES, { since: cursor, types: ['WORKOUT'] });
   expect(changes.changes).toHaveLength(1);
   expect((await since(eves.cursor, eve)).changes).toEqual([]);
-  // A cursor is a place in time, not a permission.
+  // The cursor of another user grants no access.
   expect((await since(cursor, eve)).changes).toEqual([]);
 });
 
-test('a transaction that began earlier and ends later is not missed', async () => {
+test('does not miss a transaction that commits after a later one was read', async () => {
   const client = await one.database.pool.connect();
   try {
     await client.query('BEGIN');
@@ -118,24 +118,24 @@ test('a transaction that began earlier and ends later is not missed', async () =
 });
 
 test.each([
-  ['no cursor', 'x'],
-  ['another list’s cursor', Buffer.from('["id",1]').toString('base64url')],
-  ['no snapshot', Buffer.from('["a",1,"2"]').toString('base64url')],
-  ['a snapshot that cannot be', Buffer.from('["a",1,"9:3:"]').toString('base64url')],
-])('%s', async (_name, cursor) => {
+  ['a malformed cursor', 'x'],
+  ['a cursor of another list', Buffer.from('["id",1]').toString('base64url')],
+  ['a cursor without a snapshot', Buffer.from('["a",1,"2"]').toString('base64url')],
+  ['a cursor with an invalid snapshot', Buffer.from('["a",1,"9:3:"]').toString('base64url')],
+])('rejects %s', async (_name, cursor) => {
   const { errors, code } = await ann.query(CHANGES, { since: cursor });
   expect(code).toBe('BAD_USER_INPUT');
   expect(errors![0]!.extensions.fields).toEqual({ since: ['This is not a cursor of changes.'] });
 });
 
-test('how many', async () => {
+test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {
   for (const first of [0, 501]) expect((await ann.query(CHANGES, { first })).errors![0]!.extensions.fields).toHaveProperty('first');
-  // Null is what a client sends that has no number in mind.
+  // Clients may send null for an omitted argument.
   expect(Object.keys((await ann.ask(CHANGES, { first: null })).changes)).toContain('cursor');
   expect((await one.anyone.query(CHANGES)).code).toBe('UNAUTHENTICATED');
 });
 
-test('the statements of a page do not grow with it', async () => {
+test('reads a page of changes with a constant number of statements', async () => {
   const statements = async (entries: number) => {
     const { cursor } = await since(null);
     await one.sql(
@@ -154,7 +154,7 @@ test('the statements of a page do not grow with it', async () => {
   expect(few).toBeLessThanOrEqual(3);
 });
 
-describe('a client that applies changes has what the server has', () => {
+describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
   const types = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
   const leaves = (entity: Entity) =>
@@ -170,7 +170,7 @@ describe('a client that applies changes has what the server has', () => {
       return `... on ${type} { ${aliased.join(' ')} }`;
     });
 
-  test.each([1, 2, 3])(seeded('client %i'), async (client) => {
+  test.each([1, 2, 3])(seeded('has the same rows as the server after random writes (client %i)'), async (client) => {
     const random = randomFor(`actions of client ${client}`);
     const reader = randomFor(`requests of client ${client}`);
     const person = await one.user(`client${client}`);
@@ -196,7 +196,7 @@ describe('a client that applies changes has what the server has', () => {
         `mutation ($input: ${entity.name}Input!) { made: ${fact.create}(input: $input) { ${name} { id } } }`,
         { input },
       );
-      // A parent may have gone meanwhile.
+      // The parent may have been deleted in the meantime.
       if (data?.made?.[name]) rows.get(entity)!.push(Number(data.made[name].id));
     };
     const act = async () => {
@@ -227,11 +227,11 @@ describe('a client that applies changes has what the server has', () => {
     for (const entity of types) await create(entity, person);
     for (let round = 0; round < 12; round += 1) {
       const actions = Array.from({ length: random.int(1, 12) }, act);
-      // Sometimes the client looks while all this happens, sometimes it is away.
+      // The client synchronizes during the writes or is offline.
       if (random.chance(0.5)) await sync();
       await Promise.all(actions);
     }
-    // Rows of every type are left.
+    // Ensures that rows of every type exist.
     await furnish(person);
     await sync();
 
@@ -250,7 +250,7 @@ describe('a client that applies changes has what the server has', () => {
   });
 });
 
-test('tables that are emptied end the log: a client must read everything again', async () => {
+test('expires cursors when a table is truncated', async () => {
   const { cursor } = await since(null);
   await one.sql('TRUNCATE "weight_entry"');
   expect((await ann.query(CHANGES, { since: cursor })).code).toBe('CURSOR_EXPIRED');

@@ -1,4 +1,4 @@
-/** What one chooses from: an enum in GraphQL; in REST the stored texts, or ids. */
+/** Choice fields: enums in GraphQL; stored values or ids in REST. */
 import { isEnumType, isNonNullType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
@@ -22,7 +22,7 @@ const CREATE_SESSION = `mutation ($input: WorkoutSessionInput!) {
 const CREATE_LOG = `mutation ($input: WorkoutLogInput!) {
   made: createWorkoutLog(input: $input) { workoutLog { id rir } errors { path message } } }`;
 
-test('every choice is an enum with described values, in types, inputs and conditions; REST has none', () => {
+test('exposes every choice field as an enum in GraphQL types, inputs and filters, but not in REST', () => {
   const choices = allEntities().flatMap((entity) =>
     fieldsOf(entity)
       .filter(({ kind }) => kind === 'choice')
@@ -43,7 +43,7 @@ test('every choice is an enum with described values, in types, inputs and condit
   }
 });
 
-test('is named in GraphQL, given, stored, shown and found, and is as it was in REST', async () => {
+test('writes, reads and filters a choice by enum name in GraphQL and by stored value in REST', async () => {
   const { made } = await ann.ask(CREATE_SESSION, { input: { workoutId, date: '2021-03-10', impression: 'GOOD' } });
   expect(made).toEqual({ workoutSession: { id: expect.any(String), impression: 'GOOD' }, errors: [] });
   const path = `/workoutsession/${made.workoutSession.id}/`;
@@ -56,7 +56,7 @@ test('is named in GraphQL, given, stored, shown and found, and is as it was in R
   expect([bad.nodes, good.totalCount, some]).toEqual([[{ id: made.workoutSession.id, impression: 'BAD' }], 0, { impression: 'BAD' }]);
 });
 
-test('what is stored is no value of GraphQL, and a name is none of REST', async () => {
+test('rejects stored values in GraphQL and enum names in REST', async () => {
   const { errors } = await ann.query(CREATE_SESSION, { input: { workoutId, date: '2021-03-11', impression: '3' } });
   expect(errors![0]!.extensions).toEqual({
     code: 'BAD_USER_INPUT',
@@ -66,7 +66,7 @@ test('what is stored is no value of GraphQL, and a name is none of REST', async 
   expect([refused.status, refused.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
 });
 
-test('left blank in REST it is null in GraphQL, among conditions too', async () => {
+test('treats a choice left blank in REST as null in GraphQL, also in filters', async () => {
   const log = { reps: 1, weight: '10', date: '2021-03-10', exercise: 1, workout: Number(workoutId) };
   const ids: Record<string, string> = {};
   for (const rir of ['', null, '2.5']) ids[String(rir)] = String((await ann.post('/workoutlog/', { ...log, rir })).body.id);
@@ -89,7 +89,7 @@ test('left blank in REST it is null in GraphQL, among conditions too', async () 
   expect([made.workoutLog.rir, (await ann.get(`/workoutlog/${made.workoutLog.id}/`)).body.rir]).toEqual(['RIR_0', '0']);
 });
 
-test('the profile says its choices by their names, and takes null where there may be none', async () => {
+test('reads and updates choices of the profile by enum name, and accepts null for nullable ones', async () => {
   const { viewer } = await ann.ask('{ viewer { profile { id gender workIntensity sportIntensity unitSystem } } }');
   expect(viewer.profile).toMatchObject({ gender: 'MALE', workIntensity: 'LOW', sportIntensity: 'MEDIUM', unitSystem: 'METRIC' });
   const { update } = await ann.ask(
@@ -102,14 +102,14 @@ test('the profile says its choices by their names, and takes null where there ma
   expect(profile).toMatchObject({ gender: null, work_intensity: '3', weight_unit: 'lb' });
 });
 
-describe('days of the week', () => {
+describe('weekdays', () => {
   const DAY = 'trainingDay { id version weekdays } errors { path code }';
   const CREATE = `mutation ($input: TrainingDayInput!) { made: createTrainingDay(input: $input) { ${DAY} } }`;
   const UPDATE = `mutation ($id: ID!, $input: TrainingDayPatch!) { made: updateTrainingDay(id: $id, input: $input) { ${DAY} } }`;
   const input = (weekdays: unknown) => ({ input: { workoutId, name: 'a', weekdays } });
   const made = async (weekdays: string[]) => (await ann.ask(CREATE, input(weekdays))).made.trainingDay;
 
-  test('are named in GraphQL, given in any order, shown Monday first and found; REST has their ids', async () => {
+  test('are sorted enum names in GraphQL and ids in REST, and can be filtered by either', async () => {
     const day = await made(['SUNDAY', 'MONDAY', 'SUNDAY']);
     expect(day.weekdays).toEqual(['MONDAY', 'SUNDAY']);
     const path = `/day/${day.id}/`;
@@ -132,7 +132,7 @@ describe('days of the week', () => {
     expect((await ann.get(path)).body.day).toEqual([5]);
   });
 
-  test('that there are not are errors that name the field, ids among them; at least one is needed', async () => {
+  test('are rejected with the field name when they are unknown or empty', async () => {
     for (const wrong of ['FUNDAY', '1', 'monday', 1]) {
       const { errors } = await ann.query(CREATE, input(['MONDAY', wrong]));
       const fields = { 'weekdays[1]': [expect.stringContaining('"Weekday"')] };
@@ -148,7 +148,7 @@ describe('days of the week', () => {
     });
   });
 
-  test('are those with a name, whatever further rows REST shows', async () => {
+  test('without an enum name appear only in REST', async () => {
     const { id } = await made(['MONDAY']);
     await fitgraph.sql(`INSERT INTO "day_of_week" ("id", "day_of_week") VALUES (8, 'Funday')`);
     await fitgraph.reference.reload();
@@ -159,7 +159,7 @@ describe('days of the week', () => {
     await fitgraph.sql('DELETE FROM "day_of_week" WHERE "id" = 8');
   });
 
-  test('changed are a change of their day, which shows the new ones', async () => {
+  test('are part of their training day in the change log', async () => {
     const day = await made(['MONDAY']);
     const { changes } = await ann.ask('{ changes { cursor } }');
     await ann.ask(UPDATE, { id: day.id, input: { weekdays: ['SATURDAY'] } });
@@ -170,7 +170,7 @@ describe('days of the week', () => {
     expect(told.changes.changes[0]).toEqual({ type: 'TRAINING_DAY', operation: 'UPDATED', node: { weekdays: ['SATURDAY'] } });
   });
 
-  test('are rows in REST alone', async () => {
+  test('are rows in REST, but neither a type nor a node in GraphQL', async () => {
     expect(schema.getType('DayOfWeek')).toBeUndefined();
     const { data, errors } = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }', {
       id: nodeIdOf('DayOfWeek', 1),
@@ -181,7 +181,7 @@ describe('days of the week', () => {
     expect((await ann.get('/daysofweek/?day_of_week=Sunday')).body.results).toEqual([{ id: 7, day_of_week: 'Sunday' }]);
   });
 
-  test('begin weeks by the same names', async () => {
+  test('set the first day of week buckets by enum name', async () => {
     await ann.ask(CREATE_LOG, { input: { reps: 1, weight: '10', date: '2022-03-09', exerciseId: 1, workoutId } });
     const WEEKS = `query ($day: Weekday!) { workoutLogsGrouped(
       where: { date: { eq: "2022-03-09" } }, groupBy: [{ date: { by: WEEK, firstDay: $day } }]) { keys { dateBucket { start } } } }`;

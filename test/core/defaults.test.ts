@@ -1,4 +1,4 @@
-/** What is stored where a creation says nothing is written in the schema, where clients see it. */
+/** Default values of omitted input fields are declared in the GraphQL schema. */
 import { isInputObjectType, isNonNullType, printType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
 import { allEntities } from '../../src/core/model/registry';
@@ -23,7 +23,7 @@ const inputs = allEntities().flatMap((entity) => {
   return isInputObjectType(type) ? [{ entity, type }] : [];
 });
 
-test('every default that is a value is the default of its input field, an id is none, and no patch has one', () => {
+test('declares every constant default on its create input, and no defaults on patch inputs', () => {
   for (const { entity, type } of inputs)
     for (const field of fieldsOf(entity).filter(({ readOnly }) => !readOnly)) {
       const input = type.getFields()[field.name]!;
@@ -45,7 +45,7 @@ test('every default that is a value is the default of its input field, an id is 
     expect(printed).toContain(shown);
 });
 
-test('they are what is stored, and what REST stores', async () => {
+test('stores the declared defaults over GraphQL and REST', async () => {
   const made = await ann.ask(
     `mutation ($trainingDayId: ID!, $workoutId: ID!) {
       set: createSetGroup(input: { trainingDayId: $trainingDayId }) { setGroup { sets position } }
@@ -64,7 +64,7 @@ test('they are what is stored, and what REST stores', async () => {
   expect(body.sets).toBe(4);
 });
 
-test('null is none of them, over both interfaces', async () => {
+test('rejects null for a field with a default over GraphQL and REST', async () => {
   const refused = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
     input: { trainingDayId, sets: null },
   });
@@ -73,7 +73,7 @@ test('null is none of them, over both interfaces', async () => {
   expect([status, body]).toEqual([400, { sets: ['This field may not be null.'] }]);
 });
 
-test('a patch changes what it names only', async () => {
+test('leaves omitted fields unchanged on update', async () => {
   const { made } = await ann.ask(
     'mutation { made: createSchedule(input: { name: "y", isActive: false, isLoop: true }) { schedule { id } } }',
   );

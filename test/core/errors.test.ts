@@ -1,4 +1,4 @@
-/** What goes wrong has a code, is said field by field where it can be mended, and shows nothing of the inside. */
+/** Errors have a code, name the invalid fields and reveal no internals. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -20,18 +20,18 @@ test.each([
   ['NOT_FOUND', '{ weightEntry(id: 999) { id } }'],
   ['GRAPHQL_VALIDATION_FAILED', '{ nonsense }'],
   ['GRAPHQL_PARSE_FAILED', '{'],
-])('%s: %s', async (code, document) => {
+])('returns %s for %s', async (code, document) => {
   expect((await ann.query(document)).code).toBe(code);
 });
 
-test('an error tells its path', async () => {
+test('reports the path of an error by alias', async () => {
   const { errors, data } = await ann.query('{ one: exercise(id: 1) { name } }');
   expect([errors, data]).toEqual([undefined, { one: { name: 'Squat' } }]);
   const failed = await ann.query('{ gone: exercise(id: 999) { name } }');
   expect(failed.errors).toMatchObject([{ message: 'Not found.', path: ['gone'] }]);
 });
 
-test('what cannot be found is null, and everything beside it is there', async () => {
+test('returns null for missing rows and the data of all other fields', async () => {
   const { data, errors } = await ann.query(
     '{ viewer { username } gone: exercise(id: 999) { name } one: exercise(id: 1) { name } lost: node(nodeId: "x") { nodeId } }',
   );
@@ -42,7 +42,7 @@ test('what cannot be found is null, and everything beside it is there', async ()
   ]);
 });
 
-test('a mutation that fails takes nothing from those before and after it', async () => {
+test('executes the other mutations of an operation when one fails', async () => {
   const { data, errors } = await ann.query(`mutation {
     one: createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { date } errors { path } }
     update: updateWeightEntry(id: 999, input: {}) { weightEntry { date } errors { path code message } }
@@ -66,7 +66,7 @@ test('a mutation that fails takes nothing from those before and after it', async
   });
 });
 
-test('all that is wrong with the values comes at once, field by field, and nothing is written', async () => {
+test('reports all invalid fields at once and writes nothing', async () => {
   const { errors, data } = await create({ date: '2021-01-01', weight: '700.123' });
   expect(errors).toBeUndefined();
   expect(data.made).toEqual({
@@ -95,7 +95,7 @@ test('all that is wrong with the values comes at once, field by field, and nothi
   });
 });
 
-test('every kind of mistake has its code, parents that are unknown or foreign too, and several on one field come one by one', async () => {
+test('reports a code for each kind of invalid value, and several errors for one field', async () => {
   const bob = await fitgraph.user('bob');
   const foreign = String((await bob.post('/workout/', {})).body.id);
   await create({ date: '2021-01-09', weight: '80' });
@@ -130,14 +130,14 @@ test('every kind of mistake has its code, parents that are unknown or foreign to
   ]);
 });
 
-test('REST keeps its order and its words: a parent first, then the fields', async () => {
+test('rejects a foreign parent over REST before it validates other fields', async () => {
   const bob = await fitgraph.user('bob');
   const training = (await bob.post('/workout/', {})).body.id;
   const refused = await ann.post('/day/', { training, description: '', day: [] });
   expect([refused.status, refused.body]).toEqual([403, { detail: 'You are not allowed to do this' }]);
 });
 
-test('so it is with changes', async () => {
+test('reports invalid fields on update', async () => {
   const { made } = (await create({ date: '2021-01-02', weight: '80' })).data;
   const document = `mutation ($id: ID!, $input: WeightEntryPatch!) { made: updateWeightEntry(id: $id, input: $input) { weightEntry { weight } ${SHOWN} } }`;
   const change = async (input: unknown) => (await ann.ask(document, { id: made.weightEntry.id, input })).made;
@@ -150,7 +150,7 @@ test('so it is with changes', async () => {
   expect(await change({ weight: '81' })).toEqual({ weightEntry: { weight: '81.00' }, errors: [] });
 });
 
-test('variables that do not fit are named too', async () => {
+test('names the fields of variables with a missing value or a wrong type', async () => {
   const { code, errors } = await create({ date: '2021-02-30', weight: true });
   expect(code).toBe('BAD_USER_INPUT');
   expect(errors![0]!.extensions.fields).toEqual({
@@ -163,7 +163,7 @@ test('variables that do not fit are named too', async () => {
   });
 });
 
-test('two rows where one may be are refused, over both interfaces', async () => {
+test('rejects a duplicate row over GraphQL and REST', async () => {
   expect((await create({ date: '2021-01-05', weight: '80' })).data.made.errors).toEqual([]);
   const message = 'The field date must be unique.';
   expect((await create({ date: '2021-01-05', weight: '81' })).data.made).toEqual({
@@ -174,7 +174,7 @@ test('two rows where one may be are refused, over both interfaces', async () => 
   expect(rest).toMatchObject({ status: 400, body: { non_field_errors: ['The fields date, user must make a unique set.'] } });
 });
 
-test('the row that is already there is the conflict, of creations and of changes, and never one of somebody else', async () => {
+test('returns the existing row as the conflict of a create or update, but never the row of another user', async () => {
   const conflict = 'errors { path code } conflict { id notes }';
   const session = `mutation ($input: WorkoutSessionInput!) { made: createWorkoutSession(input: $input) { workoutSession { id } ${conflict} } }`;
   const workout = async (person: Person) => String((await person.post('/workout/', {})).body.id);
@@ -192,7 +192,7 @@ test('the row that is already there is the conflict, of creations and of changes
   expect(theirs).toMatchObject({ errors: [], conflict: null });
 });
 
-test('of two writes of the same row at once one is refused', async () => {
+test('accepts exactly one of several concurrent creates for the same day', async () => {
   const answers = await Promise.all([1, 2, 3, 4].map((kg) => create({ date: '2021-01-06', weight: `8${kg}` })));
   const made = answers.map(({ data }) => data.made);
   expect(made.filter(({ weightEntry }) => weightEntry)).toHaveLength(1);
@@ -208,12 +208,12 @@ describe('an unexpected error', () => {
 
   test.each([
     ['a query', () => ann.query('{ weightEntries { nodes { id } } }'), 200],
-    ['a formula', () => ann.query('{ bodyWeightTrend { date } }'), 200],
+    ['an analysis query', () => ann.query('{ bodyWeightTrend { date } }'), 200],
     ['a mutation', () => create({ date: '2021-01-07', weight: '80' }), 200],
-    ['a list', () => ann.get('/weightentry/'), 500],
-    ['a POST', () => ann.post('/weightentry/', { date: '2021-01-07', weight: '80' }), 500],
-    ['a DELETE', () => ann.delete('/weightentry/1/'), 500],
-  ])('in %s shows an id, under which the log has the rest', async (_what, ask, status) => {
+    ['a REST list', () => ann.get('/weightentry/'), 500],
+    ['a REST POST', () => ann.post('/weightentry/', { date: '2021-01-07', weight: '80' }), 500],
+    ['a REST DELETE', () => ann.delete('/weightentry/1/'), 500],
+  ])('in %s returns only an id, and logs the details under that id', async (_what, ask, status) => {
     const answer = await ask();
     expect(answer.status).toBe(status);
     expect(answer.text).not.toMatch(INSIDE);
@@ -224,7 +224,7 @@ describe('an unexpected error', () => {
     else expect(answer.body).toEqual({ detail: `Internal server error (id ${id}).` });
   });
 
-  test('leaves the rest of the service as it was', async () => {
+  test('does not affect other requests', async () => {
     expect((await ann.get('/workout/')).status).toBe(200);
     const { data } = await ann.query('{ viewer { name } }');
     expect(data).toEqual({ viewer: { name: 'ann' } });

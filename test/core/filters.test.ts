@@ -1,4 +1,4 @@
-/** `where` and `orderBy`. */
+/** The `where` and `orderBy` arguments of lists, and time filters of REST. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Person } from '../setup/person';
@@ -97,7 +97,7 @@ test.each<Case>([
   ['WeightEntry', 'weightEntries', { weight: { gte: '79', lte: 80 } }, 'date', ['2021-01-02']],
   ['Exercise', 'exercises', { muscles: { some: { isFront: { eq: false } } } }, 'name', ['Squat']],
   ['Ingredient', 'ingredients', { energy: { in: [52, 64] } }, 'name', ['Milk', 'Apple']],
-])('%s: %s where %j', async (type, many, where, field, expected) => {
+])('filters %s (%s) by %j', async (type, many, where, field, expected) => {
   expect(await matching(type, many, where, field)).toEqual(expected);
 });
 
@@ -108,20 +108,20 @@ test.each([
   ['{ weightEntries(where: { colour: { eq: "red" } }) { totalCount } }', 400],
   ['{ diaryEntries(where: { eatenAt: { eq: "2021-03-10T08:00:00" } }) { totalCount } }', 400],
   ['{ workoutSessions(where: { startTime: { eq: "25:00" } }) { totalCount } }', 400],
-])('%s is refused before anything runs', async (document, status) => {
+])('rejects %s during validation', async (document, status) => {
   const answer = await ann.query(document);
   expect([answer.status, answer.code]).toEqual([status, 'GRAPHQL_VALIDATION_FAILED']);
 });
 
 test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00', '2021-03-10T08:00:00+24:00'])(
-  '%s is no moment to look for',
+  'rejects the out-of-range DateTime %s in a condition',
   async (eq) => {
     const { code } = await ann.query('query ($eq: DateTime) { diaryEntries(where: { eatenAt: { eq: $eq } }) { totalCount } }', { eq });
     expect(code).toBe('BAD_USER_INPUT');
   },
 );
 
-describe('refused:', () => {
+describe('an invalid condition or order', () => {
   const refused = async (type: string, many: string, where: unknown, fields: Record<string, unknown>, orderBy?: unknown) => {
     const document = `query ($where: ${type}Where, $orderBy: [${type}Order!]) { page: ${many}(where: $where, orderBy: $orderBy) { totalCount nodes { id } } }`;
     const { status, code, errors } = await ann.query(document, { where, orderBy });
@@ -130,13 +130,13 @@ describe('refused:', () => {
     expect(errors![0]!.extensions.fields).toEqual(fields);
   };
   const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
-  test('too many conditions, wherever they are', async () => {
+  test('is rejected when it has more than 200 conditions at any depth', async () => {
     const message = ['There are more than 200 conditions.'];
     await refused('Exercise', 'exercises', { or: Array(201).fill({}) }, { where: message });
     await refused('Exercise', 'exercises', { muscles: { some: { and: Array(100).fill({ name: { eq: 'a', ne: 'b' } }) } } }, { where: message }); // prettier-ignore
   });
 
-  test('conditions on rows of rows of rows of rows of rows', async () => {
+  test('is rejected when `some` and `none` are nested deeper than 4 levels', async () => {
     const quantified = (kinds: string[]): object => {
       const [kind, ...rest] = kinds;
       return kind ? { category: { exercises: { [kind]: quantified(rest) } } } : { id: { eq: '1' } };
@@ -145,7 +145,7 @@ describe('refused:', () => {
     await refused('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
       [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
     });
-    // What there is to ask for is not as deep.
+    // Realistic conditions are not as deep.
     const biceps = {
       days: {
         some: { setGroups: { some: { plannedSets: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
@@ -156,7 +156,7 @@ describe('refused:', () => {
     });
   });
 
-  test('conditions that are nested too deep, whatever the depth', async () => {
+  test('is rejected when its variables are nested too deep, whatever the depth', async () => {
     const path = `where${'.not'.repeat(11)}`;
     await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
@@ -168,14 +168,14 @@ describe('refused:', () => {
       return [answer.status, answer.body.errors[0]];
     };
     expect(await sent(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
-    // No body is read that is deeper than this, whatever it says.
+    // Request bodies deeper than this are not parsed at all.
     expect(await sent(100_000)).toMatchObject([
       400,
       { extensions: { code: 'BAD_REQUEST' }, message: expect.stringContaining('100 levels') },
     ]);
   });
 
-  test('nor in the text of an operation', async () => {
+  test('is rejected when it is nested too deep in the text of an operation', async () => {
     const nested = (levels: number) => ann.query(`{ exercises(where: ${'{not:'.repeat(levels)}{}${'}'.repeat(levels)}) { totalCount } }`);
     const deep = await nested(150);
     expect(deep.status).toBeLessThan(500);
@@ -186,12 +186,12 @@ describe('refused:', () => {
     expect(deeper.errors![0]!.message).toContain('nested deeper');
   });
 
-  test('`each` below the top', async () => {
+  test('is rejected when `each` is nested inside another condition', async () => {
     const message = ['This stands in `where` itself only, not in conditions inside of it.'];
     await refused('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
   });
 
-  test('a search for a very long text', () =>
+  test('is rejected when a search text is longer than 200 characters', () =>
     refused(
       'Exercise',
       'exercises',
@@ -199,7 +199,7 @@ describe('refused:', () => {
       { 'where.name.search': ['Ensure this value has no more than 200 characters.'] },
     ));
 
-  test('an order that cannot be', async () => {
+  test('is rejected when `relevance` has no search or the order is too long', async () => {
     const none = ['`relevance` is that of a `search` in `where`, and there is none.'];
     await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
     await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
@@ -215,14 +215,14 @@ describe('refused:', () => {
     ['Exercise', { status: { contains: '2' } }],
     ['Exercise', { id: { lt: '2' } }],
     ['Exercise', { muscles: { some: { imageUrlMain: { eq: 'x' } } } }],
-  ])('conditions that there are not: %s %j', async (type, where) => {
+  ])('is rejected when its field or operator does not exist: %s %j', async (type, where) => {
     const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(findEntity(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
     expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
     expect(status).toBeLessThan(500);
   });
 });
 
-describe('search', () => {
+describe('a search in `where`', () => {
   const names = async (search: string, more: Record<string, unknown> = {}, orderBy?: unknown) => {
     const document = `query ($where: IngredientWhere, $orderBy: [IngredientOrder!]) { page: ingredients(where: $where, orderBy: $orderBy) { totalCount nodes { name } } }`;
     const { page } = await ann.ask(document, { where: { name: { search }, ...more }, orderBy });
@@ -255,24 +255,24 @@ describe('search', () => {
     ['_', []],
     ['zzzz', []],
     ['a\0b', []],
-  ])('%j, the best first', async (text, expected) => {
+  ])('for %j returns the best matches first', async (text, expected) => {
     const found = await names(text);
     expect(found.slice(0, expected.length)).toEqual(expected);
     if (!expected.length) expect(found).toEqual([]);
   });
 
-  test('an order of one’s own comes first, and the rank can run upwards', async () => {
+  test('is ordered by an explicit orderBy, or by ascending relevance on request', async () => {
     expect((await names('yoghurt', {}, [{ name: 'ASC' }]))[0]).toBe('Frozen yoghurt with cherries');
     const upwards = await names('yoghurt', {}, [{ relevance: 'ASC' }]);
     expect(upwards).toEqual((await names('yoghurt')).reverse());
   });
 
-  test('of several fields, the sum ranks', async () => {
+  test('over several fields ranks by the sum of their relevances', async () => {
     expect(await names('yoghurt', { brand: { search: 'berg' } })).toEqual(['Frozen yoghurt with cherries']);
     expect(await names('yo', { brand: { search: 'alp' } })).toEqual(['Yoghurt', 'Yogurt drink']);
   });
 
-  test('inside of other conditions it finds, and does not rank', async () => {
+  test('inside other conditions filters without ranking', async () => {
     const { page } = await ann.ask(
       '{ page: ingredients(where: { or: [{ name: { search: "oats" } }, { brand: { search: "ALP" } }] }) { nodes { name } } }',
     );
@@ -281,7 +281,7 @@ describe('search', () => {
     expect(units.totalCount).toBe(0);
   });
 
-  test('a cursor fits no other search', async () => {
+  test('rejects a cursor of another search', async () => {
     const document = 'query ($text: String!, $after: String) { page: ingredients(first: 1, after: $after, where: { name: { search: $text } }) { nodes { name } pageInfo { endCursor } } }'; // prettier-ignore
     const after = (await ann.ask(document, { text: 'yoghurt' })).page.pageInfo.endCursor;
     expect((await ann.ask(document, { text: 'yoghurt', after })).page.nodes).toEqual([{ name: 'Greek yoghurt' }]);
@@ -301,7 +301,7 @@ describe('orderBy', () => {
     return page.nodes.map(({ value }: any) => value);
   };
 
-  test('several fields, each with its direction', async () => {
+  test('sorts by several fields, each with its direction', async () => {
     expect(await ordered('WeightEntry', 'weightEntries', [{ weight: 'ASC' }, { date: 'DESC' }], 'date')).toEqual([
       '2021-01-02',
       '2021-01-03',
@@ -309,12 +309,12 @@ describe('orderBy', () => {
     ]);
   });
 
-  test('nothing is the default order', async () => {
+  test('uses the default order when it is null or omitted', async () => {
     for (const orderBy of [null, undefined])
       expect(await ordered('WeightEntry', 'weightEntries', orderBy, 'date')).toEqual(['2021-01-01', '2021-01-02', '2021-01-03']);
   });
 
-  test('a field of the row that a reference names', async () => {
+  test('sorts by a referenced row', async () => {
     expect(await ordered('Exercise', 'exercises', [{ language: 'ASC' }, { name: 'DESC' }], 'name')).toEqual([
       'Squat',
       'Plank',
@@ -322,7 +322,7 @@ describe('orderBy', () => {
     ]);
   });
 
-  test('one field an element', async () => {
+  test('requires exactly one field per element', async () => {
     const document = 'query ($orderBy: [WeightEntryOrder!]) { weightEntries(orderBy: $orderBy) { totalCount nodes { id } } }';
     for (const orderBy of [[{}], [{ date: null }], [{ date: 'ASC', weight: 'ASC' }]])
       expect((await ann.query(document, { orderBy })).errors![0]!.extensions).toMatchObject({
@@ -337,19 +337,25 @@ describe('orderBy', () => {
   });
 });
 
-describe('a time in a query', () => {
+describe('a time in a REST query', () => {
   const found = async (time: string) => (await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`)).body.count;
 
-  test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('%j is found', async (time) => {
+  test.each(['18:00:00.5', '18:0:0.500', ' 18:00:00.500000 '])('matches the stored time when written as %j', async (time) => {
     expect(await found(time)).toBe(1);
   });
 
-  test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])('%j is another', async (time) => {
-    expect(await found(time)).toBe(0);
-  });
+  test.each(['18:00', '18:00:00', '18:00:00.500001', '0:00', '23:59:59.999999'])(
+    'does not match the stored time when it is %j',
+    async (time) => {
+      expect(await found(time)).toBe(0);
+    },
+  );
 
-  test.each(['24:00', '24:00:00', '18:60', '18:00:60', '18', '18:00:00.', '18:00:00.5000001', '6 pm', ' '])('%j is none', async (time) => {
-    const answer = await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`);
-    expect([answer.status, answer.body]).toEqual([400, { time_start: ['Enter a valid time.'] }]);
-  });
+  test.each(['24:00', '24:00:00', '18:60', '18:00:60', '18', '18:00:00.', '18:00:00.5000001', '6 pm', ' '])(
+    'is rejected when it is %j',
+    async (time) => {
+      const answer = await ann.get(`/workoutsession/?time_start=${encodeURIComponent(time)}`);
+      expect([answer.status, answer.body]).toEqual([400, { time_start: ['Enter a valid time.'] }]);
+    },
+  );
 });

@@ -1,36 +1,36 @@
-/** GraphQL over HTTP: who asks, how deep and how much. */
+/** GraphQL over HTTP: authentication, request limits and node ids. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { nodeIdOf, parseNodeId } from '../../src/core/model/node';
 
 const fitgraph = fitgraphForThisFile();
 
-describe('who asks', () => {
+describe('authentication of GraphQL requests', () => {
   const viewer = (Authorization: string) => fitgraph.anyone.sending({ Authorization }).query('{ viewer { name } }');
 
-  test.each(['Token', 'token', 'Bearer', 'bearer'])('%s is understood', async (scheme) => {
+  test.each(['Token', 'token', 'Bearer', 'bearer'])('accepts the scheme %s', async (scheme) => {
     const { token } = await fitgraph.user('ann');
     expect((await viewer(`${scheme} ${token}`)).data).toEqual({ viewer: { name: 'ann' } });
   });
 
-  test('nobody is nobody, and another scheme too', async () => {
+  test('treats a request without a token or with another scheme as anonymous', async () => {
     expect((await fitgraph.anyone.query('{ viewer { name } }')).data).toEqual({ viewer: null });
     expect((await viewer('Basic YW5uOmFubg==')).data).toEqual({ viewer: null });
   });
 
-  test.each(['Token nonsense', 'Bearer nonsense', 'Bearer'])('%j is refused', async (header) => {
+  test.each(['Token nonsense', 'Bearer nonsense', 'Bearer'])('rejects the invalid header %j', async (header) => {
     const answer = await viewer(header);
     expect(answer.code).toBe('UNAUTHENTICATED');
     expect(answer.data ?? null).toBeNull();
   });
 
-  test('no cookie is ever set', async () => {
+  test('never sets a cookie', async () => {
     const ann = await fitgraph.user('ann');
     for (const answer of [await ann.get('/'), await ann.query('{ viewer { name } }'), await fitgraph.anyone.get('/language/')])
       expect(answer.headers.get('set-cookie')).toBeNull();
   });
 });
 
-describe('limits', () => {
+describe('GraphQL request limits', () => {
   /** `depth` fields, one below the other. */
   const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${deeper(depth - 1)} } }`;
   const STEPS = ['exercises(first: 1)', 'nodes', 'category'];
@@ -40,14 +40,14 @@ describe('limits', () => {
   };
   const ask = async (document: string) => (await fitgraph.user('ann')).query(document);
 
-  test('twenty levels are fine, one more is not', async () => {
+  test('accept a selection of 20 levels and reject 21', async () => {
     expect((await ask(nested(20))).errors).toBeUndefined();
     const refused = await ask(nested(21));
     expect(refused).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
     expect(refused.errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
-  test('fragments do not help', async () => {
+  test('include the depth of fragments', async () => {
     const spread = `{ exerciseCategory(id: 1) { ...a } }
       fragment a on ExerciseCategory { ${deeper(10)} exercises(first: 1) { nodes { category { ...b } } } }
       fragment b on ExerciseCategory { ${deeper(19)} }`;
@@ -56,30 +56,30 @@ describe('limits', () => {
     expect((await ask(inline)).errors![0]!.message).toBe('Fields are nested deeper than 20 levels.');
   });
 
-  test('fragments in a circle are refused, not followed', async () => {
+  test('reject cyclic fragments', async () => {
     const answer = await ask(
       '{ exerciseCategory(id: 1) { ...a } } fragment a on ExerciseCategory { exercises(first: 1) { nodes { category { ...a } } } }',
     );
     expect(answer).toMatchObject({ status: 400, code: 'GRAPHQL_VALIDATION_FAILED' });
   });
 
-  test('a document of more tokens than anybody needs is refused', async () => {
+  test('reject a document of more than 10,000 tokens', async () => {
     const answer = await ask(`{ ${'__typename '.repeat(10_001)} }`);
     expect(answer.status).toBe(400);
     expect(answer.errors![0]!.message).toMatch(/token/i);
   });
 
-  test('a body that is too large is refused', async () => {
+  test('reject a body that is too large with 413', async () => {
     const answer = await ask(`{ __typename } # ${'x'.repeat(6_000_000)}`);
     expect(answer.status).toBe(413);
   });
 
-  test('introspection is open', async () => {
+  test('allow introspection by anonymous clients', async () => {
     const { data } = await fitgraph.anyone.query('{ __schema { queryType { name } types { name } } }');
     expect(data.__schema.types.map(({ name }: any) => name)).toContain('Exercise');
   });
 
-  test('a browser cannot be made to send an operation for another site', async () => {
+  test('reject requests that a browser sends cross-site without a preflight', async () => {
     const simple = await fitgraph.anyone.sending({ 'Content-Type': 'text/plain' }).send('POST', '/graphql', '{"query":"{ __typename }"}');
     expect(simple.status).toBeGreaterThanOrEqual(400);
     expect((await fitgraph.anyone.send('GET', '/graphql?query=%7B__typename%7D')).status).toBe(400);
@@ -87,7 +87,7 @@ describe('limits', () => {
 });
 
 describe('node ids', () => {
-  test('lead back to their row', async () => {
+  test('resolve to their row', async () => {
     const { exercises } = await fitgraph.anyone.ask('{ exercises { nodes { nodeId name category { nodeId name } } } }');
     for (const { nodeId, name, category } of exercises.nodes) {
       const document =
@@ -100,7 +100,7 @@ describe('node ids', () => {
     }
   });
 
-  test('are made in one way only', () => {
+  test('have one canonical encoding; any other is rejected', () => {
     const id = nodeIdOf('Exercise', 12);
     expect(parseNodeId(id)).toEqual({ type: 'Exercise', id: '12' });
     for (const other of [`${id}=`, ` ${id}`, `${id}A`, '', 'x', nodeIdOf('Exercise', '1 OR 1'), nodeIdOf('', 1)])
@@ -108,7 +108,7 @@ describe('node ids', () => {
   });
 });
 
-test('a row is looked up, changed and deleted by its id or its nodeId, but not by that of another type', async () => {
+test('reads, updates and deletes a row by id or nodeId, but not by a nodeId of another type', async () => {
   const ann = await fitgraph.user('ann');
   const { made } = await ann.ask('mutation { made: createWorkout(input: { name: "by name" }) { workout { id nodeId } } }');
   const { id, nodeId } = made.workout;
@@ -128,7 +128,7 @@ test('a row is looked up, changed and deleted by its id or its nodeId, but not b
   expect(await one(id)).toBeNull();
 });
 
-test('what one operation writes the next one of the same request sees', async () => {
+test('shows the writes of earlier fields to later fields of the same mutation', async () => {
   const ann = await fitgraph.user('ann');
   const { id: workout } = (await ann.post('/workout/', {})).body;
   const create = (day: number) =>
@@ -146,7 +146,7 @@ test('what one operation writes the next one of the same request sees', async ()
   await ann.delete(`/workout/${workout}/`);
 });
 
-test('aliases of a list with other arguments do not meet', async () => {
+test('keeps aliases of the same list with different arguments apart', async () => {
   const document = `{ a: exercises(first: 1) { nodes { name } } b: exercises(first: 1, offset: 1) { nodes { name } } c: exercises { totalCount } }`;
   expect(await fitgraph.anyone.ask(document)).toEqual({
     a: { nodes: [{ name: 'Bench press' }] },
@@ -155,7 +155,7 @@ test('aliases of a list with other arguments do not meet', async () => {
   });
 });
 
-test('fields under conditions and in fragments are read', async () => {
+test('reads fields in fragments and with @skip and @include', async () => {
   const document = `query ($yes: Boolean!, $no: Boolean!) {
     exercise(id: 1) { ...names category { ... on ExerciseCategory { name } } uuid @skip(if: $yes) languageId @include(if: $no) }
   } fragment names on Exercise { name muscles { name } }`;

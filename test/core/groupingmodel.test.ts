@@ -24,14 +24,14 @@ import {
 const COUNT = Number(process.env.GROUPINGS ?? 1000);
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
-/** The stream of the current grouping. */
+/** Random generator of the current grouping. */
 let random: Random;
 let demo: Person;
 let bob: Person;
-/** Of the demo account alone, by list. */
+/** Rows of the demo account by list. */
 const rows: Record<string, Row[]> = {};
 
-/** One has half an hour of summer time, in one it ends at midnight, one has none and is not a whole hour away. */
+/** Includes a half-hour clock change (Lord Howe), one at midnight (Havana) and a half-hour offset (Kolkata). */
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC'] as const;
 const UNITS = ['DAY', 'WEEKDAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
 const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
@@ -44,10 +44,10 @@ beforeAll(async () => {
   await fitgraph.reference.reload();
   demo = new Person(fitgraph.url, { id, token });
   bob = await fitgraph.user('bob');
-  // Pounds, sets without repetitions in reserve, and another user's rows among them.
+  // Adds pounds, sets without repetitions in reserve and rows of another user.
   await fitgraph.sql(`UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`);
   await furnish(bob);
-  // Around the ends of summer time in each zone, and in the hours that come twice.
+  // Moves entries close to the clock changes of each zone, including the repeated hours.
   const changes = [
     '2025-03-30 01:00Z',
     '2025-10-26 01:00Z',
@@ -99,7 +99,7 @@ const FIELDS: Record<string, Fields> = {
 
 const bucket = ({ start, end, number }: Row = {}) => ({ start: start && Date.parse(start), end: end && Date.parse(end), number });
 
-/** Days put together. */
+/** A key of date buckets. */
 function days(field: string): Key {
   const by = random.pick(UNITS);
   const weekBegins = random.int(1, 7);
@@ -119,12 +119,12 @@ function days(field: string): Key {
   };
 }
 
-/** Moments put together. */
+/** A key of timestamp buckets. */
 function moments(field: string): Key {
   const by = random.pick([...UNITS, 'HOUR', 'HOUR_OF_DAY'] as const);
   const timeZone = random.pick(ZONES);
   const weekBegins = random.int(1, 7);
-  // A zone whose clocks are moved by half an hour has no hours one after the other.
+  // Hours are not contiguous in a zone whose clocks change by half an hour.
   const empty = random.chance(0.25) && by !== 'HOUR';
   const value = (moment: string) => {
     const local = DateTime.fromISO(moment, { zone: timeZone });
@@ -157,7 +157,7 @@ function bins(field: string): Key {
   const width = random.pick(['1', '2.5', '5', '7', '12.25']);
   const from = random.pick(['0', '-3', '0.5', '1000']);
   const empty = random.chance(0.25);
-  // In hundredths, or in thousandths of what is converted; all of it is exact.
+  // Thousandths represent all values exactly.
   const scaled = (text: string) => Math.round(Number(text) * 1000);
   const start = (text: string) => scaled(text) - ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
   return {
@@ -179,7 +179,7 @@ function bins(field: string): Key {
   };
 }
 
-/** A field by itself; rows and keys mostly show it alike. */
+/** A key that is a field itself. By default, rows and keys show the same value. */
 const plain = (
   asked: string,
   of: (row: Row) => any,
@@ -193,7 +193,7 @@ const plain = (
 
 const BY_NUMBER = { place: Number };
 
-/** A row that references lead to. */
+/** A key that is a referenced row. */
 const named = (asked: string): Key => plain(asked, (row) => row[asked], { shown: (keys) => keys[asked]?.id ?? null, ...BY_NUMBER });
 
 const equipment = (): Key => ({
@@ -226,7 +226,7 @@ const eatenAt = () => moments('eatenAt');
 
 const kilograms = ({ weightKg }: Row) => weightKg && Number(weightKg);
 
-/** What stands more than once is tried more often. */
+/** Repeated entries are chosen more often. */
 const KEYS: Record<string, (() => Key)[]> = {
   workoutLogs: [
     () => plain('reps', (row) => row.reps, BY_NUMBER),
@@ -275,7 +275,7 @@ function documentOf(list: string): string {
         min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${toConstantCase(field)})`).join(' ')} } }`;
 }
 
-/** Some of the rows, by a condition and by what it means. */
+/** A random condition and the equivalent predicate. */
 function someRows(list: string): { where?: object; meant: (row: Row) => boolean } {
   if (random.chance(0.02)) return { meant: () => true };
   const all = rows[list]!;
@@ -360,7 +360,7 @@ function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   return random.chance(0.3) ? [] : [random.pick(terms as [Term])];
 }
 
-/** The order in which all groups come; undefined where two are told apart by texts. */
+/** Compares groups by the expected order; undefined if texts decide. */
 function comparison(keys: readonly Key[], order: readonly Term[]) {
   const all: Term[] = [
     ...order,
@@ -382,18 +382,18 @@ function comparison(keys: readonly Key[], order: readonly Term[]) {
   };
 }
 
-/** What a key is of: a field itself, or what is made of one. */
+/** Identifies the source field of a key. */
 const sourceOf = ({ asked }: Key) =>
   Object.entries(asked)
     .flatMap(([member, how]) => (member === 'field' ? [member, how] : member))
     .join();
 
-async function tried(list: string): Promise<void> {
+async function checkRandomGrouping(list: string): Promise<void> {
   const fields = FIELDS[list]!;
   const keys: Key[] = [];
   for (let wanted = random.pick([0, 1, 1, 2, 2, 3]); wanted > 0; wanted -= 1) {
     const key = random.pick(KEYS[list] as [() => Key])();
-    // A key stands once, and one alone asks for empty groups.
+    // Keys must be distinct, and only one may request empty groups.
     if (!keys.some((other) => sourceOf(other) === sourceOf(key)) && !(key.between && keys.some(({ between }) => between))) keys.push(key);
   }
   const { where, meant } = someRows(list);
@@ -423,7 +423,7 @@ async function tried(list: string): Promise<void> {
     groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ seed: SEED, list, ...variables });
   const [answered, meantSorted] = [sorted(found), sorted(meantGroups)];
-  // Texts are compared in a fraction of the time; what is told of a difference is for people.
+  // Comparing JSON is much faster than `expect`, which only prints a difference here.
   if (JSON.stringify(answered) !== JSON.stringify(meantSorted)) expect([context, answered]).toEqual([context, meantSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {
@@ -432,9 +432,9 @@ async function tried(list: string): Promise<void> {
   }
 }
 
-test(seeded(`${COUNT} random groupings`), async () => {
+test(seeded(`matches the model for ${COUNT} random groupings`), async () => {
   for (let number = 0; number < COUNT; number += 1) {
     random = randomFor(`grouping ${number}`);
-    await tried(number % 5 < 3 ? 'workoutLogs' : 'diaryEntries');
+    await checkRandomGrouping(number % 5 < 3 ? 'workoutLogs' : 'diaryEntries');
   }
 });

@@ -1,4 +1,4 @@
-/** Groups of rows in plain JavaScript: what the database is held to. It shares nothing with what it checks but the words of the schema. */
+/** Reference model of grouped lists in plain JavaScript. It shares no code with the implementation. */
 import { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 
@@ -6,20 +6,20 @@ const Exact = Decimal.clone({ precision: 45, rounding: Decimal.ROUND_HALF_UP });
 
 export type Row = Record<string, any>;
 
-/** One value of a key that a row has, and how much the row weighs for it. */
+/** A key value of a row, and the weight of the row for it. */
 export interface Place {
   value: string | number | null;
   weight?: string;
 }
 
-/** One element of `groupBy`: what is asked, the values of a row, and the value that `keys` of an answered group show. */
+/** One element of `groupBy`: its input, the key values of a row, and the value in the `keys` of a returned group. */
 export interface Key {
   asked: object;
   of(row: Row): Place[];
   shown(keys: Row): unknown;
-  /** As values are ordered; absent: in a way that is not tried here. */
+  /** Sort key of a value; absent if the order is not checked. */
   place?(value: any): number | string;
-  /** All values between two, if empty groups are asked for. */
+  /** All values in a range, if empty groups are requested. */
   between?(low: any, high: any): (string | number)[];
 }
 
@@ -30,7 +30,7 @@ export interface Group {
 
 const ONE = new Exact(1);
 const parsed = new Map<unknown, Decimal>();
-/** Values come again and again. */
+/** Parses a decimal. Cached, because values repeat. */
 function exact(value: unknown): Decimal {
   let known = parsed.get(value);
   if (!known) parsed.set(value, (known = new Exact(value as string)));
@@ -79,7 +79,7 @@ export interface Fields {
   distinct: string[];
 }
 
-/** What is worked out of a group, in the form in which `worked` has an answer. */
+/** The expected statistics of a group, in the form of `worked`. */
 export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
   const present = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
@@ -122,7 +122,7 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
     stddev: of(numbers, (field) => {
       const all = sorted.get(field)!;
       if (all.length < 2) return null;
-      // The deviations times n, so that nothing has to be divided before the end.
+      // Deviations are multiplied by n, so that the only division is the last step.
       const total = all.reduce((a, b) => a.plus(b));
       const squares = all.reduce((sum, one) => sum.plus(one.times(all.length).minus(total).pow(2)), new Exact(0));
       return rounded(squares.dividedBy(all.length ** 2 * (all.length - 1)).sqrt());
@@ -135,7 +135,7 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
   };
 }
 
-/** What was answered of a group, decimals in one form. */
+/** The returned statistics of a group, with normalized decimals. */
 export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
   const decimals = (values: Row = {}) =>
     Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
@@ -156,7 +156,7 @@ export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly st
 const iso = (day: DateTime) => day.toISODate()!;
 const utc = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
-/** The first day of the unit that a day lies in. */
+/** The first day of the week, month, quarter or year of a day. */
 export function firstDayOf(unit: string, day: string, weekBegins: number): string {
   const { year, month, weekday } = utc(day);
   if (unit === 'WEEK') return iso(utc(day).minus({ days: (weekday - weekBegins + 7) % 7 }));
@@ -192,7 +192,7 @@ export function dawn(day: string, zone: string): number {
   if (known !== undefined) return known;
   const isBefore = (moment: number) => iso(DateTime.fromMillis(moment, { zone })) < day;
   let at = Date.parse(`${day}T00:00:00Z`) - 16 * 4 * QUARTER_OF_AN_HOUR;
-  // By strides first, and back by one: clocks are set back by less.
+  // Searches in strides and goes back by one, because clocks are never set back by a whole stride.
   while (isBefore(at + STRIDE)) at += STRIDE;
   at -= STRIDE;
   while (isBefore(at)) at += QUARTER_OF_AN_HOUR;

@@ -1,4 +1,4 @@
-/** What the rows of a list come to, put together by what they have in common. Random ones are tried in groupingmodel.test.ts. */
+/** Grouped lists: keys, buckets, statistics, `having` and order. groupingmodel.test.ts checks random groupings. */
 import { toConstantCase } from '../../src/contract/casing';
 import { getOperationAST, parse } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
@@ -28,7 +28,7 @@ const LOGS: Log[] = [
 
 const MEALS: [moment: string, ingredient: number, amount: string][] = [
   ['2021-10-30T23:30:00+02:00', 1, '50.00'],
-  // The clocks of Berlin show half past two twice.
+  // In Berlin, 02:30 occurs twice on this day.
   ['2021-10-31T02:30:00+02:00', 1, '60.00'],
   ['2021-10-31T02:30:00+01:00', 2, '200.00'],
   ['2021-10-31T23:30:00+01:00', 3, '150.00'],
@@ -57,8 +57,8 @@ const refused = async (document: string, person = ann) => {
   return [code, data?.groups ?? null, errors?.[0]?.extensions.fields];
 };
 
-describe('without keys', () => {
-  test('all rows of the viewer are one group', async () => {
+describe('a grouping without keys', () => {
+  test('puts all rows of the viewer into one group', async () => {
     expect(
       await groups(
         'workoutLogs',
@@ -79,7 +79,7 @@ describe('without keys', () => {
     ]);
   });
 
-  test('it is there even where there are no rows, and nothing comes of them', async () => {
+  test('returns one empty group when no row matches', async () => {
     const none = 'where: { reps: { gt: 1000 } }';
     const selection =
       'count weightedCount sum { reps } avg { reps } min { date } stddev { reps } median { reps } percentile(p: 1) { reps } countDistinct(of: DATE)';
@@ -90,7 +90,7 @@ describe('without keys', () => {
     expect(await groups('workoutLogs', `${none}, groupBy: [{ field: REPS }]`, selection)).toEqual([]);
   });
 
-  test('decimals are exact', async () => {
+  test('computes decimals exactly', async () => {
     const { sum, avg, stddev } = (
       await groups('workoutLogs', 'where: { weight: { in: ["0.10", "102.50"] } }', 'sum { weight } avg { weight } stddev { weight }')
     )[0];
@@ -103,11 +103,11 @@ describe('without keys', () => {
     ['0.5', '5'],
     ['0.9', '9'],
     ['1', '10'],
-  ])('the percentile %s of 1, 3, 5, 5, 8, 10 is %s', async (p, value) => {
+  ])('computes percentile %s of 1, 3, 5, 5, 8, 10 as %s', async (p, value) => {
     expect((await groups('workoutLogs', '', `percentile(p: ${p}) { reps }`))[0].percentile.reps).toBe(value);
   });
 
-  test('percentiles by variables are those asked for, however often the operation comes', async () => {
+  test('evaluates percentile variables anew on each execution', async () => {
     const document =
       'query ($p: Decimal!) { workoutLogsGrouped { a: percentile(p: $p) { reps } b: percentile(p: 1) { reps } median { reps } } }';
     for (const [p, reps] of [0, 1, 0, 1, 0, 1].map((one) => [one, one ? '10' : '1'] as const))
@@ -115,7 +115,7 @@ describe('without keys', () => {
   });
 });
 
-describe('by days', () => {
+describe('a grouping by date', () => {
   const byDate = async (how: string) =>
     (await groups('workoutLogs', `groupBy: [{ date: { ${how} } }]`, 'count keys { dateBucket { start end number } }')).map(
       ({ count, keys: { dateBucket } }: any) => [dateBucket.start ?? dateBucket.number, dateBucket.end, count],
@@ -188,9 +188,9 @@ describe('by days', () => {
         ['2021-03-29', '2021-03-30', 1],
       ],
     ],
-  ])('%s', async (how, found) => expect(await byDate(how)).toEqual(found));
+  ])('returns the buckets of { %s }', async (how, found) => expect(await byDate(how)).toEqual(found));
 
-  test('an empty group is there for each other key, with nothing in it', async () => {
+  test('adds empty buckets for each value of the other keys', async () => {
     const found = await groups(
       'workoutLogs',
       'groupBy: [{ field: EXERCISE }, { date: { by: MONTH, empty: true } }], where: { exerciseId: { in: [1, 2] } }',
@@ -211,7 +211,7 @@ describe('by days', () => {
     });
   });
 
-  test('several buckets of one day are told apart by their unit', async () => {
+  test('distinguishes several buckets of the same date by their unit', async () => {
     const [first] = await groups(
       'workoutLogs',
       'groupBy: [{ date: { by: YEAR } }, { date: { by: WEEKDAY } }]',
@@ -227,14 +227,14 @@ describe('by days', () => {
   });
 });
 
-describe('by moments', () => {
+describe('a grouping by timestamp', () => {
   const byMoment = async (how: string) =>
     (await groups('diaryEntries', `groupBy: [{ eatenAt: { ${how} } }]`, 'count keys { eatenAtBucket { start end number } }')).map(
       ({ count, keys: { eatenAtBucket } }: any) => [eatenAtBucket.start ?? eatenAtBucket.number, eatenAtBucket.end, count],
     );
 
   test.each([
-    // The day on which summer time ends has 25 hours.
+    // The day on which daylight saving time ends has 25 hours.
     [
       'by: DAY',
       [
@@ -280,17 +280,17 @@ describe('by moments', () => {
       ],
     ],
     ['by: MONTH', [['2021-10-01T00:00:00+02:00', '2021-11-01T00:00:00+01:00', 4]]],
-  ])('%s', async (how, found) => expect(await byMoment(how)).toEqual(found));
+  ])('returns the buckets of { %s }', async (how, found) => expect(await byMoment(how)).toEqual(found));
 
-  test('of an empty hour too', async () => {
+  test('adds empty hours', async () => {
     const found = await byMoment('by: HOUR, empty: true');
     expect(found).toHaveLength(26);
     expect(found.filter(([, , count]: [string, string, number]) => count === 0)).toHaveLength(22);
   });
 });
 
-describe('by other keys', () => {
-  test('a relation is shown as the row, in one statement for all groups', async () => {
+describe('a grouping by other keys', () => {
+  test('reads the related rows of all groups in one statement', async () => {
     const document = (keys: string) =>
       `{ groups: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: COUNT, direction: DESC }]) { keys { ${keys} } count } }`;
     const { data, statements } = await ann.query(document('exerciseId exercise { name category { name } }'));
@@ -299,12 +299,12 @@ describe('by other keys', () => {
       { keys: { exerciseId: '2', exercise: { name: 'Bench press', category: { name: 'Arms' } } }, count: 2 },
       { keys: { exerciseId: '3', exercise: { name: 'Plank', category: { name: 'Abs' } } }, count: 1 },
     ]);
-    // Who is it, the groups, the exercises; categories are in memory.
+    // Statements: token, groups, exercises. Categories are cached.
     expect(statements).toBe(3);
     expect((await ann.query(document('exerciseId'))).statements).toBe(2);
   });
 
-  test('by a row that a relation leads to, in the order of its ids and in one statement for all groups', async () => {
+  test('supports rows behind a relation, in the order of their ids', async () => {
     const by = (key: string) =>
       `{ groups: workoutLogsGrouped(groupBy: [{ field: ${toConstantCase(key)} }]) { keys { ${key}Id ${key} { name } } count } }`;
     const { data, statements } = await ann.query(by('exerciseCategory'));
@@ -328,7 +328,7 @@ describe('by other keys', () => {
     expect(months).toEqual([{ categories: 3, bases: 3 }]);
   });
 
-  test('by numbers in bins', async () => {
+  test('supports bins of numbers', async () => {
     const bins = async (how: string) =>
       (await groups('workoutLogs', `groupBy: [{ reps: { ${how} } }]`, 'keys { repsBin { from to } } count')).map(({ keys, count }: any) => [
         keys.repsBin.from,
@@ -355,7 +355,7 @@ describe('by other keys', () => {
     expect(await bins('width: 1, empty: true')).toHaveLength(10);
   });
 
-  test('through muscles, each with its weight', async () => {
+  test('supports muscles with weights', async () => {
     const byMuscle = async (weights: string) =>
       (
         await groups(
@@ -364,7 +364,7 @@ describe('by other keys', () => {
           'keys { muscle { name } } count weightedCount sum { reps } avg { reps }',
         )
       ).map(({ keys, count, weightedCount, sum, avg }: any) => [keys.muscle?.name ?? null, count, weightedCount, sum.reps, avg.reps]);
-    // Squats train the first and the third muscle beside, bench presses the first, planks the third.
+    // The first and the third muscle are secondary for squats; the first is primary for bench presses, the third for planks.
     expect(await byMuscle('muscles: 1, musclesSecondary: 0.5')).toEqual([
       ['Biceps brachii', 5, '3.5', '24.5', '7'],
       ['Quadriceps femoris', 3, '3', '13', '4.3333333333'],
@@ -377,7 +377,7 @@ describe('by other keys', () => {
     ]);
   });
 
-  test('rows without a value are a group too', async () => {
+  test('puts rows without a value into a group of their own', async () => {
     const found = await groups(
       'workoutLogs',
       'groupBy: [{ field: RIR }, { field: SESSION_IMPRESSION }]',
@@ -386,7 +386,7 @@ describe('by other keys', () => {
     expect(found).toEqual([{ keys: { rir: null, sessionImpression: null }, count: 6 }]);
   });
 
-  test('below parents, each with its own rows, in one statement for all', async () => {
+  test('groups the rows of each parent, in one statement for all parents', async () => {
     const document = `{ exercises(orderBy: [{ id: ASC }]) { nodes { name logsGrouped(groupBy: [{ date: { by: MONTH } }]) { count sum { reps } } } } }`;
     const { data, statements } = await ann.query(document);
     const of = (count: number, reps: string) => [{ count, sum: { reps } }];
@@ -400,8 +400,8 @@ describe('by other keys', () => {
   });
 });
 
-describe('groups are', () => {
-  test('left out by what was worked out of them', async () => {
+describe('groups', () => {
+  test('are filtered by their statistics with `having`', async () => {
     const which = async (having: string) =>
       (await groups('workoutLogs', `groupBy: [{ field: EXERCISE }], having: ${having}`, 'keys { exerciseId }')).map(
         ({ keys }: any) => keys.exerciseId,
@@ -417,7 +417,7 @@ describe('groups are', () => {
     expect(await which('[{ statistic: MEDIAN, of: REPS, is: { gte: 3, lte: 5 } }]')).toEqual(['1']);
   });
 
-  test('turned over page by page, in a total order', async () => {
+  test('are paged in a total order', async () => {
     const found: [number, number][] = [];
     for (let offset = 0, more = true; more; offset += 2) {
       const args = `groupBy: [{ field: REPS }], orderBy: [{ statistic: COUNT, direction: DESC }], first: 2, offset: ${offset}`;
@@ -436,8 +436,8 @@ describe('groups are', () => {
   });
 });
 
-describe('nobody learns of rows that are not theirs', () => {
-  test('each has their own, and a stranger none', async () => {
+describe('a grouping of owned rows', () => {
+  test('includes only rows of the viewer and is rejected for anonymous clients', async () => {
     expect(await groups('workoutLogs', 'groupBy: [{ field: REPS }]', 'keys { reps } count', bob)).toEqual([
       { keys: { reps: 99 }, count: 1 },
     ]);
@@ -448,7 +448,7 @@ describe('nobody learns of rows that are not theirs', () => {
     expect(await groups('exercises', 'groupBy: [{ field: STATUS }]', 'count', fitgraph.anyone)).toEqual([{ count: 3 }]);
   });
 
-  test('what has not passed the review is a key without a name', async () => {
+  test('shows null for keys that lead to unreviewed rows', async () => {
     const { id } = (await ann.post('/workoutlog/', { date: '2030-01-01', exercise: PENDING, reps: 1, weight: '1', workout })).body;
     const future = 'where: { date: { gt: "2029-01-01" } }';
     const far = `${future}, groupBy: [{ field: EXERCISE_BASE }, { field: EXERCISE_CATEGORY }]`;
@@ -462,65 +462,69 @@ describe('nobody learns of rows that are not theirs', () => {
   });
 });
 
-describe('is refused', () => {
+describe('an invalid grouping', () => {
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
   test.each([
     ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
-    ['a key twice', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['There is such a key already.'] }],
+    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['There is such a key already.'] }],
     [
-      'a zone that is none',
+      'an unknown time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
     ],
     [
-      'a zone that is an offset',
+      'an offset as the time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "+01:00" } }]',
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
     ],
-    ['a bin without width', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
-    ['no weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
-    ['a negative weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
+    ['a bin of width 0', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
+    ['no muscle weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
+    ['a negative muscle weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
     [
       'two keys with empty groups',
       'groupBy: [{ date: { by: DAY, empty: true } }, { reps: { width: 1, empty: true } }]',
       { 'groupBy[1]': [expect.stringContaining('empty')] },
     ],
     ['too many empty groups', 'groupBy: [{ weight: { width: "0.00001", empty: true } }]', { groupBy: [expect.stringContaining('10000')] }],
-    ['an order by a key that is none', 'orderBy: [{ key: 1 }]', { 'orderBy[0].key': [expect.stringContaining('groupBy')] }],
-    ['an order by nothing', 'orderBy: [{ direction: DESC }]', { 'orderBy[0]': [expect.stringContaining('statistic')] }],
+    ['an order by an unknown key', 'orderBy: [{ key: 1 }]', { 'orderBy[0].key': [expect.stringContaining('groupBy')] }],
+    ['an order without a key or statistic', 'orderBy: [{ direction: DESC }]', { 'orderBy[0]': [expect.stringContaining('statistic')] }],
     [
-      'an order by the median of days',
+      'an order by the median of dates',
       'orderBy: [{ statistic: MEDIAN, of: DATE }]',
       { 'orderBy[0].of': [expect.stringContaining('weightKg')] },
     ],
     [
-      'an order by how many pieces of equipment there are',
+      'an order by distinct equipment',
       'orderBy: [{ statistic: COUNT_DISTINCT, of: EQUIPMENT }]',
       { 'orderBy[0].of': [expect.stringContaining('exerciseCategory')] },
     ],
-    ['a sum of nothing', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
+    ['a sum without a field', 'having: [{ statistic: SUM, is: { gt: 1 } }]', { 'having[0].of': [expect.stringContaining('reps')] }],
     [
       'a count of a field',
       'having: [{ statistic: COUNT, of: REPS, is: { gt: 1 } }]',
       { 'having[0].of': [expect.stringContaining('rows')] },
     ],
     [
-      'a condition on days of a number',
+      'a date condition on a number',
       'having: [{ statistic: SUM, of: REPS, isDate: { gt: "2021-01-01" } }]',
       { 'having[0].isDate': [expect.stringContaining('`is`')] },
     ],
-    ['no condition', 'having: [{ statistic: MAX, of: DATE }]', { 'having[0].isDate': [expect.stringContaining('`isDate`')] }],
+    [
+      'a statistic without a condition',
+      'having: [{ statistic: MAX, of: DATE }]',
+      { 'having[0].isDate': [expect.stringContaining('`isDate`')] },
+    ],
     ['a page that is too large', 'first: 10001', { first: ['Ensure this value is less than or equal to 10000.'] }],
-    ['a negative page', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
-    ['fewer than no groups to skip', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
-  ])('%s', async (_what, args, fields) => {
+    ['a negative page size', 'first: -1', { first: ['Ensure this value is greater than or equal to 0.'] }],
+    ['a negative offset', 'offset: -1', { offset: ['Ensure this value is greater than or equal to 0.'] }],
+  ])('is rejected when it has %s', async (_what, args, fields) => {
     expect(
       await refused(`{ groups: workoutLogsGrouped(${args}) {
     count } }`),
     ).toEqual(['BAD_USER_INPUT', null, fields]);
   });
 
-  test.each(['-0.1', '1.1'])('the percentile %s', async (p) => {
+  test.each(['-0.1', '1.1'])('is rejected when it has the percentile %s', async (p) => {
     expect(await refused(`{ groups: workoutLogsGrouped { percentile(p: "${p}") { reps } } }`)).toEqual([
       'BAD_USER_INPUT',
       null,
@@ -528,7 +532,7 @@ describe('is refused', () => {
     ]);
   });
 
-  test('different pieces of equipment, of which a row has several', async () => {
+  test('is rejected when it counts distinct equipment', async () => {
     expect(await refused('{ groups: workoutLogsGrouped { countDistinct(of: EQUIPMENT) } }')).toEqual([
       'BAD_USER_INPUT',
       null,
@@ -536,26 +540,26 @@ describe('is refused', () => {
     ]);
   });
 
-  test('what would cost too much, before anything is read', async () => {
+  test('is rejected with COST_LIMIT when it costs too much', async () => {
     const many = Array.from({ length: 40 }, (_, index) => `a${index}: workoutLogsGrouped(first: 10000) { keys { reps } sum { reps } }`);
     const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
     expect([code, statements]).toEqual(['COST_LIMIT', expect.any(Number)]);
   });
 });
 
-test('it costs what is read for it and the groups that it may show', () => {
+test('estimates the cost of a grouping from the rows read and the groups returned', () => {
   const schema = buildGraphQLSchema();
   const cost = (text: string) => {
     const { total, bytes } = estimateOperationCost(schema, parse(text), getOperationAST(parse(text))!, {});
     return total - bytes / 1024;
   };
-  // The operation, the field and its rows, and the groups: an object, its keys and sums with a leaf each.
+  // Operation + field + rows read, then for each group the object, its keys and its sums with one leaf each.
   expect(cost('{ workoutLogsGrouped(first: 10) { keys { reps } sum { reps } } }')).toBeCloseTo(1 + 5 + 100 + 10 * (1 + 1.1 + 1.1), 6);
   expect(cost('{ workoutLogsGrouped { count } }')).toBeCloseTo(1 + 5 + 100 + 100 * 1.1, 6);
   expect(cost('{ workoutLogsGrouped(first: 1) { median { reps } } }')).toBeCloseTo(1 + 5 + 100 + (1 + 5 + 1.1), 6);
 });
 
-test('what takes too long says so', async () => {
+test('returns TIMEOUT when a grouping exceeds STATEMENT_TIMEOUT', async () => {
   const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '300ms' } });
   try {
     const carl = await hasty.user('carl');

@@ -1,4 +1,4 @@
-/** A row is named by its `id` or its `nodeId` wherever an id is expected; an id of another type is an error at its place. */
+/** Every id input accepts an `id` or a `nodeId`; an id of another type is rejected at its path. */
 import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { nodeIdOf } from '../../src/core/model/node';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
@@ -23,7 +23,7 @@ const mapped = (value: unknown, change: (id: unknown) => unknown): unknown => (A
 
 const listed = allEntities().filter(hasPages);
 
-describe.each(byName(listed))('conditions of %s', (name, entity) => {
+describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   const { many } = resourceOf(entity)!;
   const fields = fieldsOf(entity).filter(
     (field) => (field.name === 'id' || (field.relation && !field.enum && (field.link || !field.relation.many))) && field.only !== 'rest',
@@ -34,7 +34,7 @@ describe.each(byName(listed))('conditions of %s', (name, entity) => {
     where: { [field.name]: { [operator]: ['eq', 'ne'].includes(operator) ? id : [id] } },
   });
 
-  test('either id of a row matches the same rows', async () => {
+  test('match the same rows by id and by nodeId', async () => {
     const { rows } = await ann.ask(`{ rows: ${many}(first: 3) { nodes { ${fields.map((field) => field.name).join(' ')} } } }`);
     for (const row of rows.nodes as Values[])
       for (const field of fields) {
@@ -50,7 +50,7 @@ describe.each(byName(listed))('conditions of %s', (name, entity) => {
       }
   });
 
-  test('an id of another type, and a text that is no id, are errors that name the condition', async () => {
+  test('are rejected by path when they have an id of another type or an invalid id', async () => {
     for (const field of fields)
       for (const operator of operators(field))
         for (const id of [otherThan(typeOf(entity, field)), 'abc']) {
@@ -60,7 +60,7 @@ describe.each(byName(listed))('conditions of %s', (name, entity) => {
         }
   });
 
-  test('a number that no row has matches nothing', async () => {
+  test('match nothing for unknown or out-of-range numbers', async () => {
     for (const id of ['0', '-1', '2000000000', '99999999999'])
       expect((await ann.ask(document, condition(fields[0]!, 'eq', id))).rows.totalCount).toBe(0);
   });
@@ -68,14 +68,14 @@ describe.each(byName(listed))('conditions of %s', (name, entity) => {
 
 const created = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
 
-describe.each(byName(created))('values of %s', (name, entity) => {
+describe.each(byName(created))('id values of %s', (name, entity) => {
   const { fact, one } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const shown = ['id', ...references.map((field) => field.name)].join(' ');
   const create = `mutation ($input: ${name}Input!) { done: ${fact.create}(input: $input) { ${one} { ${shown} } errors { path code message } } }`;
   const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${fact.update}(id: $id, input: $input) { ${one} { ${shown} } errors { path code message } } }`;
 
-  test('either id of a row is stored', async () => {
+  test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
     const ids = Object.fromEntries(references.flatMap(({ name: field }) => (input[field] == null ? [] : [[field, input[field]]])));
     const nodes = Object.fromEntries(
@@ -95,7 +95,7 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
   });
 
-  test('an id of another type is a mistake of its field', async () => {
+  test('are rejected at their field when they are ids of another type', async () => {
     const input = inputOf(entity, 3, parentsIn(annas));
     for (const field of references) {
       const wrong = field.relation!.many ? [otherThan(typeOf(entity, field))] : otherThan(typeOf(entity, field));
@@ -105,7 +105,7 @@ describe.each(byName(created))('values of %s', (name, entity) => {
     }
   });
 
-  test('reads, changes and deletions refuse an id of another type', async () => {
+  test('are rejected by reads, updates and deletes when they are ids of another type', async () => {
     const id = otherThan(name);
     const { code, errors } = await ann.query(`query ($id: ID!) { ${one}(id: $id) { id } }`, { id });
     expect([code, Object.keys(errors![0]!.extensions.fields)]).toEqual(['BAD_USER_INPUT', ['id']]);
@@ -120,7 +120,7 @@ describe.each(byName(created))('values of %s', (name, entity) => {
   });
 });
 
-test('arguments that name a row of another type than their field take either id', async () => {
+test('accepts id or nodeId in arguments that refer to a row of another type', async () => {
   const unit = await ann.ask('{ ingredientUnits(first: 1) { nodes { id ingredientId } } }');
   const [{ id, ingredientId }] = unit.ingredientUnits.nodes;
   const values = 'query ($of: ID!, $unit: ID) { ingredient(id: $of) { valuesOf(amount: "2", unit: $unit) { energy } } }';
@@ -132,7 +132,7 @@ test('arguments that name a row of another type than their field take either id'
   expect(await ann.ask(text, { exercise: nodeIdOf('Exercise', 1) })).toEqual(await ann.ask(text, { exercise: '1' }));
 });
 
-test('an id variable that is left out, or null, is an error instead of all rows', async () => {
+test('rejects an omitted or null id variable in a condition instead of matching all rows', async () => {
   for (const variables of [{}, { id: null }]) {
     const nullable = await ann.query('query ($id: ID) { workoutLogs(where: { exerciseId: { eq: $id } }) { totalCount } }', variables);
     const whole = await ann.query('query ($by: IdFilter!) { workoutLogs(where: { exerciseId: $by }) { totalCount } }', {

@@ -1,4 +1,4 @@
-/** Many rows are made, changed and deleted in one mutation: all of them or none. */
+/** Bulk mutations create, update and delete many rows: all of them or none. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { asSuperuser } from '../setup/databases';
@@ -34,8 +34,8 @@ const extensions = ({ errors }: GraphQLAnswer) => errors![0]!.extensions;
 
 const DOUBLE = { code: 'NOT_UNIQUE', message: 'The field date must be unique.' };
 
-describe('creating', () => {
-  test('answers the rows in the order of the inputs', async () => {
+describe('a bulk create', () => {
+  test('returns the rows in the order of the inputs', async () => {
     const inputs = [7, 3, 9, 1, 5].map((day) => entry(day, `${70 + day}.00`));
     const { data } = await create(inputs);
     expect(data.answer.errors).toEqual([]);
@@ -43,11 +43,11 @@ describe('creating', () => {
     expect(await stored()).toEqual(inputs);
   });
 
-  test('of nothing does nothing', async () => {
+  test('accepts an empty list', async () => {
     expect((await create([])).data.answer).toEqual({ weightEntries: [], errors: [] });
   });
 
-  test('tells all mistakes, each with the place of its row, and writes nothing', async () => {
+  test('reports all errors with the index of their row and writes nothing', async () => {
     await create([entry(10)]);
     const { data } = await create([entry(1), entry(2, '601'), entry(10), entry(3), entry(1), entry(10, '20')]);
     expect(data.answer).toEqual({
@@ -63,7 +63,7 @@ describe('creating', () => {
     expect(await stored()).toEqual([entry(10)]);
   });
 
-  test('shows the stored rows that are in the way, and none of the same write', async () => {
+  test('returns conflicting stored rows, but no rows of the same mutation', async () => {
     const [id] = idsOf(await create([entry(10)]));
     const document = `mutation ($inputs: [WeightEntryInput!]!) { answer: createWeightEntries(inputs: $inputs) { errors { path code } conflicts { id weight } } }`;
     const { answer } = await ann.ask(document, { inputs: [entry(1), entry(10, '81.00'), entry(1)] });
@@ -73,7 +73,7 @@ describe('creating', () => {
     });
   });
 
-  test('stops at 500 rows, and so do changes and deletions', async () => {
+  test('rejects more than 500 rows, as bulk updates and deletes do', async () => {
     const days = Array.from({ length: 501 }, (_, index) => new Date(Date.UTC(2000, 0, 1 + index)).toISOString().slice(0, 10));
     const inputs = days.map((date) => ({ date, weight: '80' }));
     const limit = (argument: string) => ({
@@ -87,8 +87,8 @@ describe('creating', () => {
   });
 });
 
-describe('changing', () => {
-  test('gives each row what is given for it, null too, and leaves it the rest', async () => {
+describe('a bulk update', () => {
+  test('sets the given fields of each row, including null, and keeps the others', async () => {
     const workoutId = (await ann.post('/workout/', {})).body.id;
     const log = { exerciseId: 1, workoutId, date: '2021-03-10' };
     const made = await ann.ask(
@@ -119,7 +119,7 @@ describe('changing', () => {
     });
   });
 
-  test('tells all mistakes and changes nothing', async () => {
+  test('reports all errors and changes nothing', async () => {
     const [a, b, c] = idsOf(await create([entry(1), entry(2), entry(3)]));
     const { data } = await update([
       { id: a, input: { weight: '700' } },
@@ -137,7 +137,7 @@ describe('changing', () => {
     expect(await stored()).toEqual([entry(1), entry(2), entry(3)]);
   });
 
-  test('rows may trade what must be unique', async () => {
+  test('allows rows to swap unique values, but rejects duplicates', async () => {
     const ids = idsOf(await create([entry(1, '71.00'), entry(2, '72.00'), entry(3, '73.00')]));
     const dates = ['2021-03-02', '2021-03-03', '2021-03-01'];
     const traded = await update(ids.map((id, index) => ({ id, input: { date: dates[index] } })));
@@ -150,10 +150,10 @@ describe('changing', () => {
   });
 
   test.each([
-    ['named twice', (id: string) => id, 'INVALID', /^The id \d+ is there more than once\.$/],
+    ['repeated', (id: string) => id, 'INVALID', /^The id \d+ is there more than once\.$/],
     ['unknown', () => '2000000000', 'NOT_FOUND', /^There is no WeightEntry with the id "2000000000"\.$/],
-    ['no id at all', () => 'x', 'NOT_FOUND', /^There is no WeightEntry with the id "x"\.$/],
-  ])('a row that is %s is named, and nothing is changed or deleted', async (_what, last, code, message) => {
+    ['not a number', () => 'x', 'NOT_FOUND', /^There is no WeightEntry with the id "x"\.$/],
+  ])('is rejected as a whole when an id is %s, and so is a bulk delete', async (_what, last, code, message) => {
     const [a, b] = idsOf(await create([entry(1), entry(2)])) as [string, string];
     const ids = [a, b, last(a)];
     const at = (argument: string) => [{ path: [argument, '2', 'id'], code, message: expect.stringMatching(message) }];
@@ -164,7 +164,7 @@ describe('changing', () => {
   });
 });
 
-test('deleting answers the ids in their order', async () => {
+test('deletes many rows and returns their ids in the given order', async () => {
   const ids = idsOf(await create([entry(1), entry(2), entry(3)]));
   const nodeIds = ids.map((id) => nodeIdOf('WeightEntry', id));
   const both = await remove([ids[2], nodeIds[0]]);
@@ -173,10 +173,10 @@ test('deleting answers the ids in their order', async () => {
   expect((await remove([])).data.answer).toEqual({ deletedIds: [], deletedNodeIds: [], errors: [] });
 });
 
-describe('at the same time', () => {
+describe('concurrent bulk mutations', () => {
   const CODES = [undefined, 'CONFLICT'];
 
-  test('changes of the same rows in another order wait for each other', async () => {
+  test('serialize updates of the same rows in different orders', async () => {
     const ids = idsOf(await create(Array.from({ length: 28 }, (_, index) => entry(index + 1))));
     for (let round = 0; round < 5; round += 1) {
       const weights = [61, 62, 63, 64];
@@ -187,12 +187,12 @@ describe('at the same time', () => {
         }),
       );
       for (const { errors } of answers) expect(errors).toBeUndefined();
-      // One of them was the last, for all rows.
+      // The last update won for all rows.
       expect(new Set((await stored()).map(({ weight }) => weight)).size).toBe(1);
     }
   });
 
-  test('of the same days made twice in another order, one write wins and the other one names its rows', async () => {
+  test('let exactly one of several creates for the same days succeed', async () => {
     const inputs = Array.from({ length: 400 }, (_, index) => ({
       date: new Date(Date.UTC(2020, 0, 1 + index)).toISOString().slice(0, 10),
       weight: '80.00',
@@ -209,7 +209,7 @@ describe('at the same time', () => {
     }
   });
 
-  test('changes and deletions never end in an unexpected error', async () => {
+  test('never fail with an unexpected error when updates meet deletes', async () => {
     const ids = idsOf(await create(Array.from({ length: 28 }, (_, index) => entry(index + 1))));
     const back = [...ids].reverse();
     const answers = await Promise.all([
@@ -223,7 +223,7 @@ describe('at the same time', () => {
     for (const { code } of answers) expect(CODES).toContain(code);
   });
 
-  test('a write that others get in the way of again and again is a conflict, over both interfaces', async () => {
+  test('return CONFLICT, or 409 over REST, when serialization failures persist', async () => {
     const ids = idsOf(await create([entry(1), entry(2)]));
     await fitgraph.sql(
       `CREATE FUNCTION busy() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '40001'; END $$`,
@@ -239,9 +239,9 @@ describe('at the same time', () => {
     expect(await stored()).toEqual([entry(1), entry(2)]);
   });
 
-  test('rows are locked in the order of their ids, wherever they lie', async () => {
+  test('lock rows in the order of their ids, whatever their physical order', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
-    // Its new version lies behind the other row.
+    // The new tuple is stored behind the other row.
     await fitgraph.sql('UPDATE "weight_entry" SET "weight" = 70 WHERE "id" = $1', [low]);
     const client = await fitgraph.database.pool.connect();
     try {
@@ -249,7 +249,7 @@ describe('at the same time', () => {
       await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [low]);
       const changed = update([high, low].map((id) => ({ id, input: { weight: '67' } })));
       await lockIsAwaited(fitgraph);
-      // Who waits for the first row does not hold the second one yet.
+      // The waiting update does not hold a lock on the second row yet.
       await client.query('SELECT FROM "weight_entry" WHERE "id" = $1 FOR UPDATE NOWAIT', [high]);
       await client.query('COMMIT');
       expect((await changed).data.answer.errors).toEqual([]);
@@ -259,16 +259,16 @@ describe('at the same time', () => {
     }
   });
 
-  test('a deadlock that could not be foreseen is tried again', async () => {
+  test('retry after a deadlock with another client', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
-    // Whose statement PostgreSQL ends is decided by a parameter that only a superuser sets.
+    // `deadlock_timeout` decides which transaction PostgreSQL aborts; only a superuser may set it.
     const { host, port, database } = fitgraph.database.pool.options;
     const client = new Client(asSuperuser({ host, port, database }));
     await client.connect();
     try {
       await client.query('BEGIN');
       await client.query('SET LOCAL deadlock_timeout = 60000');
-      // Somebody else locks the rows in the order of their own.
+      // Another client locks the rows in the opposite order.
       await client.query('UPDATE "weight_entry" SET "weight" = 66 WHERE "id" = $1', [high]);
       const changed = update([low, high].map((id) => ({ id, input: { weight: '67' } })));
       await lockIsAwaited(fitgraph);

@@ -1,4 +1,4 @@
-/** What is worked out of a user's rows is kept in memory and never stale, whichever of two instances writes. */
+/** Values computed from a user's rows are cached in memory and never stale, whichever of two instances writes. */
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 import { until } from '../setup/waits';
@@ -32,7 +32,7 @@ async function posts(name: string, path: string, body: object): Promise<void> {
 const canonical = () => `/workout/${ids.workout}/canonical_representation/`;
 const values = () => `/nutritionplan/${ids.plan}/nutritional_values/`;
 
-/** Until the answer comes from memory: one read notes the state, the next keeps the value, a third one finds it. */
+/** Reads until the response is cached: the first read records the state, the second caches the value, the third is a cache hit. */
 async function kept(path: string) {
   await reader.get(path);
   await reader.get(path);
@@ -46,33 +46,37 @@ const deleted = (name: string, path: string) => async () =>
 const sql = (text: string) => () => two.sql(text);
 
 test.each<[string, () => string, () => Promise<unknown>]>([
-  ['a workout', canonical, changed('workout', '/workout/#/', { comment: 'Legs and arms' })],
-  ['a day', canonical, changed('day', '/day/#/', { description: 'Monday' })],
-  ['the weekdays of a day alone', canonical, changed('day', '/day/#/', { day: [2, 3] })],
-  ['a set', canonical, changed('set', '/set/#/', { sets: 3 })],
-  ['a setting', canonical, changed('setting', '/setting/#/', { reps: 9 })],
-  ['a new day', canonical, () => posts('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
-  ['a new set', canonical, () => posts('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
-  ['a new setting', canonical, () => posts('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
-  ['a setting that goes', canonical, deleted('setting2', '/setting/#/')],
-  ['a set that goes', canonical, deleted('set2', '/set/#/')],
-  ['a day that goes', canonical, deleted('day2', '/day/#/')],
-  ['the name of an exercise', canonical, sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`)],
-  ['a comment on an exercise', canonical, sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`)],
-  ['an image', canonical, sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`)],
-  ['the muscles of an exercise', canonical, sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = 1 AND "muscle_id" = 1`)],
-  ['a meal item', values, changed('item', '/mealitem/#/', { amount: '3' })],
-  ['a new meal item', values, () => posts('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
-  ['a meal item that goes', values, deleted('item2', '/mealitem/#/')],
-  ['a new weight', values, () => posts('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
-  ['a weight', values, changed('weight', '/weightentry/#/', { weight: '90' })],
-  ['a weight that goes', values, deleted('weight', '/weightentry/#/')],
-  ['an ingredient', values, sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`)],
-  ['a household measure', values, sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`)],
-  ['the unit of the profile', values, sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`)],
-  ['a meal that goes', values, deleted('meal', '/meal/#/')],
-  ['everything of the kind at once', canonical, sql('TRUNCATE "workout_set" CASCADE')],
-])('%s', async (_name, path, write) => {
+  ['an update of a workout', canonical, changed('workout', '/workout/#/', { comment: 'Legs and arms' })],
+  ['an update of a day', canonical, changed('day', '/day/#/', { description: 'Monday' })],
+  ['an update of only the weekdays of a day', canonical, changed('day', '/day/#/', { day: [2, 3] })],
+  ['an update of a set', canonical, changed('set', '/set/#/', { sets: 3 })],
+  ['an update of a setting', canonical, changed('setting', '/setting/#/', { reps: 9 })],
+  ['an insert of a day', canonical, () => posts('day2', '/day/', { training: ids.workout, description: 'Second', day: [4] })],
+  ['an insert of a set', canonical, () => posts('set2', '/set/', { exerciseday: ids.day2, sets: 4 })],
+  ['an insert of a setting', canonical, () => posts('setting2', '/setting/', { set: ids.set2, exercise: 2, reps: 5 })],
+  ['a delete of a setting', canonical, deleted('setting2', '/setting/#/')],
+  ['a delete of a set', canonical, deleted('set2', '/set/#/')],
+  ['a delete of a day', canonical, deleted('day2', '/day/#/')],
+  ['an update of an exercise name', canonical, sql(`UPDATE "exercise" SET "name" = 'Deep squat' WHERE "id" = 1`)],
+  ['an insert of an exercise comment', canonical, sql(`INSERT INTO "exercise_comment" ("exercise_id", "comment") VALUES (1, 'Slowly.')`)],
+  ['an update of an exercise image', canonical, sql(`UPDATE "exercise_image" SET "image" = 'exercise-images/1/other.png'`)],
+  [
+    'a delete of a muscle of an exercise',
+    canonical,
+    sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" = 1 AND "muscle_id" = 1`),
+  ],
+  ['an update of a meal item', values, changed('item', '/mealitem/#/', { amount: '3' })],
+  ['an insert of a meal item', values, () => posts('item2', '/mealitem/', { meal: ids.meal, ingredient: 2, amount: '100' })],
+  ['a delete of a meal item', values, deleted('item2', '/mealitem/#/')],
+  ['an insert of a weight entry', values, () => posts('weight', '/weightentry/', { date: '2021-01-01', weight: '80' })],
+  ['an update of a weight entry', values, changed('weight', '/weightentry/#/', { weight: '90' })],
+  ['a delete of a weight entry', values, deleted('weight', '/weightentry/#/')],
+  ['an update of an ingredient', values, sql(`UPDATE "ingredient" SET "energy" = 400 WHERE "id" = 1`)],
+  ['an update of an ingredient unit', values, sql(`UPDATE "ingredient_unit" SET "gram" = 250 WHERE "ingredient_id" = 1`)],
+  ['an update of the weight unit of the profile', values, sql(`UPDATE "user_profile" SET "weight_unit" = 'lb'`)],
+  ['a delete of a meal', values, deleted('meal', '/meal/#/')],
+  ['a TRUNCATE of all sets', canonical, sql('TRUNCATE "workout_set" CASCADE')],
+])('returns fresh values after %s', async (_name, path, write) => {
   const before = await kept(path());
   await write();
   const after = await reader.get(path());
@@ -81,12 +85,12 @@ test.each<[string, () => string, () => Promise<unknown>]>([
   expect(after.body).toEqual((await writer.get(path())).body);
 });
 
-test('small public tables, which every instance has in memory, are followed even by who cannot hear of it', async () => {
+test('reflects changes of cached reference tables even while the listener connection is lost', async () => {
   await posts('set', '/set/', { exerciseday: ids.day, sets: 2 });
   await posts('setting', '/setting/', { set: ids.set, exercise: 1, reps: 8, weight: '20' });
   const text = ({ body }: Answer) => body.day_list[0].set_list[0].exercise_list[0].setting_text;
   expect(text(await kept(canonical()))).toBe('2 × 8 (20 kg)');
-  // The instances are deaf until they have connected again, half a second later.
+  // The instances receive no notifications until they reconnect, half a second later.
   await two.sql(`SELECT pg_terminate_backend("pid") FROM pg_stat_activity
     WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`);
   await two.sql(`UPDATE "weight_unit" SET "name" = 'kilos' WHERE "id" = 1`);
@@ -94,17 +98,18 @@ test('small public tables, which every instance has in memory, are followed even
   expect(text(await kept(canonical()))).toBe('2 × 8 (20 kilos)');
 });
 
-test('a value in memory takes the token, the row and the question whether it still holds', async () => {
-  // Once the instances hear again of what changes.
-  for (const path of [canonical(), values()]) await until('it takes these three', async () => (await kept(path)).statements === 3);
+test('serves a cached value with three statements: token, row and freshness check', async () => {
+  // Waits until the listeners have reconnected.
+  for (const path of [canonical(), values()])
+    await until('the value is served from the cache', async () => (await kept(path)).statements === 3);
   await writer.post('/weightentry/', { date: '2021-02-02', weight: '70' });
   expect((await reader.get(canonical())).statements).toBeGreaterThan(3);
 });
 
-test('rows read before a change in the same request are not kept as those after it', async () => {
+test('never caches rows that were read before a concurrent write', async () => {
   const path = canonical();
   const body = () => reader.get(path).then((answer) => answer.body);
-  // A write while reads are under way, many times over: whatever comes in between, the next read shows it.
+  // Writes while reads are in progress; the next read must show the write.
   for (let sets = 1; sets <= 10; sets += 1) {
     const reads = [body(), body(), body()];
     const write = writer.patch(`/set/${ids.set}/`, { sets });
@@ -114,12 +119,12 @@ test('rows read before a change in the same request are not kept as those after 
   }
 });
 
-test('a value of somebody else is nobody else’s', async () => {
+test('returns 404 for the cached value of another user', async () => {
   await kept(canonical());
   expect((await (await one.user('eve')).get(canonical())).status).toBe(404);
 });
 
-test('what is gone is gone', async () => {
+test('returns 404 for the cached value of a deleted workout', async () => {
   await kept(canonical());
   await writer.delete(`/workout/${ids.workout}/`);
   expect((await reader.get(canonical())).status).toBe(404);

@@ -3,10 +3,10 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const ROWS = 1_000_000;
 const PAGE = 999;
-/** So many rows have the same day: the id decides among them. */
+/** Number of rows per day; among these, the id decides the order. */
 const SAME_DAY = 5_000;
 
-/** Of the first pages, and of the last ones. */
+/** Number of first and of last pages whose response times are compared. */
 const COMPARED = 50;
 
 const fitgraph = fitgraphForThisFile();
@@ -14,11 +14,11 @@ const fitgraph = fitgraphForThisFile();
 const PAGES = `query ($after: String) {
   workouts(first: ${PAGE}, after: $after, orderBy: [{ createdOn: DESC }]) { nodes { id name } pageInfo { hasNextPage endCursor } } }`;
 
-test('each row that stays is visited once, and the last page costs what the first one does', async () => {
+test('visits a million rows once each, and reads the last pages about as fast as the first', async () => {
   const ann = await fitgraph.user('ann');
-  // However busy the machine is: the rows are no request.
+  // Without a statement timeout, because filling the table is not under test.
   await fitgraph.database.unlimited(async (filling) => {
-    // The log of changes is not what is tried here.
+    // The change log is not under test.
     await filling.query('ALTER TABLE "workout" DISABLE TRIGGER USER');
     await filling.query(
       `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT date '2020-01-01' + n / ${SAME_DAY}, 'stays', $1 FROM generate_series(1, $2) n`,
@@ -34,7 +34,7 @@ test('each row that stays is visited once, and the last page costs what the firs
   const disturb = async () => {
     await client.query('SELECT setseed(0.5)');
     while (paging) {
-      // Before, behind and in the middle of what is being read.
+      // Dates before, after and among the rows being read.
       const { rows } = await client.query(
         `INSERT INTO "workout" ("creation_date", "comment", "user_id")
            SELECT date '2020-01-01' + (random() * 220)::int - 10, 'comes and goes', $1 FROM generate_series(1, 10) RETURNING "id"`,
@@ -65,7 +65,7 @@ test('each row that stays is visited once, and the last page costs what the firs
   expect(twice).toBe(0);
   expect(seen.size).toBe(ROWS);
   expect(disturbed).toBeGreaterThan(100);
-  // In turns, so that the machine is as busy for the ones as for the others.
+  // Alternates, so that other load on the machine affects both alike.
   const took = { first: [] as number[], last: [] as number[] };
   for (let page = 0; page < COMPARED; page += 1)
     for (const [times, after] of [

@@ -1,4 +1,4 @@
-/** Rows of several types by their nodeIds: in order, one statement a type, each missing one for itself. */
+/** `nodes`: looks up rows of several types by node id, in order, with one statement per type and one error per missing row. */
 import '../../src/graphql/schema';
 import { nodeIdOf } from '../../src/core/model/node';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -21,7 +21,7 @@ const EXERCISE = nodeIdOf('Exercise', 1);
 const NODES = `query ($ids: [ID!]!) { nodes(nodeIds: $ids) { __typename nodeId ... on WeightEntry { date } ... on Exercise { name category { name } } } }`;
 const missing = (index: number, code = 'NOT_FOUND') => expect.objectContaining({ path: ['nodes', index], extensions: { code } });
 
-test('they come in the order asked for, as often as asked for', async () => {
+test('returns rows in the requested order, including duplicates', async () => {
   const ids = [entries[1]!, EXERCISE, entries[0]!, entries[1]!];
   const { nodes } = await ann.ask(NODES, { ids });
   expect(nodes.map(({ nodeId }: { nodeId: string }) => nodeId)).toEqual(ids);
@@ -29,7 +29,7 @@ test('they come in the order asked for, as often as asked for', async () => {
   expect(await ann.ask(NODES, { ids: [] })).toEqual({ nodes: [] });
 });
 
-test('what is not there is null, with an error at its place; so is what is another user’s, again and again', async () => {
+test('returns null and a NOT_FOUND error at the index of each unknown or foreign row', async () => {
   const ids = [
     nodeIdOf('WeightEntry', 2_000_000_000),
     entries[0]!,
@@ -39,7 +39,7 @@ test('what is not there is null, with an error at its place; so is what is anoth
     nodeIdOf('WeightEntryConnection', 1),
     EXERCISE,
   ];
-  // Often enough that it runs compiled, if it ever does.
+  // Repeated, because an operation may be compiled after several executions.
   for (let round = 0; round < 12; round += 1) {
     const { data, errors, text } = await ann.query(NODES, { ids });
     expect(data.nodes.map((node: object | null) => node !== null)).toEqual([false, true, false, false, false, false, true]);
@@ -48,13 +48,13 @@ test('what is not there is null, with an error at its place; so is what is anoth
   }
 });
 
-test('whoever is nobody sees what is public', async () => {
+test('returns only public rows to an anonymous client', async () => {
   const { data, errors } = await fitgraph.anyone.query(NODES, { ids: [entries[0]!, EXERCISE, bobs] });
   expect(data.nodes.map((node: { nodeId: string } | null) => node?.nodeId ?? null)).toEqual([null, EXERCISE, null]);
   expect(errors).toEqual([missing(0, 'UNAUTHENTICATED'), missing(2, 'UNAUTHENTICATED')]);
 });
 
-test('what is pending is as little found as by node', async () => {
+test('returns NOT_FOUND for a pending exercise, as `node` does', async () => {
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '1' WHERE "id" = 2`);
   const pending = nodeIdOf('Exercise', 2);
   const one = await ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: pending });
@@ -63,7 +63,7 @@ test('what is pending is as little found as by node', async () => {
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2' WHERE "id" = 2`);
 });
 
-test('one statement a type, however many rows', async () => {
+test('sends one statement per type, whatever the number of rows', async () => {
   const short = 'query ($ids: [ID!]!) { nodes(nodeIds: $ids) { ... on WeightEntry { date } ... on Exercise { name } } }';
   const statements = async (ids: string[]) => (await ann.query(short, { ids })).statements;
   const one = await statements([entries[0]!]);
@@ -71,7 +71,7 @@ test('one statement a type, however many rows', async () => {
   expect(await statements([...entries, EXERCISE, nodeIdOf('Exercise', 2)])).toBe(one + 1);
 });
 
-test('how many', async () => {
+test('rejects more than 100 ids', async () => {
   const { errors } = await ann.query(NODES, { ids: Array.from({ length: 101 }, () => EXERCISE) });
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',

@@ -1,4 +1,4 @@
-/** Every order there is of a few types full of nulls and ties: pages by cursor, from both ends, make the whole list, and nulls are where they should be. */
+/** All orders of a few types with many nulls and ties: cursor pages from either end add up to the whole list, and nulls sort as specified. */
 import { getNamedType, isInputObjectType, type GraphQLInputObjectType } from 'graphql';
 import { fieldsOf } from '../../src/core/model/fields';
 import { OrderDirection } from '../../src/core/sql/ordering';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 });
 
-/** Paths to all that a type can be ordered by, `relations` references far. */
+/** Paths to all sortable fields of a type, across up to `relations` references. */
 function paths(type: string, relations: number): string[][] {
   const order = schema.getType(`${type}Order`) as GraphQLInputObjectType;
   return Object.values(order.getFields()).flatMap(({ name, type: direction }) => {
@@ -44,7 +44,7 @@ function valueAt(type: string, row: Row | undefined, [name, ...further]: string[
   if (!reference) return row[name!];
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);
-  // There is nothing to order by of what is not shown.
+  // A hidden row sorts as null.
   if (found && !isPublished(findEntity(target)!, found, (other) => rows.get(other.name)!.values())) return null;
   return valueAt(target, found, further.length ? further : [resourceOf(findEntity(target)!)!.ordering[0]!]);
 }
@@ -86,7 +86,7 @@ const nested = (path: string[], direction: unknown): any => path.reduceRight((va
 
 const cases = TYPES.flatMap((type) => paths(type, 1).map((path): [string, string, string[]] => [type, path.join('.'), path]));
 
-test.each(cases)(seeded('%s by %s'), async (type, _name, path) => {
+test.each(cases)(seeded('pages %s by %s from both ends and sorts nulls as specified'), async (type, _name, path) => {
   for (const direction of Object.keys(OrderDirection)) {
     const args = { orderBy: [nested(path, direction)] };
     const all = await whole(type, args);
@@ -103,7 +103,7 @@ test.each(cases)(seeded('%s by %s'), async (type, _name, path) => {
   }
 });
 
-test(seeded('directions run against each other, the id upwards in all of them'), async () => {
+test(seeded('breaks ties by ascending id in every direction'), async () => {
   const sets = [...rows.get('SetGroup')!.values()].filter(({ userId }) => userId === ann.id);
   const compare = (a: number, b: number) => a - b;
   const expected = (sign: number) => {
@@ -120,7 +120,7 @@ test(seeded('directions run against each other, the id upwards in all of them'),
   expect(await found('DESC_NULLS_LAST')).toEqual([...expected(-1).numbered, ...expected(-1).nulls]);
 });
 
-test(seeded('several fields, each with its direction, and fields over two and three references'), async () => {
+test(seeded('pages from both ends by several fields and by fields across references'), async () => {
   const orders: [string, object[]][] = [
     ['PlannedSet', [{ rir: 'DESC_NULLS_LAST' }, { targetWeight: 'ASC_NULLS_FIRST' }, { notes: 'DESC' }]],
     ['PlannedSet', [{ setGroup: { position: 'DESC_NULLS_LAST' } }, { exercise: { category: 'DESC' } }]],
@@ -135,10 +135,10 @@ test(seeded('several fields, each with its direction, and fields over two and th
   }
 });
 
-describe('by relevance', () => {
+describe('an order by relevance', () => {
   const where = { notes: { search: 'squat' } };
 
-  // However chance has spread the texts, some are found by it, and some of these equally well.
+  // Ensures that the search finds some rows, some of them with equal rank.
   beforeAll(() =>
     fitgraph.sql(
       `UPDATE "setting" SET "comment" = (ARRAY['Squat', 'Front squat', 'squat'])[1 + "id" % 3] WHERE "id" IN (SELECT "id" FROM "setting" ORDER BY "id" LIMIT 6)`,
@@ -146,10 +146,10 @@ describe('by relevance', () => {
   );
 
   test.each([
-    ['asked for', [{ relevance: 'DESC' }, { targetWeight: 'ASC' }]],
-    ['upwards', [{ relevance: 'ASC' }]],
-    ['as the default', undefined],
-  ])(seeded('%s'), async (_name, orderBy) => {
+    ['with a second field', [{ relevance: 'DESC' }, { targetWeight: 'ASC' }]],
+    ['in ascending direction', [{ relevance: 'ASC' }]],
+    ['as the default of a search', undefined],
+  ])(seeded('pages the whole list from both ends %s'), async (_name, orderBy) => {
     const args = { where, orderBy };
     const all = await whole('PlannedSet', args);
     expect(all.length).toBeGreaterThan(3);

@@ -6,7 +6,7 @@ import { randomFor, seeded } from '../setup/random';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let plan: number;
-/** A diary entry of the plan for each row, with the same values, by its id. */
+/** Diary entries of the plan, one per row and with the same values: id of the entry to id of the row. */
 let entries: Map<number, number>;
 
 interface Row {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   plan = (await ann.post('/nutritionplan/', {})).body.id;
   rows = [];
   entries = new Map();
-  // Ties and nulls, in no order.
+  // Includes ties and nulls, and is unordered.
   for (const [position, sets] of [
     [2, 1],
     [null, 4],
@@ -44,15 +44,15 @@ type Order = 'ASC' | 'DESC';
 type Terms = [keyof Row, Order][];
 
 const ORDERS: [string, Terms][] = [
-  ['up, nulls last', [['position', 'ASC']]],
-  ['down, nulls first', [['position', 'DESC']]],
-  ['by two fields', [['sets', 'ASC'], ['position', 'DESC']]], // prettier-ignore
-  ['by two fields, nulls in the first', [['position', 'ASC'], ['sets', 'DESC']]], // prettier-ignore
-  ['by id', [['id', 'ASC']]],
-  ['by id, down', [['id', 'DESC']]],
+  ['position ascending, nulls last', [['position', 'ASC']]],
+  ['position descending, nulls first', [['position', 'DESC']]],
+  ['sets ascending and position descending', [['sets', 'ASC'], ['position', 'DESC']]], // prettier-ignore
+  ['position ascending and sets descending', [['position', 'ASC'], ['sets', 'DESC']]], // prettier-ignore
+  ['id ascending', [['id', 'ASC']]],
+  ['id descending', [['id', 'DESC']]],
 ];
 
-/** As PostgreSQL has it: null is larger than anything, and the id decides last. */
+/** Ids of the rows in the order of PostgreSQL: null is the largest value, and the id breaks ties. */
 function inOrder(terms: Terms): number[] {
   const compare = (a: number | null, b: number | null) => (a ?? Infinity) - (b ?? Infinity) || 0;
   return [...rows]
@@ -73,7 +73,7 @@ const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: Strin
   }
 }`;
 
-/** The same list of the entries below their plan, with fields of theirs that have the same values. */
+/** The same query for the diary entries below their plan, whose fields have the same values. */
 const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
   .replace('setGroups', 'diaryEntries')
@@ -87,7 +87,7 @@ const ORDER_BELOW: Record<keyof Row, (direction: Order) => object> = {
 const below = (args: Record<string, unknown>, terms?: Terms) =>
   ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ORDER_BELOW[field](direction)) });
 
-/** Their ids, as those of the rows that they stand for. */
+/** Ids of the set groups that correspond to diary entries. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));
 
 const query = (args: Record<string, unknown>, terms?: Terms) =>
@@ -103,12 +103,12 @@ async function page(args: Record<string, unknown>, terms?: Terms) {
   return { ids: nodes.map(({ id }: any) => Number(id)) as number[], ...pageInfo };
 }
 
-describe.each(ORDERS)('%s', (_name, terms) => {
-  test('the whole list', async () => {
+describe.each(ORDERS)('a list ordered by %s', (_name, terms) => {
+  test('is complete and in order', async () => {
     expect((await page({}, terms)).ids).toEqual(inOrder(terms));
   });
 
-  test.each([1, 2, 3, 7, 8])('forward by %d', async (first) => {
+  test.each([1, 2, 3, 7, 8])('is paged forward by %d', async (first) => {
     const found: number[] = [];
     let after: string | null = null;
     for (let pages = 0; pages < 20; pages += 1) {
@@ -122,7 +122,7 @@ describe.each(ORDERS)('%s', (_name, terms) => {
     expect(found).toEqual(inOrder(terms));
   });
 
-  test.each([1, 2, 3, 7, 8])('backward by %d', async (last) => {
+  test.each([1, 2, 3, 7, 8])('is paged backward by %d', async (last) => {
     const found: number[] = [];
     let before: string | null = null;
     for (let pages = 0; pages < 20; pages += 1) {
@@ -136,7 +136,7 @@ describe.each(ORDERS)('%s', (_name, terms) => {
     expect(found).toEqual(inOrder(terms));
   });
 
-  test('between two cursors, and past an offset', async () => {
+  test('is limited by two cursors and by an offset', async () => {
     const all = inOrder(terms);
     const { startCursor: after } = await page({ first: 1, offset: 1 }, terms);
     const { startCursor: before } = await page({ first: 1, offset: 5 }, terms);
@@ -149,8 +149,8 @@ describe.each(ORDERS)('%s', (_name, terms) => {
   });
 });
 
-describe.each(ORDERS)('any window of %s', (_name, terms) => {
-  /** What the specification of connections says of a list in memory. */
+describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) => {
+  /** The page of a list in memory according to the Relay connection specification. */
   function meant(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
     const inner = all.slice(after === undefined ? 0 : after + 1, before === undefined ? all.length : before);
     const [more, fewer] = [before !== undefined, after !== undefined];
@@ -164,7 +164,7 @@ describe.each(ORDERS)('any window of %s', (_name, terms) => {
     return { ids: inner.slice(Math.max(0, end - last), end), hasNextPage: more || skipped, hasPreviousPage: fewer || end > last };
   }
 
-  test(seeded('is what it says, at the top and below a parent'), async () => {
+  test(seeded('matches the connection specification at the root and below a parent'), async () => {
     const all = inOrder(terms);
     const cursors: string[] = (await query({}, terms)).data.page.edges.map(({ cursor }: { cursor: string }) => cursor);
     const beneath: string[] = (await below({}, terms)).data.nutritionPlan.page.edges.map(({ cursor }: { cursor: string }) => cursor);
@@ -186,7 +186,7 @@ describe.each(ORDERS)('any window of %s', (_name, terms) => {
   });
 });
 
-test('a cursor whose row has gone still tells what is on its other side', async () => {
+test('reports hasNextPage and hasPreviousPage correctly when the row of a cursor was deleted', async () => {
   const day = (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday;
   const { body } = await ann.post('/set/', { exerciseday: day, order: -1000, sets: 1 });
   const first = await query({ first: 1 }, [['position', 'ASC']]);
@@ -199,16 +199,16 @@ test('a cursor whose row has gone still tells what is on its other side', async 
   expect(await page({ first: 1, before: startCursor }, order)).toMatchObject({ ids: [], hasPreviousPage: false, hasNextPage: true });
 });
 
-test('without an order, the default one of the type', async () => {
+test('uses the default order of the type when orderBy is omitted', async () => {
   expect((await page({})).ids).toEqual(inOrder([['position', 'ASC']]));
   expect((await page({ last: 2 })).ids).toEqual(inOrder([['position', 'ASC']]).slice(-2));
 });
 
-test('a page of none has the count alone', async () => {
+test('returns only the count when `first` is 0', async () => {
   expect(await page({ first: 0 })).toMatchObject({ ids: [], hasNextPage: true, startCursor: null });
 });
 
-test('a new row in front does not move the pages after a cursor', async () => {
+test('keeps the pages after a cursor when a row is inserted before it', async () => {
   const { endCursor } = await page({ first: 3 });
   const [, day] = [0, (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday];
   const { body } = await ann.post('/set/', { exerciseday: day, order: 0, sets: 1 });
@@ -217,7 +217,7 @@ test('a new row in front does not move the pages after a cursor', async () => {
   expect(next.data.page.nodes.map(({ id }: any) => Number(id))).toEqual(inOrder([['position', 'ASC']]).slice(3, 5));
 });
 
-describe('refused:', () => {
+describe('an invalid page request', () => {
   const refused = async (args: Record<string, unknown>, fields: Record<string, unknown>, terms?: Terms) => {
     const { data, code, errors } = await query(args, terms);
     expect([data, code]).toEqual([{ page: null }, 'BAD_USER_INPUT']);
@@ -233,9 +233,9 @@ describe('refused:', () => {
     [{ after: 'nonsense' }, { after: ['This is not a cursor of this list.'] }],
     [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a cursor of this list.'] }],
     [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a cursor of this list.'] }],
-  ])('%j', (args, fields) => refused(args, fields));
+  ])('with %j is rejected', (args, fields) => refused(args, fields));
 
-  test('a cursor of another order', async () => {
+  test('with a cursor of another order is rejected', async () => {
     const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
     const message = ['This cursor belongs to another order of the list, or to another search.'];
     await refused({ after: endCursor }, { after: message }, [['position', 'DESC']]);
@@ -243,15 +243,15 @@ describe('refused:', () => {
     await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
   });
 
-  test('a cursor with values that do not fit', async () => {
+  test('with a cursor of wrong value types is rejected', async () => {
     const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
     for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
       await refused({ after }, { after: ['This is not a cursor of this list.'] });
   });
 });
 
-describe('below other rows', () => {
-  test('pages are pages of each parent', async () => {
+describe('a nested list', () => {
+  test('is paged within its parent', async () => {
     const terms: Terms = [['position', 'ASC']];
     const all = inOrder(terms);
     const nested = async (args: object) => (await below({ ...args }, terms)).data.nutritionPlan.page;
@@ -262,7 +262,7 @@ describe('below other rows', () => {
     expect(idsOf((await nested({ last: 2 })).nodes)).toEqual(all.slice(-2));
   });
 
-  test('each of several parents has its own page', async () => {
+  test('has its own page for each parent', async () => {
     const document =
       '{ householdUnits { nodes { id ingredientUnits(first: 2) { totalCount nodes { householdUnitId } pageInfo { hasNextPage } } } } }';
     await fitgraph.sql(`INSERT INTO "household_unit" ("id", "language_id", "name") VALUES (50, 2, 'Zip'), (51, 2, 'Spoon')`);
@@ -278,7 +278,7 @@ describe('below other rows', () => {
     ]);
   });
 
-  test('limits hold there too', async () => {
+  test('is rejected when its page is too large', async () => {
     expect((await below({ first: 10_001 })).errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
       fields: { first: expect.anything() },

@@ -1,11 +1,11 @@
-/** Rules between rows hold whoever writes at the same time: over both interfaces, and on two instances with one database. */
+/** Constraints between rows hold under concurrent writes over GraphQL and REST, on two instances that share a database. */
 import sharp from 'sharp';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { WEEKDAY } from '../../src/core/grouping/timebuckets';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 
-// Whoever waits for another one is answered in the end, however long a busy machine takes over it.
+// Long timeouts, so that waiting writes succeed even on a busy machine.
 const environment = { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' };
 const fitgraph = fitgraphForThisFile({ environment });
 let second: Fitgraph;
@@ -26,14 +26,14 @@ async function twice(name: string, options?: { isSuperuser: boolean }): Promise<
   return [person, new Person(second.url, { id: person.id, token: person.token })];
 }
 
-/** Something that is done by the person it is given. */
-type Deed = (person: Person) => Promise<Answer>;
+/** A write that is sent as the given person. */
+type Write = (person: Person) => Promise<Answer>;
 
-/** All at the same time, each on the other instance than the one before it. */
-const together = (people: readonly Person[], deeds: readonly Deed[]): Promise<Answer[]> =>
-  Promise.all(deeds.map((deed, index) => deed(people[index % people.length]!)));
+/** Sends all writes at once, cycling through the people and thereby through the instances. */
+const together = (people: readonly Person[], writes: readonly Write[]): Promise<Answer[]> =>
+  Promise.all(writes.map((write, index) => write(people[index % people.length]!)));
 
-/** Whether an answer of either interface says that the write was done. */
+/** Whether a response of either API reports success. */
 const done = ({ status, body }: Answer): boolean =>
   status === 201 ||
   status === 204 ||
@@ -42,18 +42,18 @@ const done = ({ status, body }: Answer): boolean =>
 const failures = (answers: readonly Answer[]) => answers.filter((answer) => !done(answer)).map(({ status, text }) => [status, text]);
 
 const graphql =
-  (document: string, variables?: Record<string, unknown>): Deed =>
+  (document: string, variables?: Record<string, unknown>): Write =>
   (person) =>
     person.query(document, variables);
 
-describe('a user has one active schedule', () => {
+describe('the active schedule of a user', () => {
   const create = 'mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { errors { path } } }';
   const update = 'mutation ($id: ID!, $input: SchedulePatch!) { changed: updateSchedule(id: $id, input: $input) { errors { path } } }';
   const scheduled = async (person: Person, count: number): Promise<number[]> => {
     const made = await Promise.all(Array.from({ length: count }, (_, index) => person.post('/schedule/', { name: `${index}` })));
     return made.map(({ body }) => body.id as number);
   };
-  /** One operation that changes all of them, in their order. */
+  /** One mutation that updates all schedules in the given order. */
   const changeAll = (changes: { id: number; isActive: boolean }[]) => {
     const fields = changes.map(
       ({ id, isActive }, index) => `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { errors { path } }`,
@@ -62,29 +62,29 @@ describe('a user has one active schedule', () => {
   };
   const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "schedule" WHERE "user_id" = $1 AND "is_active"', [person.id]);
 
-  test('after creations', async () => {
+  test('is unique after concurrent creates', async () => {
     const people = await twice('creator');
     for (let round = 0; round < ROUNDS; round += 1) {
-      const deeds: Deed[] = [1, 2, 3, 4].flatMap((number) => [
+      const writes: Write[] = [1, 2, 3, 4].flatMap((number) => [
         (person) => person.post('/schedule/', { name: `rest ${number}` }),
         graphql(create, { input: { name: `graphql ${number}` } }),
         graphql(create, { input: { name: 'inactive', isActive: false } }),
       ]);
-      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(failures(await together(people, writes))).toEqual([]);
       expect(await active(people[0])).toHaveLength(1);
     }
     const { body } = await people[1].get('/schedule/?is_active=True');
     expect(body.count).toBe(1);
   });
 
-  test('after changes, several of one operation, and creations among them', async () => {
+  test('is unique after concurrent updates, multi-row mutations and creates', async () => {
     const people = await twice('changer');
     const ids = await scheduled(people[0], 8);
     for (let round = 0; round < ROUNDS; round += 1) {
       const every = (isActive: (index: number) => boolean) => ids.map((id, index) => ({ id, isActive: isActive(index) }));
-      const deeds: Deed[] = [
+      const writes: Write[] = [
         ...ids.slice(0, 3).map(
-          (id): Deed =>
+          (id): Write =>
             (person) =>
               person.patch(`/schedule/${id}/`, { is_active: true }),
         ),
@@ -95,21 +95,21 @@ describe('a user has one active schedule', () => {
         changeAll(every((index) => index % 2 === 0).reverse()),
         changeAll(every((index) => index === 3)),
       ];
-      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(failures(await together(people, writes))).toEqual([]);
       expect((await active(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].patch(`/schedule/${ids[round]}/`, { is_active: true });
       expect(await active(people[0])).toEqual([{ id: ids[round] }]);
     }
   });
 
-  test('while others are deleted', async () => {
+  test('is unique while other schedules are deleted', async () => {
     const people = await twice('deleter');
     for (let round = 0; round < ROUNDS; round += 1) {
       const ids = await scheduled(people[0], 6);
       const kept = ids.slice(0, 3);
-      const deeds: Deed[] = [
+      const writes: Write[] = [
         ...kept.map(
-          (id): Deed =>
+          (id): Write =>
             (person) =>
               person.patch(`/schedule/${id}/`, { is_active: true }),
         ),
@@ -117,30 +117,30 @@ describe('a user has one active schedule', () => {
         (person) => person.delete(`/schedule/${ids[5]}/`),
         graphql(`mutation { a: deleteSchedule(id: ${ids[4]}) { deletedIds } b: deleteSchedule(id: ${ids[3]}) { deletedIds } }`),
       ];
-      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(failures(await together(people, writes))).toEqual([]);
       expect(await active(people[0])).toHaveLength(1);
     }
   });
 
-  test('and the database holds to it whatever writes', async () => {
+  test('is unique by a database constraint', async () => {
     const [person] = await twice('operator');
     const insert = `INSERT INTO "schedule" ("name", "start_date", "user_id") VALUES ('a', '2021-01-01', $1), ('b', '2021-01-01', $1)`;
     await expect(fitgraph.sql(insert, [person.id])).rejects.toThrow(/schedule_one_is_active/);
   });
 });
 
-describe('a user has one active nutrition plan', () => {
+describe('the active nutrition plan of a user', () => {
   const create = 'mutation ($input: NutritionPlanInput!) { made: createNutritionPlan(input: $input) { errors { path } } }';
   const active = (person: Person) => fitgraph.sql('SELECT "id" FROM "nutrition_plan" WHERE "user_id" = $1 AND "is_active"', [person.id]);
-  const activate = (id: number): Deed =>
+  const activate = (id: number): Write =>
     graphql(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: true }) { errors { path } } }`);
 
-  test('after creations and changes, one of which is that of the active one', async () => {
+  test('is unique after concurrent creates and updates', async () => {
     const people = await twice('dieter');
     const made = await Promise.all(Array.from({ length: 5 }, (_, index) => people[0].post('/nutritionplan/', { description: `${index}` })));
     const ids = made.map(({ body }) => body.id as number);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const deeds: Deed[] = [
+      const writes: Write[] = [
         ...ids.map(activate),
         ...ids.map(activate),
         (person) => person.post('/nutritionplan/', { description: 'rest' }),
@@ -149,14 +149,14 @@ describe('a user has one active nutrition plan', () => {
         graphql(create, { input: { name: 'inactive', isActive: false } }),
         graphql(`mutation { updateNutritionPlan(id: ${ids[1]}, input: { isActive: false }) { errors { path } } }`),
       ];
-      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(failures(await together(people, writes))).toEqual([]);
       expect((await active(people[0])).length).toBeLessThanOrEqual(1);
       await people[0].query(`mutation { updateNutritionPlan(id: ${ids[2]}, input: { isActive: true }) { errors { path } } }`);
       expect(await active(people[0])).toEqual([{ id: ids[2] }]);
     }
   });
 
-  test('the last of several that one statement makes, whatever writes', async () => {
+  test('is the last row when one SQL statement inserts several', async () => {
     const [person] = await twice('importer');
     const insert = `INSERT INTO "nutrition_plan" ("creation_date", "language_id", "user_id") VALUES ('2021-01-01', 2, $1), ('2021-01-02', 2, $1) RETURNING "id"`;
     const [, last] = await fitgraph.sql(insert, [person.id]);
@@ -164,9 +164,9 @@ describe('a user has one active nutrition plan', () => {
   });
 });
 
-describe('an exercise base has one accepted main image', () => {
+describe('the main image of an exercise base', () => {
   const upload =
-    (exercise: number, name: string, isMain: boolean): Deed =>
+    (exercise: number, name: string, isMain: boolean): Write =>
     (person) => {
       const form = new FormData();
       form.set('exercise', String(exercise));
@@ -175,7 +175,7 @@ describe('an exercise base has one accepted main image', () => {
       return person.send('POST', '/api/v2/exerciseimage/', form);
     };
   const uploadByGraphql =
-    (exercise: number, name: string, isMain: boolean): Deed =>
+    (exercise: number, name: string, isMain: boolean): Write =>
     (person) => {
       const query = 'mutation ($input: ExerciseImageInput!) { made: createExerciseImage(input: $input) { errors { path } } }';
       const form = new FormData();
@@ -187,33 +187,33 @@ describe('an exercise base has one accepted main image', () => {
   const main = async (exercise: number) =>
     fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
 
-  test('after uploads of superusers and others', async () => {
+  test('is unique and accepted after concurrent uploads of superusers and other users', async () => {
     const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
     for (let round = 0; round < 3; round += 1) {
-      // Each kind of upload by each of the four.
-      const deeds = [0, 1, 2, 3].flatMap((number) => [
+      // Each of the four people sends each kind of upload.
+      const writes = [0, 1, 2, 3].flatMap((number) => [
         upload(2, `a${number}.png`, true),
         uploadByGraphql(2, `b${number}.png`, true),
         upload(2, `c${number}.png`, false),
         uploadByGraphql(2, `d${number}.png`, true),
         upload(2, `e${number}.png`, true),
       ]);
-      expect(failures(await together(people, deeds))).toEqual([]);
+      expect(failures(await together(people, writes))).toEqual([]);
       expect(await main(2)).toEqual([{ status: '2' }]);
     }
   });
 
-  test('which pending ones never take the place of', async () => {
+  test('is not replaced by a pending upload', async () => {
     const [visitor] = await twice('visitor');
     expect(await main(1)).toEqual([{ status: '2' }]);
-    for (const deed of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
-      expect(done(await deed(visitor))).toBe(true);
+    for (const write of [upload(1, 'a.png', true), upload(1, 'b.png', false), uploadByGraphql(1, 'c.png', true)])
+      expect(done(await write(visitor))).toBe(true);
     expect(await fitgraph.sql('SELECT "id" FROM "exercise_image" WHERE "exercise_base_id" = 1 AND "is_main"')).toEqual([{ id: 1 }]);
   });
 
-  test('and pending ones are main images while there is none', async () => {
+  test('is a pending upload while no accepted one exists', async () => {
     const [visitor] = await twice('visitor');
-    const isMain = async (deed: Deed) => (await deed(visitor)).body.is_main as boolean;
+    const isMain = async (write: Write) => (await write(visitor)).body.is_main as boolean;
     expect(await isMain(upload(3, 'a.png', false))).toBe(true);
     expect(await isMain(upload(3, 'b.png', false))).toBe(true);
     expect(await main(3)).toEqual([{ status: '1' }, { status: '1' }]);
@@ -226,8 +226,8 @@ describe('an exercise base has one accepted main image', () => {
 });
 
 describe.each([
-  ['a day has one weight', '/weightentry/', 'WeightEntr', 'weight_entry', () => ({ weight: '80' })],
-  ['a day has one session', '/workoutsession/', 'WorkoutSession', 'workout_session', (workout: number) => ({ workout })],
+  ['the weight entry of a day', '/weightentry/', 'WeightEntr', 'weight_entry', () => ({ weight: '80' })],
+  ['the workout session of a day', '/workoutsession/', 'WorkoutSession', 'workout_session', (workout: number) => ({ workout })],
 ] as const)('%s', (_what, path, type, table, values) => {
   const [one, many] = type === 'WeightEntr' ? ['WeightEntry', 'WeightEntries'] : ['WorkoutSession', 'WorkoutSessions'];
   const input = (workout: number, date: string) => ({ date, ...(type === 'WeightEntr' ? { weight: '80' } : { workoutId: workout }) });
@@ -238,17 +238,17 @@ describe.each([
     fitgraph.sql(`SELECT "date", count(*)::int AS "n" FROM "${table}" WHERE "user_id" = $1 GROUP BY 1 ORDER BY 1`, [person.id]);
   const DOUBLE = /The field date must be unique\.|The fields date, user must make a unique set\./;
 
-  test('of those that write it at the same time one does, and the others are told', async () => {
+  test('is written by exactly one of several concurrent requests; the others report a duplicate', async () => {
     const people = await twice(table);
     const workout = (await people[0].post('/workout/', {})).body.id;
     for (let round = 1; round <= ROUNDS; round += 1) {
       const date = `2021-03-0${round}`;
-      const deeds: Deed[] = [1, 2].flatMap(() => [
+      const writes: Write[] = [1, 2].flatMap(() => [
         (person) => person.post(path, { date, ...values(workout) }),
         graphql(create, { input: input(workout, date) }),
         graphql(createMany, { inputs: [input(workout, date)] }),
       ]);
-      const answers = await together(people, deeds);
+      const answers = await together(people, writes);
       expect(answers.filter(done)).toHaveLength(1);
       for (const { text, status } of answers.filter((answer) => !done(answer))) {
         expect([200, 400]).toContain(status);
@@ -256,12 +256,12 @@ describe.each([
       }
     }
     expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
-    // Each is moved to the same free day.
+    // Moves all rows to the same free day concurrently.
     const ids = (await fitgraph.sql(`SELECT "id" FROM "${table}" WHERE "user_id" = $1 ORDER BY 1`, [people[0].id])).map(({ id }) => id);
     const date = '2021-04-01';
     const moved = await together(
       people,
-      ids.map((id, index): Deed =>
+      ids.map((id, index): Write =>
         index % 2 ? (person) => person.patch(`${path}${id}/`, { date }) : graphql(update, { id, input: { date } }),
       ),
     );
@@ -271,7 +271,7 @@ describe.each([
   });
 });
 
-test('of weekdays that replace a day’s at the same time the day has those of one write', async () => {
+test('stores the weekdays of exactly one of several concurrent updates', async () => {
   const people = await twice('planner');
   const training = (await people[0].post('/workout/', {})).body.id;
   const id = (await people[0].post('/day/', { training, description: 'a', day: [1] })).body.id;
@@ -279,17 +279,17 @@ test('of weekdays that replace a day’s at the same time the day has those of o
     'mutation ($id: ID!, $days: [Weekday!]!) { changed: updateTrainingDay(id: $id, input: { weekdays: $days }) { errors { path } } }';
   const sets = [[1], [2], [1, 2], [3, 4], [5], [6, 7], [1, 7], [4]];
   for (let round = 0; round < ROUNDS; round += 1) {
-    const deeds = sets.map((day, index): Deed =>
+    const writes = sets.map((day, index): Write =>
       index % 2
         ? (person) => person.patch(`/day/${id}/`, { day })
         : graphql(update, { id, days: day.map((number) => Object.keys(WEEKDAY.type)[number - 1]) }),
     );
-    expect(failures(await together(people, deeds))).toEqual([]);
+    expect(failures(await together(people, writes))).toEqual([]);
     expect(sets).toContainEqual((await people[1].get(`/day/${id}/`)).body.day);
   }
 });
 
-test('a name is one user’s, who has one profile', async () => {
+test('creates one user with one profile when the same name is registered concurrently', async () => {
   const sessions = [fitgraph.database.session(), second.database.session()];
   const made = await Promise.allSettled(
     Array.from({ length: 8 }, (_, index) => createUser({ username: 'wanted', password: PASSWORD }, sessions[index % 2]!)),
@@ -304,12 +304,12 @@ test('a name is one user’s, who has one profile', async () => {
   ).toEqual([{ n: 1 }]);
 });
 
-test('everybody who signs in for the first time at the same time gets the same token', async () => {
+test('returns the same token to concurrent first logins', async () => {
   const id = await createUser({ username: 'newcomer', password: PASSWORD }, fitgraph.database.session());
   const login = 'mutation { login(username: "newcomer", password: "a good password") { token } }';
   const answers = await together(
     [fitgraph.anyone, second.anyone],
-    [1, 2, 3].flatMap((): Deed[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
+    [1, 2, 3].flatMap((): Write[] => [(person) => person.post('/login/', { username: 'newcomer', password: PASSWORD }), graphql(login)]),
   );
   const tokens = answers.map(({ body }) => (body.token ?? body.data.login.token) as string);
   expect(new Set(tokens)).toEqual(new Set([await getOrCreateToken(id, fitgraph.database.session(), fitgraph.vault)]));

@@ -1,4 +1,4 @@
-/** Ordinary questions of somebody who trains and eats, each one query. */
+/** Typical questions of a user about training and nutrition, each answered by one query. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     await made('/nutritiondiary/', { plan, ingredient, amount, datetime: '2021-03-10T08:00:00+01:00' });
 });
 
-test('what are my records?', async () => {
+test('returns the heaviest set of each exercise, heaviest first', async () => {
   const { records } =
     await ann.ask(`{ records: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], orderBy: [{ statistic: MAX, of: WEIGHT_KG, direction: DESC }]) {
     keys { exercise { name } } max { weightKg reps date } } }`);
@@ -48,7 +48,7 @@ test('what are my records?', async () => {
   ]);
 });
 
-test('how many sets do my muscles get in a week?', async () => {
+test('counts weighted sets per muscle and week', async () => {
   const { sets } = await ann.ask(`{ sets: workoutLogsGrouped(
     groupBy: [{ date: { by: WEEK } }, { muscle: { muscles: 1, musclesSecondary: 0.5 } }]) {
     keys { dateBucket { start } muscle { name } } weightedCount } }`);
@@ -62,7 +62,7 @@ test('how many sets do my muscles get in a week?', async () => {
   ]);
 });
 
-test('how often do I train in a week?', async () => {
+test('counts workout sessions per week', async () => {
   const { sessions } = await ann.ask(
     '{ sessions: workoutSessionsGrouped(groupBy: [{ date: { by: WEEK } }]) { keys { dateBucket { start } } count } }',
   );
@@ -72,7 +72,7 @@ test('how often do I train in a week?', async () => {
   ]);
 });
 
-test('what do I weigh from week to week?', async () => {
+test('averages body weight per week', async () => {
   const { weights } = await ann.ask(
     '{ weights: weightEntriesGrouped(groupBy: [{ date: { by: WEEK } }]) { keys { dateBucket { start } } avg { weightKg } } }',
   );
@@ -82,7 +82,7 @@ test('what do I weigh from week to week?', async () => {
   ]);
 });
 
-test('what do I eat most of?', async () => {
+test('ranks ingredients by the amount eaten', async () => {
   const { foods } = await ann.ask(`{ foods: diaryEntriesGrouped(
     where: { ingredientUnitId: { isNull: true } } groupBy: [{ field: INGREDIENT }], orderBy: [{ statistic: SUM, of: AMOUNT, direction: DESC }], first: 10) {
     keys { ingredient { name } } count sum { amount } } }`);
@@ -92,7 +92,7 @@ test('what do I eat most of?', async () => {
   ]);
 });
 
-test('which exercises have I neglected?', async () => {
+test('finds exercises not trained since a given date', async () => {
   const { neglected } =
     await ann.ask(`{ neglected: workoutLogsGrouped(groupBy: [{ field: EXERCISE }], having: [{ statistic: MAX, of: DATE, isDate: { lt: "2021-03-15" } }]) {
     keys { exercise { name } } max { date } } }`);

@@ -1,10 +1,10 @@
-/** Names of the catalogue stand where a reader looks for them in GraphQL, and in the order of their bytes in REST. */
+/** Catalogue names are sorted by a collation in GraphQL and by bytes in REST. */
 import { Session } from '../../src/database/session';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-/** As a reader has them: accents and capitals decide only between names that are otherwise the same. */
+/** In collation order: accents and case decide only between otherwise equal names. */
 const READ = ['apfel', 'Apfel', 'äpfel', 'Äpfel', 'banana', 'Birne', 'Eclair', 'éclair', 'Éclair', 'öl', 'Zebra', 'zebra crossing'];
 const bytes = (names: readonly string[]) => [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 const MIXED = [...READ.slice(7), ...READ.slice(0, 7)].reverse();
@@ -38,7 +38,7 @@ const page = async (many: string, args: string, field = 'name') => {
   return ours(list.nodes.map(({ value }: { value: string }) => value));
 };
 
-test.each(['ingredients', 'exercises', 'householdUnits'])('%s', async (many) => {
+test.each(['ingredients', 'exercises', 'householdUnits'])('sorts pages of %s by collation', async (many) => {
   expect(await page(many, 'first: 100')).toEqual(READ);
   expect(await page(many, `first: 100, orderBy: [{ name: ASC }]`)).toEqual(READ);
   expect(await page(many, `first: 100, orderBy: [{ name: DESC }]`)).toEqual([...READ].reverse());
@@ -54,16 +54,16 @@ const DICTIONARIES: [many: string, field: string][] = [
   ['licenses', 'fullName'],
 ];
 
-test.each(DICTIONARIES)('%s', async (many, field) => {
+test.each(DICTIONARIES)('sorts the complete list of %s by collation', async (many, field) => {
   const { list } = await fitgraph.anyone.ask(`{ list: ${many} { value: ${field} } }`);
   expect(ours(list.map(({ value }: { value: string }) => value))).toEqual(READ);
 });
 
-test('other texts of the catalogue too', async () => {
+test('sorts by other texts of the catalogue by collation', async () => {
   expect(await page('ingredients', 'first: 100, orderBy: [{ licenseAuthor: ASC }]')).toEqual(READ);
 });
 
-test.each(['ASC', 'DESC'])('by cursors, from both ends: %s', async (direction) => {
+test.each(['ASC', 'DESC'])('pages by name from both ends in collation order (%s)', async (direction) => {
   const expected = direction === 'ASC' ? READ : [...READ].reverse();
   const document = `query ($first: Int, $after: String, $last: Int, $before: String) {
     page: ingredients(first: $first, after: $after, last: $last, before: $before, orderBy: [{ name: ${direction} }]) {
@@ -87,7 +87,7 @@ test.each(['ASC', 'DESC'])('by cursors, from both ends: %s', async (direction) =
   }
 });
 
-test('by a name that a reference leads to', async () => {
+test('sorts by the name of a referenced row in collation order', async () => {
   await fitgraph.sql(`INSERT INTO "ingredient_unit" ("ingredient_id", "unit_id", "gram") SELECT i."id", 1, 1 FROM "ingredient" i`);
   const { list } = await fitgraph.anyone.ask(
     '{ list: ingredientUnits(first: 100, orderBy: [{ ingredient: { name: ASC } }]) { nodes { ingredient { name } } } }',
@@ -95,7 +95,7 @@ test('by a name that a reference leads to', async () => {
   expect(list.nodes.map((node: any) => node.ingredient.name)).toEqual(READ);
 });
 
-test('rows below a row, sets of ids, and what a search finds alike', async () => {
+test('sorts nested lists, linked rows and equal search results by collation', async () => {
   const { base, category, exercises, found } = await fitgraph.anyone.ask(`{
     base: exerciseBase(id: 1) { muscles { name } muscleIds }
     category: exerciseCategory(id: 1) { exercises(first: 100) { nodes { name } } }
@@ -109,7 +109,7 @@ test('rows below a row, sets of ids, and what a search finds alike', async () =>
   expect(names(found.nodes)).toEqual(['Zebra', 'zebra crossing']);
 });
 
-test('REST has the order of bytes, in lists and in sets of ids', async () => {
+test('sorts lists and sets of ids by bytes over REST', async () => {
   for (const path of [
     '/ingredient/?limit=100',
     '/ingredient/?limit=100&ordering=name',
@@ -120,7 +120,7 @@ test('REST has the order of bytes, in lists and in sets of ids', async () => {
     expect([path, ours(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(READ)]);
   }
   const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
-  // GraphQL before REST and after it: neither is told the other's order.
+  // Alternates between the APIs, so that an order cached for one would show in the other.
   for (let turn = 0; turn < 2; turn += 1) {
     const { body } = await fitgraph.anyone.get('/exercise/1/');
     expect(ours(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(READ));
@@ -129,7 +129,7 @@ test('REST has the order of bytes, in lists and in sets of ids', async () => {
   }
 });
 
-test('a cursor of the order of bytes belongs to another order', async () => {
+test('rejects a cursor of the byte order', async () => {
   const after = Buffer.from(JSON.stringify(['name,id', 'Apfel', 1])).toString('base64url');
   const { errors } = await fitgraph.anyone.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
   expect(errors![0]!.extensions).toMatchObject({
@@ -138,7 +138,7 @@ test('a cursor of the order of bytes belongs to another order', async () => {
   });
 });
 
-test('an index has the order, on the first page as on the last', async () => {
+test('reads first, next and last pages by the collation index', async () => {
   await fitgraph.sql(
     `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "language_id", "status")
      SELECT 'Crisp ' || i % 997 || ' ' || i, '2021-01-01', '2021-01-01', 1, 1, 1, 1, 2, '2' FROM generate_series(1, 8000) i`,

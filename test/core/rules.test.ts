@@ -1,4 +1,4 @@
-/** Rules between the fields of a row: GraphQL refuses what breaks them, with the field; REST stores it as it always did. */
+/** Consistency rules between fields of a row: GraphQL rejects a violation and names the field; REST stores it, like the reference service. */
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person } from '../setup/person';
 
@@ -7,7 +7,7 @@ let ann: Person;
 let plan: number;
 let meal: number;
 let workout: number;
-/** The unit of each ingredient of the catalogue has its id. */
+/** In the test catalogue, the unit of an ingredient has the same id as the ingredient. */
 const [OATS, MILK] = [1, 2];
 
 beforeAll(async () => {
@@ -30,14 +30,14 @@ const errorsOf = async (document: string, variables: Record<string, unknown>) =>
 describe.each([
   ['MealItem', '/mealitem/', () => ({ mealId: meal }), () => ({ meal })],
   ['DiaryEntry', '/nutritiondiary/', () => ({ planId: plan }), () => ({ plan })],
-])('the unit of a %s is one of its ingredient', (one, path, parent, restParent) => {
+])('the ingredient unit of a %s', (one, path, parent, restParent) => {
   const create = `mutation ($input: ${one}Input!) { answer: create${one}(input: $input) { ${SHOWN} } }`;
   const update = `mutation ($id: ID!, $input: ${one}Patch!) { answer: update${one}(id: $id, input: $input) { ${SHOWN} } }`;
   const good = () => ({ ...parent(), ingredientId: OATS, ingredientUnitId: OATS, amount: '2' });
   const made = async (body: object = {}): Promise<number> =>
     (await ann.post(path, { ...restParent(), ingredient: OATS, weight_unit: OATS, amount: '2', ...body })).body.id;
 
-  test('when it is made', async () => {
+  test('must belong to the ingredient, or be null, on create', async () => {
     expect(await errorsOf(create, { input: good() })).toEqual([]);
     expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: null } })).toEqual([]);
     expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: MILK } })).toEqual([
@@ -45,7 +45,7 @@ describe.each([
     ]);
   });
 
-  test('beside all other mistakes, and once', async () => {
+  test('is reported once, together with the errors of other fields', async () => {
     expect(await errorsOf(create, { input: { ...good(), ingredientUnitId: MILK, amount: '2000' } })).toEqual(
       expect.arrayContaining([
         { path: ['input', 'ingredientUnitId'], message: UNIT },
@@ -57,7 +57,7 @@ describe.each([
     ]);
   });
 
-  test('when it is changed, with what it holds', async () => {
+  test('is checked on update against the stored values', async () => {
     const id = await made();
     expect(await errorsOf(update, { id, input: { ingredientUnitId: MILK } })).toEqual([
       { path: ['input', 'ingredientUnitId'], message: UNIT },
@@ -67,7 +67,7 @@ describe.each([
     expect(await errorsOf(update, { id, input: { ingredientId: OATS, ingredientUnitId: null } })).toEqual([]);
   });
 
-  test('over REST it need not be, and such a row can be changed in all else', async () => {
+  test('is not checked over REST, and such a row stays editable in its other fields', async () => {
     const id = await made({ weight_unit: MILK });
     expect((await ann.get(`${path}${id}/`)).body).toMatchObject({ ingredient: OATS, weight_unit: MILK });
     expect((await ann.patch(`${path}${id}/`, { ingredient: 3 })).body).toMatchObject({ ingredient: 3, weight_unit: MILK });
@@ -77,7 +77,7 @@ describe.each([
     ]);
   });
 
-  test('also after changes of both at the same time', async () => {
+  test('still belongs to the ingredient after concurrent updates of both fields', async () => {
     const second = await Fitgraph.start({ beside: fitgraph });
     const other = new Person(second.url, { id: ann.id, token: ann.token });
     try {
@@ -104,7 +104,7 @@ describe.each([
   });
 });
 
-test('and so it is with many entries of the diary', async () => {
+test('checks the ingredient unit of each diary entry in bulk mutations', async () => {
   const good = { planId: plan, ingredientId: OATS, ingredientUnitId: OATS, amount: '2' };
   const createMany = `mutation ($inputs: [DiaryEntryInput!]!) { answer: createDiaryEntries(inputs: $inputs) { diaryEntries { id } ${SHOWN} } }`;
   const updateMany = `mutation ($changes: [DiaryEntryChange!]!) { answer: updateDiaryEntries(changes: $changes) { ${SHOWN} } }`;
@@ -120,7 +120,7 @@ test('and so it is with many entries of the diary', async () => {
   expect(await errorsOf(updateMany, { changes })).toEqual([{ path: ['changes', '1', 'input', 'ingredientId'], message: UNIT }]);
 });
 
-test('of a whole plan the place of the wrong unit is told', async () => {
+test('reports the path of a wrong ingredient unit in a nested nutrition plan', async () => {
   const items = [
     { ingredientId: OATS, ingredientUnitId: OATS, amount: '1' },
     { ingredientId: MILK, ingredientUnitId: OATS, amount: '1' },
@@ -132,7 +132,7 @@ test('of a whole plan the place of the wrong unit is told', async () => {
   ).toEqual([{ path: ['input', 'meals', '1', 'items', '1', 'ingredientUnitId'], message: UNIT }]);
 });
 
-describe('a session ends when it starts or later', () => {
+describe('the start and end time of a workout session', () => {
   const create = `mutation ($input: WorkoutSessionInput!) { answer: createWorkoutSession(input: $input) { ${SHOWN} } }`;
   const update = `mutation ($id: ID!, $input: WorkoutSessionPatch!) { answer: updateWorkoutSession(id: $id, input: $input) { ${SHOWN} } }`;
   const updateMany = `mutation ($changes: [WorkoutSessionChange!]!) { answer: updateWorkoutSessions(changes: $changes) { ${SHOWN} } }`;
@@ -147,12 +147,12 @@ describe('a session ends when it starts or later', () => {
     ['18:00:00', '18:00:00.000001', true],
     [null, '07:00', true],
     ['07:00', null, true],
-  ])('from %s to %s: %s', async (startTime, endTime, good) => {
+  ])('from %s to %s are valid on create: %s', async (startTime, endTime, good) => {
     const input = { workoutId: workout, date: '2021-03-01', startTime, endTime };
     expect(await errorsOf(create, { input })).toEqual(good ? [] : [{ path: ['input', 'endTime'], message: TIME }]);
   });
 
-  test('also when one of the two is changed', async () => {
+  test('are checked when an update changes either of them', async () => {
     const id = await made('2021-03-02', { time_start: '10:00', time_end: '11:00' });
     expect(await errorsOf(update, { id, input: { startTime: '12:00' } })).toEqual([{ path: ['input', 'startTime'], message: TIME }]);
     expect(await errorsOf(update, { id, input: { endTime: '09:00' } })).toEqual([{ path: ['input', 'endTime'], message: TIME }]);
@@ -162,14 +162,14 @@ describe('a session ends when it starts or later', () => {
     ]);
   });
 
-  test('or REST has stored it, which may say anything', async () => {
+  test('are not checked over REST, and other fields of such a row stay editable', async () => {
     const id = await made('2021-03-03', { time_start: '10:00', time_end: '09:00' });
     expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({ time_start: '10:00:00', time_end: '09:00:00' });
     expect((await ann.patch(`/workoutsession/${id}/`, { time_end: '08:00' })).status).toBe(200);
     expect(await errorsOf(update, { id, input: { notes: 'a' } })).toEqual([]);
   });
 
-  test('and after changes of both at the same time', async () => {
+  test('stay in order after concurrent updates', async () => {
     for (let round = 0; round < 8; round += 1) {
       const id = await made(`2021-04-0${round + 1}`, { time_start: '10:00', time_end: '20:00' });
       const inputs = [{ startTime: '18:00' }, { endTime: '12:00' }, { startTime: '13:00' }, { endTime: '17:00' }];

@@ -1,9 +1,9 @@
-/** A row is saved with its parts: rows with an id are changed, others made, and those that a list leaves out deleted, all or nothing. */
+/** Saving a row with its parts: parts with an id are updated, parts without one created, omitted ones deleted, all or nothing. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { nodeIdOf } from '../../src/core/model/node';
 import type { Person } from '../setup/person';
 
-// A save and a write of one of its parts may deadlock, which PostgreSQL notices after a second, and other saves wait meanwhile.
+// A save and a write of one of its parts may deadlock. PostgreSQL detects this after a second, and other saves wait until then.
 const fitgraph = fitgraphForThisFile({ environment: { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' } });
 let ann: Person;
 let bob: Person;
@@ -35,7 +35,7 @@ const SAVE = `mutation ($id: ID!, $input: NutritionPlanPatch!, $ifVersion: Strin
 
 const item = (amount: string, more: object = {}) => ({ ingredientId: 1, amount, ...more });
 
-/** Two meals, of two items and of one. */
+/** Creates a plan of two meals, one with two items and one with a single item. */
 async function planOf(person = ann): Promise<Plan> {
   const meals = [
     { position: 1, items: [item('10'), item('20')] },
@@ -58,7 +58,7 @@ const saved = async (id: string, input: object, ifVersion?: string): Promise<Pla
 const now = async (id: string): Promise<Plan> =>
   (await ann.ask(`query ($id: ID!) { plan: nutritionPlan(id: $id) { ${PLAN} } }`, { id })).plan;
 
-test('rows with an id are changed, others made, those left out deleted, and lists that are not given stay', async () => {
+test('updates parts with an id, creates new ones, deletes omitted ones and keeps omitted lists', async () => {
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];
   const after = await saved(plan.id, {
@@ -87,7 +87,7 @@ test('rows with an id are changed, others made, those left out deleted, and list
   expect((await saved(plan.id, { meals: null, name: 'none' })).meals).toEqual([]);
 });
 
-test('a part may move to another row of the tree, a new one too, and leave one that is deleted', async () => {
+test('moves a part to another existing or new parent, also out of a deleted one', async () => {
   const plan = await planOf();
   const [first, second] = plan.meals as [Meal, Meal];
   const [one, two] = first.items as [Item, Item];
@@ -101,7 +101,7 @@ test('a part may move to another row of the tree, a new one too, and leave one t
   expect((await ann.query(`{ meal(id: ${first.id}) { id } }`)).code).toBe('NOT_FOUND');
 });
 
-test('all mistakes have their places, and nothing is written', async () => {
+test('reports the path of every error and writes nothing', async () => {
   const [theirs, other, plan] = [await planOf(bob), await planOf(), await planOf()];
   const [first] = plan.meals as [Meal];
   const refused = async (meals: object[]) => {
@@ -134,7 +134,7 @@ test('all mistakes have their places, and nothing is written', async () => {
   expect(made.errors).toEqual([{ path: ['input', 'meals', '0', 'id'], code: 'INVALID' }]);
 });
 
-test('nobody saves the plan of somebody else, and no tree has more than 500 rows', async () => {
+test('rejects the plan of another user, an anonymous client and more than 500 rows', async () => {
   const plan = await planOf(bob);
   expect(await save(plan.id, { meals: [] })).toMatchObject({ nutritionPlan: null, errors: [{ path: ['id'], code: 'NOT_FOUND' }] });
   expect((await bob.ask(`{ nutritionPlan(id: ${plan.id}) { meals { id } } }`)).nutritionPlan.meals).toHaveLength(2);
@@ -145,7 +145,7 @@ test('nobody saves the plan of somebody else, and no tree has more than 500 rows
   expect((await fitgraph.anyone.query(SAVE, { id: mine.id, input: { meals: [] } })).code).toBe('UNAUTHENTICATED');
 });
 
-test('the version of a row covers its parts, whichever interface changes them', async () => {
+test('changes the version of a row when GraphQL or REST changes its parts', async () => {
   const plan = await planOf();
   const [first] = plan.meals as [Meal];
   const before = plan.version;
@@ -179,7 +179,7 @@ test('the version of a row covers its parts, whichever interface changes them', 
   expect((await ann.ask(remove, { id: plan.id, v: last.version })).gone.deletedIds).toEqual([plan.id]);
 });
 
-test('a workout is saved down to its planned sets, with the weekdays of its days, and keeps its logs', async () => {
+test('saves a workout with days, weekdays, set groups and planned sets, and keeps its logs', async () => {
   const plannedSets = (reps: number, more: object = {}) => [{ exerciseId: 1, reps, ...more }];
   const day = (name: string, weekdays: string[], more: object = {}) => ({ name, weekdays, ...more });
   const shown = 'id name days { id name weekdays setGroups { id sets plannedSets { id reps } } } logs { totalCount }';
@@ -230,7 +230,7 @@ test('a workout is saved down to its planned sets, with the weekdays of its days
   });
 });
 
-test('a row that changes in nothing keeps its version, and no client is told of it', async () => {
+test('keeps the version of an unchanged row and records no change for it', async () => {
   const day = { name: 'a', weekdays: ['TUESDAY', 'MONDAY'] };
   const shown = 'id version days { id version setGroups { id version plannedSets { id version } } }';
   const { made } = await ann.ask(`mutation ($input: WorkoutInput!) { made: createWorkout(input: $input) { workout { ${shown} } } }`, {
@@ -272,7 +272,7 @@ test('a row that changes in nothing keeps its version, and no client is told of 
   expect([moved.days[0], moved.days[1].version === second.version]).toEqual([after.days[0], false]);
 });
 
-test('the number of statements does not grow with the rows', async () => {
+test('bounds the number of statements whatever the size of the tree', async () => {
   const counts: number[] = [];
   for (const size of [1, 10, 60]) {
     const { id } = await planOf();
@@ -288,7 +288,7 @@ test('the number of statements does not grow with the rows', async () => {
   expect(counts[2]).toBeLessThanOrEqual(28);
 });
 
-test('of saves of the same version exactly one wins, whatever else is written meanwhile', async () => {
+test('accepts at most one of several concurrent saves of the same version', async () => {
   for (let round = 0; round < 6; round += 1) {
     const plan = await planOf();
     const [first] = plan.meals as [Meal];

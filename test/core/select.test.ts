@@ -1,4 +1,4 @@
-/** Statements that are kept by their shape: each is the one that Sequelize makes of the shape anew, and reads what a statement written by hand reads. */
+/** SELECT statements cached by shape: each equals the one that Sequelize generates for the shape, and reads the same rows as a hand-written one. */
 import type { TextOrder } from '../../src/core/policies';
 import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
@@ -25,7 +25,7 @@ interface Case {
   values: number[];
 }
 
-/** Few choices for each part, so that many shapes differ in one part only. */
+/** A random shape. Each part has few choices, so that many shapes differ in only one part. */
 function drawn(random: Random, entity: Entity): Case {
   const textOrder = random.pick(['unicode', 'bytes'] as const);
   const fields = fieldsOf(entity);
@@ -58,7 +58,7 @@ function drawn(random: Random, entity: Entity): Case {
   };
 }
 
-/** Row by row what the shape means, as one would write it. */
+/** The statement for a shape, written by hand. */
 function byHand({ shape, names, textOrder }: Case): string {
   const { columns, beside = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
@@ -80,7 +80,7 @@ function byHand({ shape, names, textOrder }: Case): string {
 }
 
 test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
-  seeded('random shapes of %s: what is kept is what is made anew, and reads what it says'),
+  seeded('caches correct statements for random shapes of %s'),
   async (name, entity) => {
     const random = randomFor(`shapes of ${name}`);
     const cases = new Map<string, Case>();
@@ -93,7 +93,7 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
       const text = selectStatement(one.shape);
       expect(text).toBe(expected);
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;
-      // Of rows in no order, or with ties, any may be on a page; whole they are a set.
+      // A page of an unordered result is arbitrary; complete unordered results are compared as sets.
       if (one.shape.limit && !isOrdered) continue;
       const [found, meant] = [await fitgraph.sql(text, one.values), await fitgraph.sql(byHand(one), one.values)];
       const comparable = (rows: object[]) => (isOrdered ? rows : rows.map((row) => JSON.stringify(row)).sort());

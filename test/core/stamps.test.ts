@@ -1,4 +1,4 @@
-/** When a row was made and last changed, and its version: noted by the database, shown by GraphQL, unknown to REST. */
+/** createdAt, updatedAt and version of a row: set by the database, visible in GraphQL, absent from REST. */
 import { partsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { validateDump } from '../../src/transfer/dump';
@@ -36,10 +36,10 @@ async function changed(entity: Entity): Promise<void> {
   expect(made.errors).toEqual([]);
 }
 
-test.each(types)('%s: a change moves the moment and the version, and nothing moves the creation', async (_name, entity) => {
+test.each(types)('updates updatedAt and version, but not createdAt, when a %s changes', async (_name, entity) => {
   const before = await stampsOf(entity);
   expect(Math.abs(Date.now() - Date.parse(before.createdAt))).toBeLessThan(60_000);
-  // What is part of it was made later.
+  // Its parts were created later.
   if (partsOf(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
   else expect(before.updatedAt).toBe(before.createdAt);
   await changed(entity);
@@ -50,7 +50,7 @@ test.each(types)('%s: a change moves the moment and the version, and nothing mov
   expect(await stampsOf(entity)).toEqual(after);
 });
 
-test.each(types)('%s: REST neither shows it nor orders or filters by it', async (_name, entity) => {
+test.each(types)('does not show, order or filter %s by timestamps or version over REST', async (_name, entity) => {
   const { rest } = resourceOf(entity)!.fact.views[0]!;
   const detail = await ann.get(`/${rest}/${belongings.get(entity)}/`);
   expect(detail.status).toBe(200);
@@ -67,7 +67,7 @@ test.each(types)('%s: REST neither shows it nor orders or filters by it', async 
   expect(page.text).not.toMatch(/name="(created_at|updated_at|version)"/);
 });
 
-test('a set of ids that belongs to a row is part of it', async () => {
+test('updates updatedAt and version of a training day when its weekdays change', async () => {
   const day = types.find(([name]) => name === 'TrainingDay')![1];
   const before = await stampsOf(day);
   expect((await ann.patch(`/day/${belongings.get(day)}/`, { day: [2, 3] })).status).toBe(200);
@@ -76,7 +76,7 @@ test('a set of ids that belongs to a row is part of it', async () => {
   expect(Date.parse(after.updatedAt)).toBeGreaterThan(Date.parse(before.updatedAt));
 });
 
-test('rows are found and ordered by the moments', async () => {
+test('filters and orders by createdAt and updatedAt, but not by version', async () => {
   const eve = await fitgraph.user('eve');
   const ids: string[] = [];
   for (const date of ['2021-01-01', '2021-01-02', '2021-01-03'])
@@ -94,7 +94,7 @@ test('rows are found and ordered by the moments', async () => {
   expect(errors).toBeDefined();
 });
 
-test('nobody says them but the database', async () => {
+test('prevents clients and SQL updates from setting createdAt or version', async () => {
   const create =
     'mutation { createWeightEntry(input: { date: "2001-01-01", weight: "80", createdAt: "2001-01-01T00:00:00Z" }) { errors { path } } }';
   expect((await ann.query(create)).status).toBe(400);
@@ -105,7 +105,7 @@ test('nobody says them but the database', async () => {
   expect(after!.version).not.toBe(row!.version);
 });
 
-test('rows of a dump that replace others have versions that nobody has seen', async () => {
+test('assigns a new version to a row that an imported dump replaces', async () => {
   const dump = (weight: string) =>
     validateDump([{ model: 'weight.weightentry', pk: 900, fields: { user: ann.id, date: '1999-01-01', weight } }]);
   const version = async () => (await fitgraph.sql('SELECT "version" FROM "weight_entry" WHERE "id" = 900'))[0]!.version;

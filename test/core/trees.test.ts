@@ -1,4 +1,4 @@
-/** A row and what hangs below it are made in one mutation: all of it or nothing, and all mistakes are told at once, each with its place. */
+/** Nested creates: one mutation creates a row and its children, all or nothing, and reports all errors at once with their paths. */
 import { getNamedType, isInputObjectType, isListType, type GraphQLInputObjectType } from 'graphql';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -52,7 +52,7 @@ async function rowsOf(person: Person): Promise<number> {
   return counts.reduce((sum, [row]) => sum + row!.n, 0);
 }
 
-test('a whole plan is made as it was said, with the defaults of each row', async () => {
+test('creates a nested workout with the defaults of each row', async () => {
   const { data, errors } = await createWorkout(ann, PLAN);
   expect(errors).toBeUndefined();
   expect(data.made.errors).toEqual([]);
@@ -85,7 +85,7 @@ test('a whole plan is made as it was said, with the defaults of each row', async
   });
 });
 
-test('what is wrong anywhere in it is told at once, in the order of the input, and nothing is written', async () => {
+test('reports all errors of the tree in input order and writes nothing', async () => {
   const before = await rowsOf(ann);
   const { data, errors } = await createWorkout(ann, {
     name: 'x'.repeat(101),
@@ -133,7 +133,7 @@ test('what is wrong anywhere in it is told at once, in the order of the input, a
   expect(await rowsOf(ann)).toBe(before);
 });
 
-test('values of a wrong type are named by their places too', async () => {
+test('names the paths of nested values with a wrong type or missing value', async () => {
   const { code, errors } = await createWorkout(ann, {
     days: [{ name: 'x', weekdays: ['MONDAY'], setGroups: [{ plannedSets: [{ reps: 'ten' }] }] }],
   });
@@ -144,7 +144,7 @@ test('values of a wrong type are named by their places too', async () => {
   ]);
 });
 
-test("another user's row anywhere in it is not found, beside all that is wrong, and nothing is written", async () => {
+test('reports a nested foreign row as NOT_FOUND together with other errors and writes nothing', async () => {
   const workouts = await Promise.all([ann, bob].map((person) => person.post('/workout/', {})));
   const [own, foreign] = workouts.map(({ body }) => body.id);
   const before = [await rowsOf(ann), await rowsOf(bob)];
@@ -160,7 +160,6 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
   });
   for (const id of [foreign, 2_000_000_000]) {
     const { made } = await ann.ask(document, schedule(id));
-    // Beside whatever else is wrong.
     expect(made.errors).toEqual([
       { path: ['input', 'steps', '1', 'workoutId'], code: 'NOT_FOUND', message: `There is no Workout with the id "${id}".` },
       { path: ['input', 'steps', '1', 'duration'], code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 25.' },
@@ -169,7 +168,7 @@ test("another user's row anywhere in it is not found, beside all that is wrong, 
   expect([await rowsOf(ann), await rowsOf(bob)]).toEqual(before);
 });
 
-test('what a resource does beside storing a row it does in a tree too', async () => {
+test('applies side effects and computed defaults of resources in nested creates', async () => {
   const create = (input: unknown) =>
     ann.ask(`mutation ($input: ScheduleInput!) { made: createSchedule(input: $input) { schedule { id isActive steps { duration } } } }`, {
       input,
@@ -193,7 +192,7 @@ test('what a resource does beside storing a row it does in a tree too', async ()
   });
 });
 
-test('a mutation writes 500 rows at most, those below counted', async () => {
+test('rejects more than 500 rows, including nested ones', async () => {
   const before = await rowsOf(ann);
   const many = (plannedSets: number) => ({
     days: [{ name: 'Long', weekdays: ['MONDAY'], setGroups: [{ plannedSets: Array.from({ length: plannedSets }, () => setting(1)) }] }],
@@ -208,7 +207,7 @@ test('a mutation writes 500 rows at most, those below counted', async () => {
   expect(await rowsOf(ann)).toBe(before + 500);
 });
 
-test('every owned row that can be made can be made below each row that it names', () => {
+test('offers nested lists of children on create inputs', () => {
   const found = new Set<string>();
   const look = (type: GraphQLInputObjectType, path: string) => {
     for (const field of Object.values(type.getFields())) {

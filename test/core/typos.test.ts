@@ -1,4 +1,4 @@
-/** Searches find what a person means: slips of the finger, missing accents, words in any order – and nothing that is merely similar. */
+/** Fuzzy search: finds names despite typos, missing accents and word order, but no names that are merely similar. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
@@ -36,7 +36,7 @@ const listed = async (many: 'ingredients' | 'exercises', search: string): Promis
   expect(page.totalCount).toBe(page.nodes.length);
   return page.nodes.map(({ name }: { name: string }) => name);
 };
-describe('search in where', () => {
+describe('a search condition', () => {
   test.each<[term: string, first: string]>([
     ['chiken brest', 'Chicken breast'],
     ['chicken', 'Chicken'],
@@ -86,7 +86,7 @@ describe('search in where', () => {
     ['cookeis', 'Cookies'],
     ['rasberry', 'Raspberry'],
     ['  chicken  ', 'Chicken'],
-  ])('%s is %s', async (term, first) => {
+  ])('for %j finds %j first', async (term, first) => {
     expect((await listed('ingredients', term))[0]).toBe(first);
   });
 
@@ -108,7 +108,7 @@ describe('search in where', () => {
     ['xyzzy', []],
     ['tomato potato', []],
     ['strawberry', []],
-  ])('%s is nothing else than %j', async (term, names) => {
+  ])('for %j finds exactly %j', async (term, names) => {
     expect((await listed('ingredients', term)).sort()).toEqual([...names].sort());
   });
 
@@ -120,11 +120,11 @@ describe('search in where', () => {
     ['sholder press', 'Shoulder press'],
     ['leg pres', 'Leg press'],
     ['bench perss', 'Bench press'],
-  ])('of exercises %s is %s', async (term, first) => {
+  ])('for the exercise %j finds %j first', async (term, first) => {
     expect((await listed('exercises', term))[0]).toBe(first);
   });
 
-  test('what begins with the term comes before what has it inside, and slips come last', async () => {
+  test('ranks names that start with the term before names that contain it', async () => {
     expect(await listed('ingredients', 'chicken')).toEqual([
       'Chicken',
       'Chicken breast',
@@ -134,7 +134,7 @@ describe('search in where', () => {
   });
 });
 
-test('REST finds parts of names, as it always did', async () => {
+test('finds only literal parts of names over REST', async () => {
   const { body } = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chiken');
   expect(body.suggestions).toEqual([]);
   const exact = await fitgraph.anyone.get('/ingredient/search/?language=en&term=chicken');
@@ -146,7 +146,7 @@ test('REST finds parts of names, as it always did', async () => {
   ]);
 });
 
-test('too long a term is refused, a term of many words is not', async () => {
+test('rejects a term of more than 200 characters, but not one of many words', async () => {
   for (const [many, type] of [
     ['ingredients', 'Ingredient'],
     ['exercises', 'Exercise'],
@@ -163,7 +163,7 @@ test('too long a term is refused, a term of many words is not', async () => {
   expect(await listed('ingredients', `${'a'.repeat(100)} ${'ab'.repeat(49)}`)).toEqual([]);
 });
 
-test('a new name and a new word in a name are found at once, and a lost one no more', async () => {
+test('finds a renamed ingredient immediately, and no longer by its old name', async () => {
   await fitgraph.sql(`UPDATE "ingredient" SET "name" = 'Marzipan' WHERE "name" = 'Silk tofu'`);
   expect(await listed('ingredients', 'marzpian')).toEqual(['Marzipan']);
   expect(await listed('ingredients', 'marcipan')).toEqual(['Marzipan']);
@@ -171,7 +171,7 @@ test('a new name and a new word in a name are found at once, and a lost one no m
   expect(await listed('ingredients', 'marzpian')).toEqual([]);
 });
 
-test('two who note the same new word do not wait for each other', async () => {
+test('does not block concurrent inserts of the same new word', async () => {
   const clients = [await fitgraph.database.pool.connect(), await fitgraph.database.pool.connect()];
   try {
     for (const client of clients) await client.query('BEGIN');
@@ -190,7 +190,7 @@ test('two who note the same new word do not wait for each other', async () => {
   expect(await listed('ingredients', 'pumpernikel')).toEqual(['Pumpernickel']);
 });
 
-test('other names and one’s own texts are searched alike', async () => {
+test('tolerates typos in texts of the user and in names of related rows', async () => {
   const ann = await fitgraph.user('ann');
   await ann.post('/workout/', { comment: 'Morning stretches' });
   const { workouts } = await ann.ask('{ workouts(where: { name: { search: "mornign stretchs" } }) { nodes { name } } }');
@@ -201,7 +201,7 @@ test('other names and one’s own texts are searched alike', async () => {
   expect(found).toEqual(meant);
 });
 
-test('indexes lead to the names', async () => {
+test('uses the indexes of names and words', async () => {
   await fitgraph.sql(
     `INSERT INTO "ingredient" ("name", "creation_date", "update_date", "energy", "protein", "carbohydrates", "fat", "license_id", "language_id", "status")
      SELECT 'Crisp ' || left(translate(md5(i::text), '0123456789', 'ghijklmnop'), 7), '2021-01-01', '2021-01-01', 1, 1, 1, 1, 1, 2, '2' FROM generate_series(1, 8000) i`,

@@ -1,4 +1,4 @@
-/** A write may say which version of a row it means: then it happens to that one or not at all. */
+/** Optimistic locking: a write with `ifVersion` succeeds only for that version of the row. */
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
@@ -38,7 +38,7 @@ async function entry(person = ann): Promise<Entry> {
 const now = async ({ id }: Entry) =>
   (await ann.ask('query ($id: ID!) { row: weightEntry(id: $id) { id weight version } }', { id })).row as Entry;
 
-test('an update of the version that is meant is made, and tells the new one', async () => {
+test('updates a row of the expected version and returns the new version', async () => {
   const { id, version } = await entry();
   const { answer } = await ann.ask(UPDATE, { id, weight: '81', ifVersion: version });
   expect(answer).toEqual({ weightEntry: { weight: '81.00', version: expect.any(String) }, errors: [], conflict: null });
@@ -47,7 +47,7 @@ test('an update of the version that is meant is made, and tells the new one', as
   expect(next.answer.weightEntry.weight).toBe('82.00');
 });
 
-test('one of another version is not, and the answer has the row as it is', async () => {
+test('rejects an update or delete with a stale version and returns the current row', async () => {
   const before = await entry();
   await ann.patch(`/weightentry/${before.id}/`, { weight: '90' });
   const held = await now(before);
@@ -64,13 +64,13 @@ test('one of another version is not, and the answer has the row as it is', async
   expect(await now(before)).toEqual(held);
 });
 
-test('who means no version changes whatever there is', async () => {
+test('updates any version when `ifVersion` is omitted or null', async () => {
   const { id } = await entry();
   expect((await ann.ask(UPDATE, { id, weight: '81', ifVersion: null })).answer.conflict).toBeNull();
   expect((await ann.ask(UPDATE, { id, weight: '82' })).answer.weightEntry.weight).toBe('82.00');
 });
 
-test('a row that is gone, or another user’s, is not found', async () => {
+test('returns NOT_FOUND for a deleted row or a row of another user, whatever the version', async () => {
   const mine = await entry();
   const bob = await fitgraph.user('bob');
   for (const [document, variables] of [
@@ -84,7 +84,7 @@ test('a row that is gone, or another user’s, is not found', async () => {
   expect((await ann.ask(UPDATE, { id: mine.id, weight: '81', ifVersion: mine.version })).answer.errors).toMatchObject(UNKNOWN);
 });
 
-test('an update that changes nothing is held to its version, too', async () => {
+test('checks the version of an update without changes', async () => {
   const { id, version } = await entry();
   const document =
     'mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: {}, ifVersion: $v) { conflict { id } weightEntry { version } } }';
@@ -92,7 +92,7 @@ test('an update that changes nothing is held to its version, too', async () => {
   expect((await ann.ask(document, { id, v: 'x' })).a).toEqual({ conflict: { id }, weightEntry: null });
 });
 
-test('several changes of one request are each held to theirs, and see what came before', async () => {
+test('checks the version of each mutation of a request after the earlier ones', async () => {
   const { id, version } = await entry();
   const document = `mutation ($id: ID!, $v: String) { a: updateWeightEntry(id: $id, input: { weight: "81" }, ifVersion: $v) ${SHOWN} b: updateWeightEntry(id: $id, input: { weight: "82" }, ifVersion: $v) ${SHOWN} }`;
   const { a, b } = await ann.ask(document, { id, v: version });
@@ -100,13 +100,13 @@ test('several changes of one request are each held to theirs, and see what came 
   expect(b).toMatchObject({ weightEntry: null, conflict: { weight: '81.00', version: a.weightEntry.version } });
 });
 
-describe('many rows', () => {
+describe('a bulk mutation', () => {
   const MANY =
     'mutation ($changes: [WeightEntryChange!]!) { answer: updateWeightEntries(changes: $changes) { weightEntries { weight } errors { path code message } conflicts { id weight version } } }';
   const REMOVE =
     'mutation ($rows: [RowVersion!]!) { answer: deleteWeightEntries(rows: $rows) { deletedIds deletedNodeIds errors { path code message } conflicts { ... on WeightEntry { id weight version } } } }';
 
-  test('one of another version keeps all of them from being written', async () => {
+  test('writes nothing when one of the rows has a stale version', async () => {
     const rows = [await entry(), await entry(), await entry(), await entry()];
     for (const { id } of [rows[1]!, rows[3]!]) await ann.patch(`/weightentry/${id}/`, { weight: '90' });
     const held = await Promise.all(rows.map(now));
@@ -124,7 +124,7 @@ describe('many rows', () => {
       conflicts: [held[1], held[3]],
     });
     expect(await Promise.all(rows.map(now))).toEqual(held);
-    // Those for which no version is meant may have any.
+    // Rows without an expected version may have any.
     const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
     expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
       errors: [],
@@ -141,7 +141,7 @@ describe('many rows', () => {
 
 const written = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
 
-test.each(written)('%s: the version holds for every type', async (_name, entity) => {
+test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const { one, fact } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
   const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
@@ -166,14 +166,14 @@ test.each(written)('%s: the version holds for every type', async (_name, entity)
   });
 });
 
-describe('in parallel', () => {
+describe('concurrent writes with the same version', () => {
   let two: Fitgraph;
   beforeAll(async () => {
     two = await Fitgraph.start({ beside: fitgraph });
   });
   afterAll(() => two.stop());
 
-  test.each([1, 2, 3, 4, 5])('of updates and deletions with the same version exactly one wins (%i)', async () => {
+  test.each([1, 2, 3, 4, 5])('let exactly one update and one delete succeed (round %i)', async () => {
     const elsewhere = new Person(two.url, { id: ann.id, token: ann.token });
     const { id, version } = await entry();
     const answers = await Promise.all(
@@ -185,7 +185,7 @@ describe('in parallel', () => {
     const won = answers.filter(({ answer }) => answer.weightEntry);
     expect(won).toHaveLength(1);
     const held = (await now({ id } as Entry)).weight;
-    // The winner's row may be read after nobody else's write, as there is none.
+    // No other write succeeds, so the stored row is that of the winner.
     expect(won[0].answer.weightEntry.weight).toBe(held);
     for (const { answer } of answers) if (!answer.weightEntry) expect(answer.conflict).toMatchObject({ id, weight: held });
     const { version: next } = await now({ id } as Entry);
@@ -194,7 +194,7 @@ describe('in parallel', () => {
     for (const { answer } of removed) if (!answer.deletedIds.length) expect(answer.errors).toMatchObject(UNKNOWN);
   });
 
-  test('of updates and REST changes with the same version exactly one wins', async () => {
+  test('let either the GraphQL or the REST update succeed', async () => {
     for (let round = 0; round < 5; round += 1) {
       const { id, version } = await entry();
       const [one, other] = await Promise.all([
@@ -206,7 +206,7 @@ describe('in parallel', () => {
   });
 });
 
-test('it costs one statement, and nothing without', async () => {
+test('needs one more statement when `ifVersion` is given', async () => {
   const { id, version } = await entry();
   const plain = await ann.query(UPDATE, { id, weight: '81' });
   const held = await ann.query(UPDATE, { id, weight: '82', ifVersion: plain.data.answer.weightEntry.version });

@@ -1,4 +1,4 @@
-/** Conditions of every kind, put together at random, against an evaluation in JavaScript of the same conditions on the same rows. */
+/** Compares random `where` conditions with an evaluation of the same conditions in JavaScript on the same rows. */
 import { getNamedType, isInputObjectType, isListType, getNullableType, type GraphQLInputObjectType, type GraphQLInputType } from 'graphql';
 import { isRegisteredEnum } from '../../src/core/model/choices';
 import { childrenOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
@@ -10,15 +10,15 @@ import { everyRow, isPublished, populate, populated, type Row } from '../setup/p
 import { hasPages } from '../setup/lists';
 import { randomFor, seeded, type Random } from '../setup/random';
 
-/** Conditions of each type that distinguish its rows, and as many of any kind. */
+/** Number of conditions per type that match some but not all rows, and of arbitrary ones. */
 const TRIES = 30;
-/** Conditions of each operator. */
+/** Number of conditions per operator. */
 const OPERATOR_TRIES = 3;
 const MAX_DEPTH = 3;
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
 const schema = buildGraphQLSchema();
-/** The stream of the current case. */
+/** Random generator of the current case. */
 let random: Random;
 let ann: Person;
 const rows = new Map<Entity, Row[]>();
@@ -37,16 +37,16 @@ beforeAll(async () => {
 
 type Where = Record<string, any>;
 
-/** What a text is compared by whatever the case. */
+/** Folds a text for case-insensitive comparison. */
 const folded = (text: string) => text.toLowerCase().replaceAll('ς', 'σ');
 
 const comparableTime = (time: string) => time + '00:00:00.000000'.slice(time.length);
 const microseconds = (moment: string) => Date.parse(moment) * 1000 + Number(/\.\d{3}(\d{3})/.exec(moment)?.[1] ?? 0);
 
-/** A value as something that `===` and `<` compare as the database does. */
+/** Converts a value so that `===` and `<` compare it as the database does. */
 function comparable(field: FieldMeta, value: any, insensitive = false): any {
   if (value === null) return null;
-  // A name, or what is stored; left blank it is none.
+  // An enum name or a stored value; a blank one counts as null.
   if (field.enum) return (field.enum.type[value] ?? value) || null;
   if (field.kind === 'relation' || field.name === 'id' || field.kind === 'decimal') return Number(value);
   if (field.kind === 'datetime') return microseconds(value);
@@ -93,7 +93,7 @@ function operator(field: FieldMeta, name: string, row: any, value: any, insensit
 const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
-/** The rows that a relation of a row shows to Ann. */
+/** The related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
   const field = fieldsOf(entity).find(({ object }) => object === name);
@@ -127,7 +127,7 @@ function holds(entity: Entity, where: Where, row: Row): boolean {
   });
 }
 
-/** Some of the keys, at random. */
+/** Up to `most` random items, possibly repeated. */
 function some<T>(items: readonly T[], most: number): T[] {
   const count = random.int(1, most);
   return Array.from({ length: count }, () => random.pick(items as [T]));
@@ -142,7 +142,7 @@ const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
   datetime: '2030-01-01T00:00:00Z',
 };
 
-/** A value that a row has, or one that no row has. */
+/** A value of an existing row, or sometimes one that no row has. */
 function valueOf(entity: Entity, field: FieldMeta): any {
   if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
   const held = rows
@@ -177,7 +177,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
   }
 }
 
-/** The filters of all choices are one kind. */
+/** The kind of a filter type; filters of all enums count as one kind. */
 const kindOf = ({ name }: GraphQLInputObjectType) => (isRegisteredEnum(name.replace(/Filter$/, '')) ? 'choice' : name);
 
 const SET = /^(Id|Weekday)ListFilter$/;
@@ -185,11 +185,11 @@ const isOfValues = ({ name }: GraphQLInputObjectType) => SET.test(name) || /(?<!
 
 const typeOf = (field: { type: GraphQLInputType }) => getNamedType(field.type) as GraphQLInputObjectType;
 
-/** Those that have a test elsewhere are left out. */
+/** Operators of a filter, except those tested elsewhere. */
 const operatorsOf = (type: GraphQLInputObjectType) =>
   Object.keys(type.getFields()).filter((key) => !['mode', 'search', 'each'].includes(key));
 
-/** A condition that the schema allows, as its input types tell. */
+/** A random condition that is valid according to the input types of the schema. */
 function condition(entity: Entity, depth: number): Where {
   const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
   const usable = fields.filter((field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || SET.test(typeOf(field).name));
@@ -220,7 +220,7 @@ const listed = populated().filter(hasPages);
 
 const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => holds(entity, where, row));
 
-/** A condition that some rows meet and others do not. */
+/** A condition that matches some but not all rows. */
 function distinguishing(entity: Entity): Where {
   const all = shown.get(entity)!;
   for (let draws = 0; draws < 200; draws += 1) {
@@ -239,15 +239,18 @@ async function compare(entity: Entity, where: Where): Promise<void> {
   expect(data.page.totalCount).toBe(expected.length);
 }
 
-test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.many, entity]))(seeded('%s'), async (many, entity) => {
-  random = randomFor(`conditions of ${many}`);
-  for (let index = 0; index < TRIES; index += 1) {
-    await compare(entity, distinguishing(entity));
-    await compare(entity, condition(entity, random.int(0, MAX_DEPTH)));
-  }
-});
+test.each(listed.map((entity): [string, Entity] => [resourceOf(entity)!.many, entity]))(
+  seeded('filters %s by random conditions as the model does'),
+  async (many, entity) => {
+    random = randomFor(`conditions of ${many}`);
+    for (let index = 0; index < TRIES; index += 1) {
+      await compare(entity, distinguishing(entity));
+      await compare(entity, condition(entity, random.int(0, MAX_DEPTH)));
+    }
+  },
+);
 
-/** The fields with a filter of each kind. */
+/** Filterable fields by the kind of their filter. */
 const filtered = new Map<string, { entity: Entity; name: string; type: GraphQLInputObjectType }[]>();
 for (const entity of listed)
   for (const field of Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields())) {
@@ -256,7 +259,7 @@ for (const entity of listed)
   }
 const operators = [...filtered].flatMap(([kind, fields]) => operatorsOf(fields[0]!.type).map((name): [string, string] => [kind, name]));
 
-test.each(operators)(seeded('%s.%s'), async (kind, operatorName) => {
+test.each(operators)(seeded('applies %s.%s as the model does'), async (kind, operatorName) => {
   random = randomFor(`conditions with ${kind}.${operatorName}`);
   for (let index = 0; index < OPERATOR_TRIES; index += 1) {
     const { entity, name } = random.pick(filtered.get(kind)!);
@@ -265,9 +268,9 @@ test.each(operators)(seeded('%s.%s'), async (kind, operatorName) => {
   }
 });
 
-test('every operator has a case', () => {
+test('covers every filter operator of the schema', () => {
   const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
-  // Those of groups have a test of their own.
+  // Filters of groups are tested elsewhere.
   const used = new Set(inputs.filter(({ name }) => name.endsWith('Where')).flatMap((type) => Object.values(type.getFields()).map(typeOf)));
   const filters = inputs.filter((type) => used.has(type) && isOfValues(type));
   const all = filters.flatMap((type) => operatorsOf(type).map((key) => `${kindOf(type)}.${key}`));
