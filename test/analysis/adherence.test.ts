@@ -1,4 +1,4 @@
-/** What was planned against what was done, by values that were worked out by hand. */
+/** Planned and completed training, checked against values calculated by hand. */
 import { DateTime } from 'luxon';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { TIME_ZONE } from '../setup/databases';
@@ -7,7 +7,7 @@ import { BENCH, PLANK, SQUAT } from './training';
 import { WEEKDAYS } from './trainingmodel';
 
 const fitgraph = fitgraphForThisFile();
-/** Of a schedule that is in its third week today. */
+/** Start of a schedule that is in its third week today. */
 const start = DateTime.now().setZone(TIME_ZONE).minus({ days: 15 });
 const day = (number: number) => start.plus({ days: number }).toISODate()!;
 let ann: Person;
@@ -37,7 +37,7 @@ async function plan(person: Person, comment: string, days: Planned[]): Promise<n
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  // In a week 2 × (4 + 3) squats; 2 × 3 bench presses, and 2 of a pyramid.
+  // Per week: 2 × (4 + 3) sets of squats; 2 × 3 sets of bench presses and 2 of a pyramid.
   const first = await plan(ann, 'first', [
     {
       weekdays: [1, 3],
@@ -50,7 +50,7 @@ beforeAll(async () => {
   ]);
   const second = await plan(ann, 'second', [{ weekdays: [1], sets: [[2, [PLANK, 1]]] }]);
   const schedule = await made(ann, '/schedule/', { name: 's', start_date: day(0), is_active: true, is_loop: true });
-  // REST gives steps no order.
+  // REST cannot set the order of steps.
   for (const [workout, order] of [
     [second, 2],
     [first, 1],
@@ -67,7 +67,7 @@ beforeAll(async () => {
   await log(day(-30), second, PLANK, 1);
 });
 
-test('each week of the schedule, over and over', async () => {
+test('compares planned and completed training for each week of a looping schedule', async () => {
   const { scheduleAdherence } = await ann.ask(
     '{ scheduleAdherence { start workout { name } plannedDays doneDays plannedSets doneSets adherence } }',
   );
@@ -78,7 +78,7 @@ test('each week of the schedule, over and over', async () => {
     { start: day(14), ...first, doneDays: 1, doneSets: 1, adherence: '33.3' },
   ];
   expect(scheduleAdherence).toEqual(weeks);
-  // The week that a day lies in counts whole.
+  // A week is included as a whole.
   const some = await ann.ask(
     `{ one: scheduleAdherence(from: "${day(6)}", until: "${day(7)}") { doneSets } last: scheduleAdherence(last: 1) { start } }`,
   );
@@ -92,7 +92,7 @@ const exercises = async (args: string, person = ann) =>
     )
   ).planned;
 
-test('each exercise of the last weeks, the neglected ones first', async () => {
+test('compares planned and completed sets per exercise, neglected exercises first', async () => {
   const plank = {
     exercise: { name: 'Plank' },
     plannedSets: 2,
@@ -123,7 +123,7 @@ test('each exercise of the last weeks, the neglected ones first', async () => {
   ]);
 });
 
-test('as many sets are planned as `sequence` has on the days of the week', async () => {
+test('plans as many sets per week as `sequence` returns for its training days', async () => {
   const { workouts } = await ann.ask('{ workouts { nodes { name days { weekdays setGroups { sequence { id } } } } } }');
   const setsOf = ({ days }: any) =>
     days.flatMap(({ weekdays, setGroups }: any) => setGroups.map((set: any) => weekdays.length * set.sequence.length));
@@ -133,7 +133,7 @@ test('as many sets are planned as `sequence` has on the days of the week', async
     expect([workout, plannedSets]).toEqual([workout, sum(setsOf(workouts.nodes.find(({ name }: any) => name === workout.name)))]);
 });
 
-test('nobody else’s plans', async () => {
+test('shows no plans of other users', async () => {
   const bob = await fitgraph.user('bob');
   expect(await exercises('', bob)).toEqual([]);
   expect((await bob.ask('{ scheduleAdherence { start } }')).scheduleAdherence).toEqual([]);
@@ -149,7 +149,7 @@ const planned = async (from: string, until: string, person = ann) =>
   ).days;
 const weekdayOf = (date: string) => WEEKDAYS[DateTime.fromISO(date).weekday - 1]!;
 
-test('each day has what its step asks for, before the schedule nothing', async () => {
+test('lists the training of each day, and none before the schedule starts', async () => {
   const days = await planned(day(-3), day(30));
   expect(days.map(({ date }: any) => date)).toEqual(Array.from({ length: 34 }, (_, index) => day(index - 3)));
   for (const [index, { date, step, trainingDays, sessions }] of days.entries()) {
@@ -163,7 +163,7 @@ test('each day has what its step asks for, before the schedule nothing', async (
   }
 });
 
-test('as many days are planned as the adherence of each week has', async () => {
+test('plans as many days per week as scheduleAdherence returns', async () => {
   const { scheduleAdherence } = await ann.ask('{ scheduleAdherence { start plannedDays } }');
   expect(scheduleAdherence).toHaveLength(3);
   for (const { start: first, plannedDays } of scheduleAdherence) {
@@ -172,7 +172,7 @@ test('as many days are planned as the adherence of each week has', async () => {
   }
 });
 
-test('a year at most, and from the first day to the last', async () => {
+test('accepts up to 366 days and rejects a reversed range', async () => {
   expect(await planned(day(0), day(0))).toHaveLength(1);
   expect(await planned('2024-01-01', '2024-12-31')).toHaveLength(366);
   const refused = async (from: string, until: string) =>
@@ -183,7 +183,7 @@ test('a year at most, and from the first day to the last', async () => {
   expect(await refused('2024-01-01', '2025-01-01')).toEqual(fields('Ensure that there are no more than 366 days.'));
 });
 
-test('nobody else’s days, and as many statements for a year as for a day', async () => {
+test('shows no training of other users, and needs as many statements for 301 days as for 7', async () => {
   const bob = await fitgraph.user('bob');
   expect(await planned(day(0), day(0), bob)).toEqual([{ date: day(0), step: null, trainingDays: [], sessions: [] }]);
   const statements = async (until: string) =>

@@ -1,4 +1,4 @@
-/** The trend of the body weight, by the figures of its source, and how fast it goes. */
+/** The trend of the body weight, checked against the figures of its source, and its weekly rate. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -19,19 +19,19 @@ beforeAll(async () => {
 
 const trend = async (args: string) => (await ann.ask(`{ trend: bodyWeightTrend(${args}) { date weight trend ratePerWeek } }`)).trend;
 
-test('a tenth of the way at each entry', async () => {
+test('moves the trend by a tenth of the difference at each entry', async () => {
   const nodes = await trend('last: 9');
   expect(nodes.map((node: any) => node.weight)).toEqual(['173.60', '172.50', '171.50', '172.00', '171.50']);
   expect(nodes.map((node: any) => node.trend)).toEqual(['173.600', '173.490', '173.291', '173.162', '172.996']);
 });
 
 // Days 0 to 3: the slope is Σ (d − 1.5)(w − 172.4) / 5 = −0.58 a day.
-test('the rate of a week is the slope through the last days', async () => {
+test('computes the weekly rate as the regression slope of the last days', async () => {
   const nodes = await trend('last: 9, days: 4');
   expect(nodes.map((node: any) => node.ratePerWeek)).toEqual([null, '-7.700', '-7.350', '-4.060', null]);
 });
 
-test('some days of it, in pounds', async () => {
+test('returns a range of days in pounds', async () => {
   const nodes = await trend('from: "2021-03-02", until: "2021-03-03", days: 7, unit: LB');
   expect(nodes).toEqual([
     { date: '2021-03-02', weight: '380.30', trend: '382.480', ratePerWeek: '-16.976' },
@@ -39,7 +39,7 @@ test('some days of it, in pounds', async () => {
   ]);
 });
 
-test('what is no number of days is refused', async () => {
+test('rejects a number of days below 2', async () => {
   const { code, errors } = await ann.query('{ bodyWeightTrend(days: 1) { date } }');
   expect([code, errors![0]!.extensions.fields]).toEqual(['BAD_USER_INPUT', { days: ['Must be from 2 to 3660.'] }]);
 });

@@ -1,4 +1,4 @@
-/** How often and how hard somebody trains, against values that were worked out by hand. */
+/** Training frequency, intensity and load, checked against values calculated by hand. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { BENCH, LB, PLATES, train } from './training';
@@ -28,7 +28,7 @@ beforeAll(async () => {
     expect((await ann.post('/workoutsession/', { date, workout, impression: '2' })).status).toBe(201);
 });
 
-test('days of each week, those without any too, and streaks of weeks', async () => {
+test('counts training days per week, including empty weeks, and streaks of weeks', async () => {
   const weeks = async (args: string) =>
     (await ann.ask(`{ weeks: trainingWeeks(${args}) { bucket { start end } sessions streak } }`)).weeks.map(
       ({ bucket, sessions, streak }: any) => [bucket.start, sessions, streak],
@@ -50,7 +50,7 @@ test('days of each week, those without any too, and streaks of weeks', async () 
   expect((await ann.query('{ trainingWeeks(goal: 8) { streak } }')).code).toBe('BAD_USER_INPUT');
 });
 
-test('intensity is relative to the best estimate up to the day, in one statement for all logs', async () => {
+test('computes intensity from the best estimate up to the day, in one statement for all logs', async () => {
   const { data, statements } = await ann.query('{ workoutLogs(orderBy: [{ date: ASC }, { id: ASC }]) { nodes { intensity } } }');
   // 100/116.67; 105/122.5 and 122.5/122.5; 100/122.5; 60/80; none; 100/122.5; 50/122.5.
   expect(data.workoutLogs.nodes.map(({ intensity }: any) => intensity)).toEqual([
@@ -66,19 +66,19 @@ test('intensity is relative to the best estimate up to the day, in one statement
   expect(statements).toBe(3);
 });
 
-test('intensity is rounded once, of an estimate with digits without end', async () => {
+test('rounds intensity only once when the estimate is a repeating decimal', async () => {
   const eve = await fitgraph.user('eve');
   await train(eve, [{ reps: 2, weight: '100.00' }]);
   // 100 / (100 × 32/30) is 93.75 %.
   expect((await eve.ask('{ workoutLogs { nodes { intensity } } }')).workoutLogs.nodes).toEqual([{ intensity: '93.8' }]);
 });
 
-test('load of each day, and its means of 7 and 42 days', async () => {
+test('computes the load of each day and its moving averages over 7 and 42 days', async () => {
   const load = async (args: string) => (await ann.ask(`{ load: trainingLoad(last: 100, ${args}) { date load acute chronic ratio } }`)).load;
   const nodes = await load('where: { date: { lt: "2021-03-06" } }');
   expect(nodes).toEqual([
     { date: '2021-03-02', load: '500.00', acute: '500.00', chronic: '500.00', ratio: '1.00' },
-    // 500 + (647.5 − 500) / 4, and a 21.5th of that.
+    // Acute: 500 + 147.5 / 4; chronic: 500 + 147.5 / 21.5.
     { date: '2021-03-03', load: '647.50', acute: '536.88', chronic: '506.86', ratio: '1.06' },
     { date: '2021-03-04', load: '0.00', acute: '402.66', chronic: '483.29', ratio: '0.83' },
     { date: '2021-03-05', load: '800.00', acute: '501.99', chronic: '498.02', ratio: '1.01' },

@@ -1,4 +1,4 @@
-/** What food and plans come to, in plain JavaScript over all rows of a user: what the database is held to. */
+/** Reference model of nutrition and plan analyses in plain JavaScript, over all rows of a user. */
 import type { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 import type { Row } from '../core/groupingmodel';
@@ -24,13 +24,13 @@ type Values = Record<(typeof NUTRIENTS)[number], Decimal>;
 export interface Portion {
   ingredient: number;
   amount: string;
-  /** What one of its unit weighs; null for grams. */
+  /** Weight of one unit in grams; null if the amount is in grams. */
   unit: string | null;
 }
 export interface Entry extends Portion {
   plan: number;
   datetime: string;
-  /** The meal that was named, if one was. */
+  /** The explicitly assigned meal, if any. */
   meal: number | null;
 }
 export interface Meal {
@@ -44,7 +44,7 @@ export interface Eaten extends Pick<Trained, 'prefersPounds' | 'weights'> {
   plans: { id: number; hasGoalCalories: boolean }[];
   meals: Meal[];
   entries: Entry[];
-  /** By 100 g. */
+  /** Nutrients per 100 g, by ingredient. */
   foods: Map<number, Record<string, string | null>>;
 }
 
@@ -161,7 +161,7 @@ export interface Planned extends Pick<Trained, 'logs' | 'sessions'> {
   days: { workout: number; weekdays: number[]; sets: { rounds: number; settings: { exercise: number; reps: number }[] }[] }[];
 }
 
-/** From the first one to that of today. */
+/** The weeks of the active schedule up to the current one. */
 function weeksOf({ schedules }: Planned, today: string): { start: string; workout: number }[] {
   const active = schedules.find(({ isActive }) => isActive);
   if (!active) return [];
@@ -179,7 +179,7 @@ function weeksOf({ schedules }: Planned, today: string): { start: string; workou
   return weeks;
 }
 
-/** Of one week: how many sets of each exercise, and how many repetitions those have. */
+/** Planned sets and repetitions per exercise in one week of a workout. */
 function setsOf(workout: number, { days }: Planned): { exercise: number; sets: number; reps: Decimal }[] {
   const planned = days
     .filter((day) => day.workout === workout)

@@ -1,10 +1,10 @@
-/** What a question may take: what would be too much is refused by name, and what takes too long says so. */
+/** Cost and time limits of analyses. */
 import { getOperationAST, parse } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
-/** Each with what it reads. */
+/** A query of each analysis, and the tables that they read. */
 const QUESTIONS = [
   'bestOneRepMaxes { oneRepMax }',
   'personalRecords { value }',
@@ -25,7 +25,7 @@ const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
 
 const fitgraph = fitgraphForThisFile();
 
-test('each question that takes too long says so, where it was asked, and that less may be asked for', async () => {
+test('returns TIMEOUT with advice at the path of each analysis that takes too long', async () => {
   const hasty = await Fitgraph.start({ environment: { STATEMENT_TIMEOUT: '150ms' } });
   try {
     const carl = await hasty.user('carl');
@@ -46,7 +46,7 @@ test('each question that takes too long says so, where it was asked, and that le
   }
 });
 
-test('each costs what reading all rows does, before it runs', async () => {
+test('estimates the cost of each analysis before execution and rejects excessive costs', async () => {
   const schema = buildGraphQLSchema();
   for (const question of QUESTIONS) {
     const document = parse(`{ ${question} }`);
@@ -58,11 +58,11 @@ test('each costs what reading all rows does, before it runs', async () => {
     (_, index) => `a${index}: personalRecords(last: 10000) { value exercise { category { name } } log { reps } }`,
   );
   const { code, statements } = await ann.query(`{ ${many.join(' ')} }`);
-  // The statement is that of who asks.
+  // The only statement authenticates the user.
   expect([code, statements]).toEqual(['COST_LIMIT', 1]);
 });
 
-test('entries are told apart by meals where a plan has few enough of them', async () => {
+test('rejects perMeal when a plan has more than 100 meals with a time', async () => {
   const bob = await fitgraph.user('bob');
   const { body } = await bob.post('/nutritionplan/', {});
   const meals = (count: number) =>

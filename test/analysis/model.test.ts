@@ -1,4 +1,4 @@
-/** Compares analyses in SQL with a model in JavaScript over all rows of a user. ANALYSES is the number of questions. */
+/** Compares analyses in SQL with a model in JavaScript over all rows of a user. ANALYSES is the number of random queries. */
 import type { Row } from '../core/groupingmodel';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -15,14 +15,14 @@ const COUNT = Number(process.env.ANALYSES ?? 240);
 const PEOPLE = 8;
 
 const fitgraph = fitgraphForThisFile();
-/** The stream of the current kind of question. */
+/** Random generator of the current analysis. */
 let random: Random;
 const people: { person: Person; world: World }[] = [];
 
 beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
   await translated(fitgraph, SQUAT_IN_GERMAN);
-  // One with nothing but a secondary muscle, one that is both, and one of which no muscles are known.
+  // An exercise with only a secondary muscle, one with a muscle that is both, and one without muscles.
   await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
   await fitgraph.sql(
     `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary") VALUES (2, 1, TRUE), (3, 2, TRUE)`,
@@ -53,7 +53,7 @@ const unit = () => random.pick(['KG', 'LB']);
 const formula = () => random.pick(['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW']);
 const page = () => ({ first: random.chance(0.2) ? random.int(1, 20) : 500, offset: random.pick([null, 0, 1, 3]) });
 const days = () => ({ by: random.pick(['DAY', 'WEEKDAY', 'WEEK', 'WEEK', 'MONTH', 'QUARTER', 'YEAR']), firstDay: random.pick(WEEKDAYS) });
-/** Days around those of the rows, or what is meant without them. */
+/** A range of days around those of the rows, or the default range. */
 const span = () => {
   const from = random.chance(0.6) ? dayAfter('2025-03-01', random.int(0, 60)) : null;
   const until = random.chance(0.6) ? dayAfter(from ?? '2025-05-01', random.int(0, 60)) : null;
@@ -62,9 +62,9 @@ const span = () => {
 
 interface Question {
   shown: string;
-  /** By which rows are chosen. */
+  /** The rows to which `where` applies. */
   of?: 'logs' | 'entries';
-  /** Of what the arguments leave open. */
+  /** Defaults of arguments that are not passed. */
   usual?: Row;
   args(): Row;
   model(args: Row, rows: any[], world: World): Row[];
@@ -140,7 +140,7 @@ const QUESTIONS: Record<string, Question> = {
   },
 };
 
-/** Some of the rows, by a condition and by what it means. */
+/** A random condition and the equivalent predicate. */
 function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => boolean } {
   if (random.chance(0.5)) return { meant: () => true };
   if (of === 'entries') return { where: { amount: { gte: '50' } }, meant: ({ amount }) => Number(amount) >= 50 };
@@ -152,7 +152,7 @@ function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => bo
   return { where: { exercise: { name: { in: ['Squat', 'Plank'] } } }, meant: ({ exercise }) => exercise === 1 || exercise === 3 };
 }
 
-/** Enumerations and texts are told apart by the schema, so arguments are variables. */
+/** GraphQL types of the arguments, which are passed as variables. */
 const TYPES: Record<string, string> = {
   ...{
     by: 'DayUnit!',
@@ -187,7 +187,7 @@ async function answered(name: string, { shown, of }: Question, args: Row, where:
   return q === null ? [] : [q].flat();
 }
 
-/** Worked out in floating point, whose last digit may be another one. */
+/** Fields that are computed in floating point, whose last digit may differ. */
 const FLOATING = new Set(['trend', 'ratePerWeek', 'acute', 'chronic', 'ratio']);
 function alike(found: unknown, meant: unknown, name = ''): boolean {
   if (found === null || meant === null || typeof found !== 'object' || typeof meant !== 'object') {
@@ -199,7 +199,7 @@ function alike(found: unknown, meant: unknown, name = ''): boolean {
   return names.length === Object.keys(meant).length && names.every((key) => alike((found as Row)[key], (meant as Row)[key], key));
 }
 
-async function tried(name: string, number: number): Promise<void> {
+async function checkRandomQuery(name: string, number: number): Promise<void> {
   const question = QUESTIONS[name]!;
   const args = question.args();
   const { person, world } = people[number]!;
@@ -215,7 +215,7 @@ async function tried(name: string, number: number): Promise<void> {
   );
   const { first = Infinity, last, offset } = args;
   const expected = all.slice(offset ?? Math.max(0, all.length - (last ?? Infinity))).slice(0, first);
-  // What is told of a difference is for people.
+  // Printed together with a difference.
   const told = JSON.stringify({ name, person: number, ...args, where });
   if (!alike(found, expected)) expect([told, found]).toEqual([told, expected]);
 }
@@ -223,12 +223,12 @@ async function tried(name: string, number: number): Promise<void> {
 const NAMES = Object.keys(QUESTIONS);
 const EACH = Math.ceil(COUNT / NAMES.length);
 
-test.each(NAMES)(seeded(`${EACH} random questions of %s`), async (name) => {
+test.each(NAMES)(seeded(`matches the model of %s for ${EACH} random queries`), async (name) => {
   random = randomFor(`questions of ${name}`);
-  for (let number = 0; number < EACH; number += 1) await tried(name, number % PEOPLE);
+  for (let number = 0; number < EACH; number += 1) await checkRandomQuery(name, number % PEOPLE);
 });
 
-test(seeded('estimates and intensities of all logs'), async () => {
+test(seeded('matches the model for the estimates and intensities of all logs'), async () => {
   random = randomFor('estimates and intensities');
   for (const { person, world } of people) {
     const [by, scale] = [formula(), unit()];

@@ -9,7 +9,7 @@ import { dayAfter, SQUAT_IN_GERMAN, type Trained } from './trainingmodel';
 
 export interface World extends Trained, Eaten, Planned {}
 
-/** The days of training and food lie around the ends of summer time. */
+/** First day of the training data; diary entries lie close to the clock changes below. */
 const FIRST_DAY = '2025-03-01';
 const CHANGES = [
   '2025-03-30T01:00:00Z',
@@ -25,7 +25,7 @@ const EXERCISES = [1, 2, 3, 4, SQUAT_IN_GERMAN] as const;
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
-/** Inserts rows of one table, answers their ids. */
+/** Inserts rows into a table and returns their ids. */
 export type Insert = (table: string, rows: readonly Record<string, unknown>[]) => Promise<number[]>;
 export const inserting =
   (fitgraph: Fitgraph): Insert =>
@@ -42,7 +42,7 @@ export const inserting =
 
 export async function furnished(
   person: Person,
-  /** Of consecutive numbers some have no rows of a kind, and some have many. */
+  /** Selects how many rows of each kind the user has: none, some or many. */
   number: number,
   insert: Insert,
   foods: Eaten['foods'],
@@ -79,7 +79,7 @@ export async function furnished(
   );
 
   const today = DateTime.now().setZone(TIME_ZONE).toISODate()!;
-  // Never seven days before today, nor a day less: whatever the hour, this week is the same to the end of the test.
+  // Never a multiple of seven days ago, nor one day less, so that midnight during the test does not change the current week.
   const start = dayAfter(today, -7 * random.int(0, 9) - random.int(1, 5));
   const date = () => (random.chance(0.8) ? dayAfter(FIRST_DAY, random.int(0, 10) * random.int(0, 6)) : dayAfter(start, random.int(0, 40)));
   const logs = times([90, 40, 90, 0][(number >> 1) % 4]!, () => ({
@@ -114,7 +114,7 @@ export async function furnished(
   ]);
   const plans = flags.map(({ id, flag }) => ({ id: Number(id), hasGoalCalories: Boolean(flag) }));
   const plan = () => random.pick(planIds as [number]);
-  /** Of the tests' catalogue: a cup of each weighs so much. */
+  /** A random portion. In the test catalogue, a cup of ingredient n weighs 100 + n grams. */
   const portion = () => {
     const ingredient = random.int(1, 3);
     const cups = random.chance(0.3);

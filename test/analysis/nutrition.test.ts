@@ -1,4 +1,4 @@
-/** What was eaten, against what was planned, by values that were worked out by hand. */
+/** Nutrition intake compared with the plan, checked against values calculated by hand. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -44,7 +44,7 @@ const SINCE = 'from: "2021-03-01"';
 const intake = async (args: string, selection: string) =>
   (await ann.ask(`{ intake: nutritionIntake(${SINCE}, ${args}) { bucket { start } ${selection} } }`)).intake;
 
-test('of each day, per kg of the body and against the plan', async () => {
+test('sums the intake of each day, per kg of body weight and against the plan', async () => {
   const selection =
     'days total { energy energyKilojoule protein fibres } goal { energy protein carbohydrates fat } goalEnergy daysOver daysUnder bodyWeight proteinPerKg';
   const [first, second, third] = await intake(BERLIN, selection);
@@ -59,7 +59,7 @@ test('of each day, per kg of the body and against the plan', async () => {
   expect(third).toMatchObject({ bucket: { start: '2021-03-13' }, total: { energy: '375.72' } });
 });
 
-test('of weeks: means of the days with entries, and days over and under', async () => {
+test('averages weeks over days with entries and counts days over and under the goal', async () => {
   const selection = 'days total { energy } mean { energy } daysOver daysUnder plan { name }';
   expect(await intake(`by: WEEK, ${BERLIN}`, selection)).toEqual([
     {
@@ -70,7 +70,7 @@ test('of weeks: means of the days with entries, and days over and under', async 
   expect(await intake(`by: WEEK, tolerance: 50, ${BERLIN}`, 'daysOver daysUnder')).toMatchObject([{ daysOver: 0, daysUnder: 1 }]);
 });
 
-test('of meals, each entry of that which is nearest', async () => {
+test('assigns each entry to the meal that is nearest in time', async () => {
   const where = 'where: { eatenAt: { lt: "2021-03-11T00:00:00Z" } }';
   expect(await intake(`perMeal: true, ${BERLIN}, ${where}`, 'meal { time } total { energy } goal { energy }')).toEqual([
     { bucket: { start: '2021-03-10' }, meal: { time: '08:00:00' }, total: { energy: '744.00' }, goal: { energy: '372.00' } },
@@ -78,13 +78,13 @@ test('of meals, each entry of that which is nearest', async () => {
   ]);
 });
 
-test('against the energy of the profile, where the plan is compared with it', async () => {
+test('compares with the calories of the profile when the plan has goal calories', async () => {
   expect((await ann.patch(`/nutritionplan/${plan}/`, { has_goal_calories: true })).status).toBe(200);
   const goals = await intake(`by: WEEK, ${BERLIN}`, 'goal { energy } goalEnergy daysOver daysUnder');
   expect(goals).toMatchObject([{ goal: { energy: '692.00' }, goalEnergy: '2500.00', daysOver: 0, daysUnder: 3 }]);
 });
 
-test('the foods of which most was eaten', async () => {
+test('ranks foods by number of entries or by grams', async () => {
   const foods = async (args: string) =>
     (await ann.ask(`{ foods: topFoods${args} { ingredient { name } count grams total { energy } energyShare } }`)).foods;
   expect(await foods('')).toEqual([
@@ -101,16 +101,16 @@ test.each([
   ['last: 10001', 'last'],
   ['last: -1', 'last'],
   ['from: "2021-03-02", until: "2021-03-01"', 'until'],
-])('%s is refused by name', async (args, field) => {
+])('rejects %s by argument name', async (args, field) => {
   const { code, errors } = await ann.query(`{ nutritionIntake(${args}) { days } }`);
   expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
 });
 
-test('a token that is for neither body weights nor the profile is shown none of them', async () => {
+test('hides body weight and calories of the profile from a token without their scopes', async () => {
   const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
   const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
   const { nutritionIntake } = await client.ask('{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }');
-  // The goal is what the plan comes to, not the 2500 of the profile.
+  // The goal is the energy of the plan instead of the 2500 kcal of the profile.
   expect(nutritionIntake).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);
   expect((await client.query('{ bodyWeightTrend { date } }')).code).toBe('FORBIDDEN');
 });

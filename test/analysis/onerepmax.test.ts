@@ -1,4 +1,4 @@
-/** Estimates of what could be lifted once, against values that were worked out by hand. */
+/** Estimates of the one-repetition maximum, checked against values calculated by hand. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { BENCH, BODY_WEIGHT, LB, PLATES, SECONDS, SQUAT, train, type Log } from './training';
@@ -18,34 +18,46 @@ const FORMULAS = ['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW'];
 const HUNDRED = { weight: '100.00' };
 
 const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
-  ['one repetition is the maximum', { ...HUNDRED, reps: 1 }, ['100.00', '100.00', '100.00', '100.00', '100.00']],
-  ['five', { ...HUNDRED, reps: 5 }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
-  ['three with two in reserve are five', { ...HUNDRED, reps: 3, rir: '2' }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
-  ['one with a half in reserve', { ...HUNDRED, reps: 1, rir: '0.5' }, ['105.00', '101.41', '103.23', '104.14', '110.15']],
-  // By Epley 26.625, and by Brzycki 810 / 31.5.
-  ['five with a half in reserve', { weight: '22.50', reps: 5, rir: '0.5' }, ['26.63', '25.71', '26.65', '26.68', '27.06']],
-  ['twelve', { ...HUNDRED, reps: 12 }, ['140.00', '144.00', '141.50', '128.21', '135.40']],
-  ['thirteen are too many', { ...HUNDRED, reps: 13 }, [null, null, null, null, null]],
-  ['and so are ten with three in reserve', { ...HUNDRED, reps: 10, rir: '3' }, [null, null, null, null, null]],
-  ['none is no set', { ...HUNDRED, reps: 0 }, [null, null, null, null, null]],
-  // 225 lb are 102.05828325 kg.
-  ['pounds', { weight: '225.00', weight_unit: LB, reps: 5 }, ['119.07', '114.82', '118.98', '119.88', '121.46']],
+  ['one repetition, which is the maximum', { ...HUNDRED, reps: 1 }, ['100.00', '100.00', '100.00', '100.00', '100.00']],
+  ['five repetitions', { ...HUNDRED, reps: 5 }, ['116.67', '112.50', '116.58', '117.46', '119.01']],
   [
-    'the body and ten more',
+    'three repetitions with two in reserve, like five',
+    { ...HUNDRED, reps: 3, rir: '2' },
+    ['116.67', '112.50', '116.58', '117.46', '119.01'],
+  ],
+  [
+    'one repetition with half a repetition in reserve',
+    { ...HUNDRED, reps: 1, rir: '0.5' },
+    ['105.00', '101.41', '103.23', '104.14', '110.15'],
+  ],
+  // Unrounded: Epley 26.625, Brzycki 810 / 31.5.
+  [
+    'five repetitions with half a repetition in reserve',
+    { weight: '22.50', reps: 5, rir: '0.5' },
+    ['26.63', '25.71', '26.65', '26.68', '27.06'],
+  ],
+  ['twelve repetitions', { ...HUNDRED, reps: 12 }, ['140.00', '144.00', '141.50', '128.21', '135.40']],
+  ['thirteen repetitions as null', { ...HUNDRED, reps: 13 }, [null, null, null, null, null]],
+  ['ten repetitions with three in reserve as null', { ...HUNDRED, reps: 10, rir: '3' }, [null, null, null, null, null]],
+  ['zero repetitions as null', { ...HUNDRED, reps: 0 }, [null, null, null, null, null]],
+  // 225 lb are 102.05828325 kg.
+  ['a weight in pounds', { weight: '225.00', weight_unit: LB, reps: 5 }, ['119.07', '114.82', '118.98', '119.88', '121.46']],
+  [
+    'body weight plus 10 kg',
     { weight: '10.00', weight_unit: BODY_WEIGHT, reps: 5, date: '2021-03-06' },
     ['105.00', '101.25', '104.92', '105.72', '107.11'],
   ],
   [
-    'the body of a later day',
+    'body weight by the entry of a later day',
     { weight: '0.00', weight_unit: BODY_WEIGHT, reps: 1, date: '2021-03-07' },
     ['82.00', '82.00', '82.00', '82.00', '82.00'],
   ],
-  ['plates are no mass', { weight: '4.00', weight_unit: PLATES, reps: 5 }, [null, null, null, null, null]],
-  ['seconds are no repetitions', { ...HUNDRED, reps: 5, repetition_unit: SECONDS }, [null, null, null, null, null]],
-  ['nothing was lifted', { weight: '0.00', reps: 5 }, [null, null, null, null, null]],
+  ['a weight in plates as null', { weight: '4.00', weight_unit: PLATES, reps: 5 }, [null, null, null, null, null]],
+  ['a number of seconds as null', { ...HUNDRED, reps: 5, repetition_unit: SECONDS }, [null, null, null, null, null]],
+  ['zero weight as null', { weight: '0.00', reps: 5 }, [null, null, null, null, null]],
 ];
 
-test.each(TABLE)('%s', async (_set, log, estimates) => {
+test.each(TABLE)('estimates %s', async (_set, log, estimates) => {
   const [id] = await train(ann, [log]);
   const selection = FORMULAS.map((formula) => `${formula}: oneRepMax(formula: ${formula})`).join(' ');
   const { row } = await ann.ask(`query ($id: ID!) { row: workoutLog(id: $id) { oneRepMax ${selection} } }`, { id });
@@ -53,7 +65,7 @@ test.each(TABLE)('%s', async (_set, log, estimates) => {
   expect(row.oneRepMax).toBe(row.EPLEY);
 });
 
-test('in pounds, and in one statement for all logs', async () => {
+test('estimates all logs in pounds with one statement', async () => {
   const bob = await fitgraph.user('bob');
   await train(bob, [
     { weight: '225.00', weight_unit: LB, reps: 1 },
@@ -64,7 +76,7 @@ test('in pounds, and in one statement for all logs', async () => {
   expect(statements).toBe(3);
 });
 
-describe('the best of each day and exercise', () => {
+describe('the best estimates per day and exercise', () => {
   let eve: Person;
   let ids: number[];
   beforeAll(async () => {
@@ -86,7 +98,7 @@ describe('the best of each day and exercise', () => {
     ).best;
   const short = (nodes: any[]) => nodes.map(({ date, exerciseId, oneRepMax }) => [date, Number(exerciseId), oneRepMax]);
 
-  test('oldest first', async () => {
+  test('are listed oldest first', async () => {
     const nodes = await best();
     expect(short(nodes)).toEqual([
       ['2021-03-08', SQUAT, '116.67'],
@@ -97,7 +109,7 @@ describe('the best of each day and exercise', () => {
     expect(nodes[1]).toMatchObject({ bucket: { start: '2021-03-08' }, exercise: { name: 'Bench press' }, log: { id: String(ids[2]) } });
   });
 
-  test('by weeks, of some logs, in pounds, the newest of them', async () => {
+  test('are grouped by week, filtered, converted to pounds and limited to the newest', async () => {
     const args = 'by: WEEK, firstDay: WEDNESDAY, where: { exerciseId: { eq: 1 } }, unit: LB, formula: BRZYCKI';
     const all = await best(args);
     expect(short(all)).toEqual([
@@ -108,7 +120,7 @@ describe('the best of each day and exercise', () => {
     expect(await best(`${args}, last: 1`)).toEqual([all[1]]);
   });
 
-  test('of one’s own logs, and of nobody’s', async () => {
+  test('exclude logs of other users and are rejected for anonymous clients', async () => {
     expect(await best('', await fitgraph.user('dan'))).toEqual([]);
     expect((await fitgraph.anyone.query('{ bestOneRepMaxes { date } }')).code).toBe('UNAUTHENTICATED');
   });

@@ -1,4 +1,4 @@
-/** What training comes to, in plain JavaScript over all rows of a user. */
+/** Reference model of training analyses in plain JavaScript, over all rows of a user. */
 import type { Decimal } from 'decimal.js';
 import type { Row } from '../core/groupingmodel';
 import {
@@ -173,7 +173,7 @@ const DOTS = {
   2: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'],
 };
 
-/** A single row, or none. */
+/** Returns a single row, or none without lifts. */
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
   const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
   const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {

@@ -1,4 +1,4 @@
-/** What holds for every question: whose rows it reads, what it costs, that it is one statement, and that it can be taken away as a file. */
+/** Properties of every analysis: access, cost, number of statements, range of days and export. */
 import {
   getNamedType,
   getNullableType,
@@ -20,7 +20,7 @@ import { BODY_WEIGHT, train } from './training';
 const fitgraph = fitgraphForThisFile();
 const schema = buildGraphQLSchema();
 
-/** Each, with a group of scopes that it is for. */
+/** All analyses, each with its scope group. */
 const QUESTIONS: [question: string, scope: string][] = [
   ['bestOneRepMaxes', 'TRAINING'],
   ['bodyWeightTrend', 'BODY'],
@@ -38,9 +38,9 @@ const QUESTIONS: [question: string, scope: string][] = [
 
 const fieldOf = (question: string) => schema.getQueryType()!.getFields()[question]!;
 const isSized = (question: string, by: string) => fieldOf(question).args.some(({ name }) => name === by);
-/** Of rows of any day. */
+/** Arguments that include rows of any day. */
 const given = (question: string) => (isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG');
-/** All leaves of a row. */
+/** Selects all leaf fields of a row. */
 function selection(question: string): string {
   const leaves = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
   return `{ ${leaves.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;
@@ -65,7 +65,7 @@ beforeAll(async () => {
   );
 });
 
-test('these are all', () => {
+test('covers every analysis field of the schema', () => {
   const own = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ type, args }) =>
       getNamedType(type).name === 'Strength' ||
@@ -77,23 +77,23 @@ test('these are all', () => {
 });
 
 describe.each(QUESTIONS)('%s', (question, scope) => {
-  test('is one statement, and costs something before that runs', async () => {
+  test('needs one statement and has an estimated cost', async () => {
     const { data, errors, statements } = await ann.query(ask(question));
     expect([errors, statements]).toEqual([undefined, 2]);
     if (question === 'strength') expect(data.q.total).toBe('102.50');
-    // Nothing is planned of the workout.
+    // The workout has no planned sets.
     else expect(data.q.length > 0).toBe(question !== 'plannedExercises');
     const document = parse(ask(question));
     expect(estimateOperationCost(schema, document, getOperationAST(document)!, {}).total).toBeGreaterThan(100);
   });
 
-  test('reads rows of the viewer alone', async () => {
+  test('reads only rows of the viewer', async () => {
     const { q } = await (await fitgraph.user('bob')).ask(ask(question));
     expect(q).toEqual(question === 'strength' ? null : []);
     expect((await fitgraph.anyone.query(ask(question))).code).toBe('UNAUTHENTICATED');
   });
 
-  test('is for tokens that may read what it is about', async () => {
+  test('requires a token with its scope', async () => {
     const token = async (scopes: string) => {
       const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${question} ${scopes}", scopes: [${scopes}]) { token } }`);
       return fitgraph.anyone.sending({ Authorization: `Bearer ${made.token}` });
@@ -103,7 +103,7 @@ describe.each(QUESTIONS)('%s', (question, scope) => {
   });
 });
 
-test('the first and the last day of all, and the most that can be written, are no mistake', async () => {
+test('accepts the earliest and latest dates and the largest values in every analysis', async () => {
   const eve = await fitgraph.user('eve');
   const most = { reps: 2_147_483_647, weight: '999.99' };
   await train(eve, [
@@ -135,7 +135,7 @@ test('the first and the last day of all, and the most that can be written, are n
 const file = async (query: string) =>
   (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
 
-test('a file has all days, those to come too, unless it is asked for less', async () => {
+test('exports all days unless the range or number of rows is limited', async () => {
   const rows = ['2021-03-08,Squat,116.67', '2021-03-16,Squat,129.83'];
   const header = 'date,exercise.name,oneRepMax';
   const best = (args: string) => file(`{ bestOneRepMaxes${args} { ${header.replaceAll(',', ' ').replace('.name', ' { name }')} } }`);
@@ -146,7 +146,7 @@ test('a file has all days, those to come too, unless it is asked for less', asyn
   expect(await file('{ topFoods(first: 0) { grams } }')).toEqual(['grams']);
 });
 
-describe('the days of a series', () => {
+describe('the range of days of a series', () => {
   const day = (ago: number) => DateTime.now().setZone(TIME_ZONE).minus({ days: ago }).toISODate()!;
   const DAYS = 10_020;
   let dan: Person;
@@ -161,20 +161,20 @@ describe('the days of a series', () => {
   });
   const from = (first: number, last: number) => Array.from({ length: first - last + 1 }, (_, index) => day(first - index));
 
-  test('end today, and are the last ninety', async () => {
+  test('ends today and has 90 days by default', async () => {
     expect(await trend('')).toEqual(from(89, 0));
     expect(await trend(`(until: "${day(100)}")`)).toEqual(from(189, 100));
     expect(await trend(`(from: "${day(2)}")`)).toEqual(from(2, 0));
     expect(await trend(`(from: "${day(2)}", until: "${day(-1)}")`)).toEqual(from(2, -1));
   });
 
-  test('are all of them where the last rows are asked for', async () => {
+  test('has no default start when `last` is given', async () => {
     expect(await trend('(last: 3)')).toEqual(from(2, 0));
     expect(await trend(`(last: 2, until: "${day(200)}")`)).toEqual(from(201, 200));
     expect(await trend(`(last: 9, from: "${day(1)}")`)).toEqual(from(1, 0));
   });
 
-  test('are whole weeks, months or years by default', async () => {
+  test('covers whole weeks, months or years by default', async () => {
     const eve = await fitgraph.user('eva');
     await train(
       eve,
@@ -190,7 +190,7 @@ describe('the days of a series', () => {
     expect((await starts('YEAR'))[0]).toBe(startOf(800, 'year'));
   });
 
-  test('are no more than can be answered, but all in a file', async () => {
+  test('is limited to 10,000 rows, except in an export', async () => {
     const { code, errors } = await dan.query('{ bodyWeightTrend(from: "1980-01-01", until: "2100-01-01") { date } }');
     const message = 'Ensure that there are no more than 10000 rows, by a later day or by `last`.';
     expect([code, errors![0]!.extensions.fields]).toEqual(['BAD_USER_INPUT', { from: [message] }]);
@@ -205,12 +205,12 @@ describe('the days of a series', () => {
     ['topFoods(first: 10001) { grams }', 'first'],
     ['plannedExercises(first: -1) { plannedSets }', 'first'],
     ['topFoods(offset: -1) { grams }', 'offset'],
-  ])('%s is refused by name', async (asked, field) => {
+  ])('is rejected by argument name in %s', async (asked, field) => {
     const { code, errors } = await dan.query(`{ ${asked} }`);
     expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
   });
 
-  test('are what it costs before it runs', () => {
+  test('determines the estimated cost', () => {
     const costs = (asked: string) => {
       const document = parse(`{ ${asked} { date log { reps } } }`);
       return estimateOperationCost(schema, document, getOperationAST(document)!, {}).total;

@@ -1,4 +1,4 @@
-/** Records as they were set, those of a user alone. */
+/** Personal records of a user in the order in which they were set. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { BENCH, LB, SECONDS, train, translated } from './training';
@@ -12,11 +12,11 @@ beforeAll(async () => {
   [ann] = [await fitgraph.user('ann'), await train(await fitgraph.user('bob'), [{ reps: 1, weight: '900.00' }])];
   ids = await train(ann, [
     { date: '2021-03-08', reps: 5, weight: '100.00' },
-    // One record a day: that of its best set.
+    // One record per day: the best set.
     { date: '2021-03-10', reps: 5, weight: '102.50' },
     { date: '2021-03-10', reps: 5, weight: '105.00' },
     { date: '2021-03-12', reps: 8, weight: '100.00' },
-    // As much as before is no record.
+    // Equalling a value is not a record.
     { date: '2021-03-14', reps: 1, weight: '105.00' },
     { date: '2021-03-15', reps: 2, weight: '240.00', weight_unit: LB },
     { date: '2021-03-15', reps: 90, weight: '200.00', repetition_unit: SECONDS },
@@ -60,11 +60,11 @@ test.each([
       ['2021-03-10', '1037.50', '500.00'],
     ],
   ],
-])('of %s', async (kind, expected) => {
+])('lists records of %s', async (kind, expected) => {
   expect(short(await records(`kinds: [${kind}], ${squats}`))).toEqual(expected);
 });
 
-test('with the set that it was', async () => {
+test('returns the set of each record', async () => {
   const [first, second] = await records(`kinds: [WEIGHT], ${squats}, unit: LB`);
   expect(first).toEqual({
     ...{ kind: 'WEIGHT', date: '2021-03-08', exercise: { name: 'Squat' }, value: '220.46', previous: null, weight: '220.46', reps: 5 },
@@ -73,7 +73,7 @@ test('with the set that it was', async () => {
   expect(second.log.id).toBe(String(ids[2]));
 });
 
-test('all that still stand, of all exercises', async () => {
+test('lists the standing records of all exercises', async () => {
   expect((await records('standing: true')).map(({ exercise, kind, date, value }: any) => [date, exercise.name, kind, value])).toEqual([
     ['2021-03-10', 'Squat', 'VOLUME', '1037.50'],
     ['2021-03-12', 'Squat', 'ONE_REP_MAX', '126.67'],
@@ -85,11 +85,11 @@ test('all that still stand, of all exercises', async () => {
   ]);
 });
 
-test('from a day on, for which earlier ones count all the same', async () => {
+test('compares with records before `from`', async () => {
   expect(short(await records(`kinds: [WEIGHT], ${squats}, from: "2021-03-11"`))).toEqual([['2021-03-15', '108.86', '105.00']]);
 });
 
-test('translations of an exercise have one history, in every formula that goes by exercises', async () => {
+test('merges the logs of all translations of an exercise in every analysis per exercise', async () => {
   await translated(fitgraph, KNIEBEUGE);
   const carl = await fitgraph.user('carl');
   const logs = await train(carl, [
@@ -125,7 +125,7 @@ test('translations of an exercise have one history, in every formula that goes b
   });
 });
 
-test('what is as much as before by other repetitions is none', async () => {
+test('does not count an equal estimate from other repetitions as a record', async () => {
   const eve = await fitgraph.user('eve');
   // 90 × 40/30 and 100 × 36/30 are both 120.
   await train(eve, [
@@ -136,7 +136,7 @@ test('what is as much as before by other repetitions is none', async () => {
   expect(short(records)).toEqual([['2021-03-08', '120.00', null]]);
 });
 
-describe('below exercises', () => {
+describe('an analysis below an exercise', () => {
   const SHOWN = {
     personalRecords: 'kind date value previous logId exerciseId exerciseBaseId log { reps }',
     bestOneRepMaxes: 'date oneRepMax logId exerciseBaseId exercise { name }',
@@ -149,7 +149,7 @@ describe('below exercises', () => {
   const page = (first: number, args: string) =>
     ann.query(`{ exercises(first: ${first}, orderBy: [{ id: ASC }]) { nodes { id ${fields(args)} } } }`);
 
-  test('is what the root field has of that exercise', async () => {
+  test('equals the root field filtered by that exercise', async () => {
     const { exercises } = (await page(10, 'last: 100, unit: LB')).data;
     expect(exercises.nodes.length).toBeGreaterThan(2);
     for (const { id, ...found } of exercises.nodes) {
@@ -168,19 +168,19 @@ describe('below exercises', () => {
     expect(squat.personalRecords.length).toBeGreaterThan(2);
   });
 
-  test('has as many statements for many as for one', async () => {
+  test('needs as many statements for many exercises as for one', async () => {
     const counts = [];
     for (const first of [1, 10]) counts.push((await page(first, 'last: 100')).statements);
     expect(counts[0]).toBe(counts[1]);
   });
 
-  test('has the newest rows of each', async () => {
+  test('returns the newest rows of each exercise', async () => {
     const { exercises } = (await page(2, 'last: 1')).data;
     expect(exercises.nodes.map((node: any) => node.bestOneRepMaxes.map(({ date }: any) => date))).toEqual([['2021-03-15'], ['2021-03-15']]);
     expect((await page(2, 'unit: KG')).data.exercises.nodes.flatMap((node: any) => node.personalRecords)).toEqual([]);
   });
 
-  test('fails alone, for a stranger and for wrong days', async () => {
+  test('fails alone for an anonymous client and for a reversed range of days', async () => {
     const asked = (args: string) => `{ exercise(id: 1) { name personalRecords${args} { value } } }`;
     for (const [person, args, code] of [
       [fitgraph.anyone, '', 'UNAUTHENTICATED'],
@@ -192,7 +192,7 @@ describe('below exercises', () => {
     }
   });
 
-  test('is a file of all days, and below the rows of another one the usual days', async () => {
+  test('exports all days as CSV, but only the default days below another list', async () => {
     const file = async (query: string) =>
       (await ann.send('GET', `/graphql/export.csv?query=${encodeURIComponent(query)}`)).text.split('\r\n').slice(0, -1);
     const dates = ['2021-03-08', '2021-03-10', '2021-03-15'];

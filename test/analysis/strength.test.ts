@@ -1,4 +1,4 @@
-/** DOTS points, by the figures of their source. */
+/** DOTS points, checked against the figures of their source. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { BENCH, LB, PLANK, SQUAT, train } from './training';
 
@@ -6,14 +6,14 @@ const fitgraph = fitgraphForThisFile();
 
 const FEMALE = '2';
 const TABLE: [who: string, body: string, weights: [string, string, string], gender: string | undefined, dots: string][] = [
-  ['a man of 93 kg and 700 kg', '93.00', ['260.00', '170.00', '270.00'], undefined, '445.38'],
-  ['a woman of 63 kg and 400 kg', '63.00', ['150.00', '90.00', '160.00'], FEMALE, '430.21'],
-  ['a man below the smallest body weight counts as one of it', '35.00', ['100.00', '50.00', '150.00'], undefined, '381.33'],
+  ['a man of 93 kg who lifts 700 kg', '93.00', ['260.00', '170.00', '270.00'], undefined, '445.38'],
+  ['a woman of 63 kg who lifts 400 kg', '63.00', ['150.00', '90.00', '160.00'], FEMALE, '430.21'],
+  ['a man below the minimum body weight', '35.00', ['100.00', '50.00', '150.00'], undefined, '381.33'],
 ];
 
 const STRENGTH = `query ($gender: Gender, $estimated: Boolean! = false) { strength(gender: $gender, estimated: $estimated, unit: KG) { total date bodyWeight dots } }`;
 
-test.each(TABLE)('%s', async (who, body, [squat, bench, deadlift], gender, dots) => {
+test.each(TABLE)('computes the DOTS points of %s', async (who, body, [squat, bench, deadlift], gender, dots) => {
   const person = await fitgraph.user(who.replace(/\W/g, ''));
   await person.post('/weightentry/', { date: '2021-03-08', weight: body });
   const { viewer } = await person.ask('{ viewer { profile { id } } }');
@@ -28,7 +28,7 @@ test.each(TABLE)('%s', async (who, body, [squat, bench, deadlift], gender, dots)
   expect((await person.ask(STRENGTH)).strength).toEqual({ total, date: '2021-03-09', bodyWeight: body, dots });
 });
 
-test('by another gender, estimated, of some exercises, in pounds; and of nothing', async () => {
+test('computes an estimated total of selected exercises in pounds, and null without logs', async () => {
   const ann = await fitgraph.user('ann');
   expect((await ann.ask('{ strength { total } }')).strength).toBeNull();
   await train(ann, [
@@ -41,7 +41,7 @@ test('by another gender, estimated, of some exercises, in pounds; and of nothing
   expect(strength).toEqual({ total: '257.21', bodyWeight: null, dots: null });
 });
 
-test('by the weight entry nearest to the last lift', async () => {
+test('uses the weight entry nearest to the last lift', async () => {
   const eve = await fitgraph.user('eve');
   for (const [date, weight] of [
     ['2021-03-01', '70.00'],

@@ -1,4 +1,4 @@
-/** Somebody's logs, as tests write them. */
+/** Creates workout logs for tests. */
 import type { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -16,7 +16,7 @@ export interface Log {
   repetition_unit?: number;
 }
 
-/** Answers the ids of what was logged. */
+/** Creates the logs in a new workout and returns their ids. */
 export async function train(person: Person, logs: readonly Log[]): Promise<number[]> {
   const workout = (await person.post('/workout/', { comment: 'w' })).body.id;
   const ids: number[] = [];
@@ -28,7 +28,7 @@ export async function train(person: Person, logs: readonly Log[]): Promise<numbe
   return ids;
 }
 
-/** Makes a translation of the squat. */
+/** Inserts a translation of the squat. */
 export const translated = (fitgraph: Fitgraph, id: number) =>
   fitgraph.sql(
     `INSERT INTO "exercise" ("id", "uuid", "name", "status", "description", "language_id", "exercise_base_id")

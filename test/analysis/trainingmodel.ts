@@ -1,4 +1,4 @@
-/** Logs as masses, repetitions and estimates, in plain JavaScript: what the database is held to. It shares nothing with what it checks. */
+/** Reference model of masses, repetitions and estimates of logs in plain JavaScript. It shares no code with the implementation. */
 import { Decimal } from 'decimal.js';
 import { DateTime } from 'luxon';
 import { firstDayOf, nextDay, type Row } from '../core/groupingmodel';
@@ -25,14 +25,14 @@ export interface Trained {
   weights: { date: string; weight: string; unit: string }[];
   sessions: { date: string; workout: number }[];
   logs: Log[];
-  /** Of each exercise, and how much a set of it counts for them. */
+  /** By exercise, its muscles and the weight of a set for each. */
   muscles: Map<number, Map<number, number>>;
 }
 /** A translation of the squat. */
 export const SQUAT_IN_GERMAN = 5;
-/** What translations are of. */
+/** The exercise base of an exercise. */
 export const baseOf = (exercise: number) => (exercise === SQUAT_IN_GERMAN ? 1 : exercise);
-/** As a row shows them. */
+/** The ids in a row for a base: its most recently logged translation and the base itself. */
 export function shownOf(base: number, logs: readonly Log[]) {
   const [last] = logs.filter(({ exercise }) => baseOf(exercise) === base).sort((a, b) => dayOf(b.date) - dayOf(a.date) || b.id - a.id);
   return { exerciseId: String(last!.exercise), exerciseBaseId: String(base) };
@@ -41,7 +41,7 @@ export function shownOf(base: number, logs: readonly Log[]) {
 export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
 
 export const exact = (value: Decimal.Value) => new Exact(value);
-/** A quotient of endless digits that was multiplied again is a hair off. */
+/** Rounds first to this many decimals, because a repeating decimal that is multiplied back is slightly off. */
 const SAME_PLACES = 30;
 export const shown = (value: Decimal | null, places = 2) =>
   value && value.toDecimalPlaces(SAME_PLACES).toDecimalPlaces(places).plus(0).toFixed(places);
@@ -53,7 +53,7 @@ export const inUnit = (unit: string, value: Decimal | null, places = 2) =>
 export const dayOf = (date: string) => Date.parse(date) / DAY_MS;
 export const dayAfter = (date: string, days: number) => new Date((dayOf(date) + days) * DAY_MS).toISOString().slice(0, 10);
 
-/** Whether one of these days counts. */
+/** Whether a range of days overlaps the requested one. */
 export type Counts = (first: string, last?: string) => boolean;
 const USUAL: Record<string, object> = {
   ...{ DAY: { days: 89 }, WEEKDAY: { weeks: 25 }, WEEK: { weeks: 25 } },
@@ -73,7 +73,7 @@ export function groups<T>(rows: readonly T[], key: (row: T) => unknown): T[][] {
   return [...found.values()];
 }
 
-/** Nulls last, numbers as such. */
+/** Sorts by several keys, nulls last. */
 export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]): T[] =>
   rows.sort((a, b) => {
     for (const key of keys) {
@@ -90,7 +90,7 @@ export const kilogramsOf = ({ weight, unit }: Trained['weights'][number]): Decim
 
 export const preferred = ({ prefersPounds }: Pick<Trained, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
 
-/** In kg, by the entry nearest to the day. */
+/** The body weight in kg, by the entry nearest to the day. */
 export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'weights'>): Decimal | null {
   const distance = (entry: { date: string }) => Math.abs(dayOf(entry.date) - dayOf(date));
   const [nearest] = [...person.weights].sort((a, b) => distance(a) - distance(b) || dayOf(a.date) - dayOf(b.date));
@@ -98,7 +98,7 @@ export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'we
 }
 
 const masses = new WeakMap<Log, Decimal | null>();
-/** In kg. A log is asked for it again and again. */
+/** The mass of a log in kg. Cached, because it is needed repeatedly. */
 export function massOf(log: Log, person: Trained): Decimal | null {
   if (!masses.has(log)) masses.set(log, lifted(log, person));
   return masses.get(log)!;
@@ -132,7 +132,7 @@ export function intensity(log: Log, formula: Formula, person: Trained): string |
   return best && mass && shown(mass.times(100).dividedBy(best), 1);
 }
 
-/** As rows are told apart by days, and as those are shown. */
+/** The grouping key of a date, and the bucket as it is returned. */
 export const placeOf = (by: string, firstDay: string, date: string): string | number =>
   by === 'WEEKDAY' ? ((dayOf(date) + 3) % 7) + 1 : firstDayOf(by, date, WEEKDAYS.indexOf(firstDay as 'MONDAY') + 1);
 export const bucketOf = (by: string, place: string | number) =>

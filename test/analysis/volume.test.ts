@@ -1,4 +1,4 @@
-/** How much was trained, of each muscle and of all, against values that were worked out by hand; and what the database reads for it. */
+/** Training volume per muscle and in total, checked against values calculated by hand, and its query plan. */
 import { Client } from 'pg';
 import { Session } from '../../src/database/session';
 import { asSuperuser } from '../setup/databases';
@@ -32,7 +32,7 @@ const muscles = async (args = '', person = ann) => {
 };
 
 // Squats of that week: 500 + 440 + 600 + 310 = 1850 kg; 10 × 100 lb are 453.59237 kg.
-test('hard sets and tonnage of muscles by week', async () => {
+test('sums hard sets and tonnage per muscle and week', async () => {
   expect(await muscles()).toEqual([
     ['2021-03-08', 'Biceps brachii', '2', '3', '1378.59'],
     ['2021-03-08', 'Quadriceps femoris', '2', '4', '1850.00'],
@@ -42,12 +42,12 @@ test('hard sets and tonnage of muscles by week', async () => {
   ]);
 });
 
-test('by weeks that begin on a Sunday, of some logs, in pounds', async () => {
+test('groups filtered logs by weeks that start on Sunday, in pounds', async () => {
   const args = `firstDay: SUNDAY, unit: LB, where: { exerciseId: { eq: ${BENCH} } }`;
   expect(await muscles(args)).toEqual([['2021-03-14', 'Biceps brachii', '2', '2', '2058.22']]);
 });
 
-test('of all exercises, and of each', async () => {
+test('sums the volume of all exercises and of each exercise', async () => {
   const asked = (args: string) =>
     `{ volume: trainingVolume(from: "2021-03-01", by: MONTH${args}) { exercise { name } days sets hardSets reps tonnage } }`;
   const all = { days: 4, sets: 7, hardSets: 4, reps: '88', tonnage: '2783.59' };
@@ -60,19 +60,19 @@ test('of all exercises, and of each', async () => {
   ]);
 });
 
-test('nobody has none, and a token for something else is refused', async () => {
+test('rejects anonymous clients and excludes logs of other users', async () => {
   expect((await fitgraph.anyone.query('{ muscleVolume { sets } }')).code).toBe('UNAUTHENTICATED');
   expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
 });
 
-test('an index alone answers for one user among many', async () => {
+test('reads the logs of one user among many with an index-only scan', async () => {
   const OTHERS = 30;
   const EACH = 400;
   const users: number[] = [];
   const client = await fitgraph.database.pool.connect();
   const superuser = new Client(asSuperuser(fitgraph.database.options.connection));
   try {
-    // Neither the log of changes nor keys are what is tried here.
+    // Disables triggers and foreign keys, which are not under test.
     await superuser.connect();
     await superuser.query('SET session_replication_role = replica');
     const { rows } = await superuser.query(
@@ -84,7 +84,7 @@ test('an index alone answers for one user among many', async () => {
        SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
       [users],
     );
-    // Pages are visible to all once nothing older runs.
+    // Pages become all-visible once no older transaction runs.
     for (let visible = false; !visible;) {
       await client.query('VACUUM ANALYZE "workout_log"');
       const { rows: pages } = await client.query(
