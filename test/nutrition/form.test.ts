@@ -17,7 +17,7 @@ test.each([
   ['1.234', 'Ensure that there are no more than 2 decimal places.'],
   ['99999', 'Ensure that there are no more than 3 digits before the decimal point.'],
   ['123456', 'Ensure that there are no more than 5 digits in total.'],
-])('the amount %j: %s', (text, message) => {
+])('validates the amount %j (message: %s)', (text, message) => {
   expect(amountError(text)).toBe(message);
 });
 
@@ -28,7 +28,7 @@ test.each([
   [null, undefined],
   ['1.5', NaN],
   ['abc', NaN],
-])('%j names the integer %d', (text, integer) => {
+])('parses the form value %j as the integer %s', (text, integer) => {
   expect(parseFormInteger(text)).toBe(integer);
 });
 
@@ -40,7 +40,7 @@ test.each([
   [{ month: '2', day: '29' }, '2024-02-29'],
   [{ year: '9999', month: '12', day: '31' }, '9999-12-31'],
   [{ year: '1', month: '1', day: '1' }, '0001-01-01'],
-  // The 31st of the missing day does not exist in February.
+  // The default day, the 31st, does not exist in February.
   [{ month: '2' }, undefined],
   [{ year: '2021', month: '2', day: '30' }, undefined],
   [{ year: '0' }, undefined],
@@ -48,6 +48,6 @@ test.each([
   [{ year: 'abc' }, undefined],
   [{ year: '99999999999999999999' }, undefined],
   [{ month: '13' }, undefined],
-])('the parts %j on 2024-01-31 are %s', (parts, day) => {
+])('completes the date parts %j on 2024-01-31 to %s', (parts, day) => {
   expect(parseDateParts(parts, '2024-01-31')).toBe(day);
 });

@@ -1,4 +1,4 @@
-/** Which plan is followed, and to which meal of it what was eaten belongs. */
+/** The active nutrition plan, and the meal of a diary entry. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -19,7 +19,7 @@ const active = async (person = ann) =>
   );
 
 describe('the active plan', () => {
-  test('is the newest one, by either interface, until another one is made active', async () => {
+  test('is the newest plan of either API until another one is activated', async () => {
     const { id } = await create('name: "first"');
     await ann.post('/nutritionplan/', { description: 'second' });
     await create('name: "of bob"', bob);
@@ -33,13 +33,13 @@ describe('the active plan', () => {
     expect([await active(), await active(bob)]).toEqual([['first'], ['of bob']]);
   });
 
-  test('may be none', async () => {
+  test('may be absent', async () => {
     const { id } = await create('name: "only"');
     await ann.ask(`mutation { updateNutritionPlan(id: ${id}, input: { isActive: false }) { errors { path } } }`);
     expect(await active()).toEqual([]);
   });
 
-  test('is none of REST’s business', async () => {
+  test('cannot be read or set over REST', async () => {
     const { body } = await ann.post('/nutritionplan/', { description: 'rest', is_active: false });
     expect(Object.keys(body)).not.toContain('is_active');
     expect(await active()).toEqual(['rest']);
@@ -49,7 +49,7 @@ describe('the active plan', () => {
   });
 });
 
-describe('the meal of an entry', () => {
+describe('the meal of a diary entry', () => {
   const MEALS = 'meals: [{ position: 1, time: "08:00" }, { position: 2, time: "19:00" }]';
   const log = async (plan: string, meal: string | null, person = ann) =>
     (
@@ -60,7 +60,7 @@ describe('the meal of an entry', () => {
       )
     ).createDiaryEntry;
 
-  test('is one of its plan, or none', async () => {
+  test('must belong to the plan of the entry, or be null', async () => {
     const { id, meals } = await create(MEALS);
     const other = await create(MEALS);
     const foreign = await create(MEALS, bob);
@@ -80,7 +80,7 @@ describe('the meal of an entry', () => {
     expect(createNutritionPlan.errors).toEqual([{ ...wrong, path: ['input', 'diaryEntries', '0', 'mealId'] }]);
   });
 
-  test('decides, and not the time of day, what was eaten at each meal', async () => {
+  test('takes precedence over the time of day in nutritionIntake', async () => {
     const { id, meals } = await create(MEALS);
     await log(id, meals[1]!.id);
     await log(id, null);
@@ -94,7 +94,7 @@ describe('the meal of an entry', () => {
   test.each([
     ['deleted', (meal: string) => `deleteMeal(id: ${meal}) { errors { path } }`],
     ['moved to another plan', (meal: string, other: string) => `updateMeal(id: ${meal}, input: { planId: ${other} }) { errors { path } }`],
-  ])('is none once that meal is %s, and the entry stays', async (_what, write) => {
+  ])('becomes null when that meal is %s, and the entry remains', async (_what, write) => {
     const other = await create('name: "other"');
     const { id, meals } = await create(MEALS);
     const { diaryEntry } = await log(id, meals[0]!.id);
@@ -102,14 +102,14 @@ describe('the meal of an entry', () => {
     expect((await ann.ask(`{ diaryEntry(id: ${diaryEntry.id}) { planId mealId } }`)).diaryEntry).toEqual({ planId: id, mealId: null });
   });
 
-  test('goes with its plan', async () => {
+  test('does not prevent the deletion of the plan and its entries', async () => {
     const { id, meals } = await create(MEALS);
     await log(id, meals[0]!.id);
     expect((await ann.ask(`mutation { deleteNutritionPlan(id: ${id}) { deletedIds } }`)).deleteNutritionPlan.deletedIds).toEqual([id]);
     expect(await fitgraph.sql('SELECT 1 FROM "diary_entry"')).toEqual([]);
   });
 
-  test('is of the plan whoever writes at the same time', async () => {
+  test('belongs to the plan of the entry under concurrent writes', async () => {
     const plans = [await create(MEALS), await create(MEALS)];
     const meal = plans[0]!.meals[0]!.id;
     for (let round = 0; round < 8; round += 1) {

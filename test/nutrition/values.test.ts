@@ -50,12 +50,12 @@ test.each<[string, HouseholdMeasure | null, number]>([
   ['2', SLICES, 55],
   ['-5', null, -5],
   [' 1e1 ', null, 10],
-])('an amount of %s with the unit %o weighs %d g', (amount, measure, grams) => {
+])('converts an amount of %s with the unit %o to %d g', (amount, measure, grams) => {
   expect(gramsOfAmount(amount, measure).toNumber()).toBe(grams);
 });
 
 describe('a portion', () => {
-  test('has the values per 100 g times its grams, null counted as 0', () => {
+  test('multiplies the values per 100 g by its grams and counts null as 0', () => {
     expect(asNumbers(of(OATS, '80.00'))).toEqual({
       energy: 297.6,
       protein: 10.8,
@@ -76,48 +76,48 @@ describe('a portion', () => {
     ['3.375', 3.38],
     ['0.005', 0],
     ['0.015', 0.02],
-  ])('of %s is rounded half to even to %d', (protein, shown) => {
+  ])('rounds %s half to even to %d', (protein, shown) => {
     expect(of(composition({ protein }), '100').protein.toNumber()).toBe(shown);
   });
 
-  // By hand: 1.875 kcal x 4.184 = 7.845, a tie in decimals; the binary factor is a hair more, so it goes up.
+  // By hand: 1.875 kcal x 4.184 = 7.845, a tie in decimals; the binary factor is slightly larger, so it rounds up.
   test.each([
     [125, '100', 523],
     [3, '62.5', 7.85],
     [372, '100', 1556.45],
-  ])('with %d kcal per 100 g, %s g, has %d kJ', (energy, amount, kilojoules) => {
+  ])('with %d kcal per 100 g and %s g has %d kJ', (energy, amount, kilojoules) => {
     expect(of(composition({ energy }), amount).energyKilojoule.toNumber()).toBe(kilojoules);
   });
 
-  test('is worked out of the unrounded energy', () => {
+  test('computes kilojoules from the unrounded energy', () => {
     // 73.425 kcal: 307.2102 kJ, where the rounded 73.42 would give 307.19.
     expect(asNumbers(of(BANANA, '3.00', SLICES))).toMatchObject({ energy: 73.42, energyKilojoule: 307.21 });
   });
 
-  test('shows as texts with two places and the sign of what is rounded to zero', () => {
+  test('is formatted with two decimals and keeps the sign of values rounded to zero', () => {
     expect(formatValues(of(OATS, '2.5', CUP))).toMatchObject({ energy: '837.00', protein: '30.38', fatSaturated: '2.92', sodium: '0.02' });
     expect(formatValues(of(OATS, '-5'))).toMatchObject({ energy: '-18.60', protein: '-0.68', sodium: '-0.00', energyKilojoule: '-77.82' });
   });
 });
 
 describe('a sum', () => {
-  test('adds rounded values and takes the energy in kJ of the summed kcal', () => {
+  test('adds rounded values and computes kilojoules from the sum of the kilocalories', () => {
     const third = of(composition({ energy: 1, protein: '0.335' }), '50');
     // 3 x 0.17 (0.1675 rounded) and 3 x 0.5 kcal, by hand.
     expect(asNumbers(sumValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
   });
 
-  test('of nothing is zero', () => {
+  test('of no portions is zero', () => {
     expect(new Set(Object.values(asNumbers(sumValues([]))))).toEqual(new Set([0]));
   });
 });
 
-describe('in ounces', () => {
+describe('nutritional values in ounces', () => {
   const inOunces = (food: NutrientContent, amount: string, measure: HouseholdMeasure | null = null) =>
     valuesOfPortion(food, gramsOfAmount(amount, measure), 'oz');
   const meal = sumValues([inOunces(OATS, '1.00', CUP), inOunces(OIL, '33.33')]);
 
-  test('a portion converts by way of kg and lb', () => {
+  test('convert a portion by way of kg and lb', () => {
     expect(asNumbers(inOunces(OATS, '100'))).toMatchObject({
       energy: 372,
       protein: 0.48,
@@ -130,41 +130,41 @@ describe('in ounces', () => {
     });
   });
 
-  test('out of unrounded grams, and kg that are not rounded', () => {
+  test('are computed from unrounded grams and kilograms', () => {
     // 7.77 g are 0.0171 lb; the 0.0078 kg that they would be rounded to are 0.0172 lb and 0.28 oz.
     expect(asNumbers(inOunces(OATS, '77.70'))).toMatchObject({ fibres: 0.27 });
     // By hand: 14.5835 g are 0.0322 lb, while 14.58 g are 0.0321 lb and 0.51 oz.
     expect(asNumbers(inOunces(composition({ fat: '29.167' }), '50'))).toMatchObject({ fat: 0.52 });
   });
 
-  test('a total adds what its items show', () => {
-    // Each item is 0.0032 oz, which shows as nothing, however many there are.
+  test('add the rounded values of items in a total', () => {
+    // Each item is 0.0032 oz, which is rounded to zero, so the total is zero too.
     const crumb = inOunces(composition({ fat: '1.000' }), '9');
     expect(asNumbers(sumValues(Array(10).fill(crumb)))).toMatchObject({ fat: 0 });
     expect(asNumbers(meal)).toMatchObject({ energy: 629.44, protein: 0.43, fat: 1.4, energyKilojoule: 2633.58 });
   });
 
-  test('the shares of energy use the factors of an ounce', () => {
+  test('have energy shares by the factors of an ounce', () => {
     expect(asNumbers(energyShares(meal, 'oz'))).toEqual({ protein: 7.72, carbohydrates: 33.39, fat: 50.04 });
   });
 
-  test('body weight is divided by as it is stored', () => {
+  test('are divided by the stored number of the body weight', () => {
     expect(asNumbers(perBodyWeight(meal, '180.00'))).toEqual({ protein: 0, carbohydrates: 0.01, fat: 0.01 });
   });
 });
 
-describe('of a metric total', () => {
+describe('a metric total', () => {
   const total = sumValues([of(OATS, '100')]);
 
-  test('the shares of energy take 4, 4 and 9 kcal a gram', () => {
+  test('has energy shares of 4, 4 and 9 kcal per gram', () => {
     expect(asNumbers(energyShares(total, 'g'))).toEqual({ protein: 14.52, carbohydrates: 63.12, fat: 16.94 });
   });
 
-  test('values by body weight divide by it', () => {
+  test('is divided by the body weight', () => {
     expect(asNumbers(perBodyWeight(total, '95.00'))).toEqual({ protein: 0.14, carbohydrates: 0.62, fat: 0.07 });
   });
 
-  test('without energy and without a weight everything is zero', () => {
+  test('yields zeros without energy or without a body weight', () => {
     const zeros = { protein: 0, carbohydrates: 0, fat: 0 };
     expect(asNumbers(energyShares(sumValues([]), 'g'))).toEqual(zeros);
     expect(asNumbers(perBodyWeight(total, undefined))).toEqual(zeros);

@@ -7,9 +7,9 @@ const ids = (rows: { id: number }[]) => rows.map(({ id }) => id);
 
 type Exercise = [primary: number[], secondary: number[]];
 const table: [rule: string, exercises: Exercise[], front: number[], back: number[], frontSecondary: number[], backSecondary: number[]][] = [
-  ['nothing', [], [], [], [], []],
+  ['none without exercises', [], [], [], [], []],
   [
-    'front and back',
+    'front and back muscles separately',
     [
       [
         [1, 2],
@@ -22,7 +22,7 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
     [4],
   ],
   [
-    'first seen, first shown',
+    'in order of first appearance',
     [
       [[5], [7]],
       [[1], [3]],
@@ -33,7 +33,7 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
     [],
   ],
   [
-    'no repeats',
+    'without duplicates',
     [
       [[1], [2]],
       [[1], [2]],
@@ -44,7 +44,7 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
     [2],
   ],
   [
-    'a primary muscle is no secondary one',
+    'without primary muscles among the secondary ones',
     [
       [[1], [3]],
       [[3], [1]],
@@ -54,10 +54,10 @@ const table: [rule: string, exercises: Exercise[], front: number[], back: number
     [],
     [],
   ],
-  ['a muscle that is unknown is left out', [[[1, 91], [92]]], [1], [], [], []],
+  ['without unknown muscles', [[[1, 91], [92]]], [1], [], [], []],
 ];
 
-test.each(table)('%s', (_rule, exercises, front, back, frontSecondary, backSecondary) => {
+test.each(table)('lists muscles: %s', (_rule, exercises, front, back, frontSecondary, backSecondary) => {
   const trained = exercises.map(([muscleIds, muscleSecondaryIds]) => ({ muscleIds, muscleSecondaryIds }));
   const groups = groupMuscles(trained, muscle);
   expect(ids(groups.front)).toEqual(front);

@@ -7,22 +7,22 @@ const entry = (text: string): LogEntry => {
 };
 
 const table: [rule: string, given: string[], lines: string[][]][] = [
-  ['no logs, no lines', [], []],
+  ['none without logs', [], []],
   [
-    'a line for each number of repetitions, as they first appear',
+    'one per number of repetitions, in order of first appearance',
     ['03 8 22.50', '03 10 20.00', '05 8 25.00'],
     [['03 8 22.50', '05 8 25.00'], ['03 10 20.00']],
   ],
-  ['the heaviest of a day', ['05 10 21.00', '05 10 25.00', '05 10 9.50'], [['05 10 25.00']]],
-  ['weights compare as numbers', ['05 10 9.00', '05 10 100.00'], [['05 10 100.00']]],
-  ['a day of zeros stays', ['05 10 0.00', '05 10 0.00'], [['05 10 0.00']]],
+  ['only the heaviest log of a day', ['05 10 21.00', '05 10 25.00', '05 10 9.50'], [['05 10 25.00']]],
+  ['the heaviest log by number, not by text', ['05 10 9.00', '05 10 100.00'], [['05 10 100.00']]],
+  ['one point for a day of zero weights', ['05 10 0.00', '05 10 0.00'], [['05 10 0.00']]],
 ];
 
-test.each(table)('%s', (_rule, given, lines) => {
+test.each(table)('draws chart lines: %s', (_rule, given, lines) => {
   expect(chartLines(given.map(entry))).toEqual(lines.map((line) => line.map(entry)));
 });
 
-test('logs by day, in the order in which they come', () => {
+test('groups logs by day in the given order', () => {
   const logs = ['03 8 22.50', '03 10 20.00', '05 10 21.00'].map(entry);
   expect(groupByDay(logs)).toEqual([
     { date: '2021-03-03', logs: logs.slice(0, 2) },

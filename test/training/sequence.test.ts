@@ -6,26 +6,26 @@ const settings = (text: string) => (text ? text.split(' ').map((name) => ({ name
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name).join(' ');
 
 const table: [rule: string, sets: number, given: string, expected: string][] = [
-  ['no setting', 4, '', ''],
-  ['one setting is done in every set', 3, 'a1', 'a1 a1 a1'],
-  ['several settings of one exercise are a set each', 4, 'a1 a2 a3', 'a1 a2 a3'],
-  ['exercises take turns', 2, 'a1 b1', 'a1 b1 a1 b1'],
-  ['the shortest list ends all', 3, 'a1 b1 b2', 'a1 b1 a1 b2'],
-  ['also where it is the repeated one', 1, 'a1 b1 b2', 'a1 b1'],
-  ['settings of an exercise need not follow each other', 4, 'a1 b1 a2 b2', 'a1 b1 a2 b2'],
-  ['no set, no round', 0, 'a1', ''],
-  ['no set ends the others too', 0, 'a1 b1 b2', ''],
+  ['none without settings', 4, '', ''],
+  ['a single setting in every set', 3, 'a1', 'a1 a1 a1'],
+  ['several settings of one exercise as one set each', 4, 'a1 a2 a3', 'a1 a2 a3'],
+  ['alternating exercises', 2, 'a1 b1', 'a1 b1 a1 b1'],
+  ['as many rounds as the exercise with the fewest settings', 3, 'a1 b1 b2', 'a1 b1 a1 b2'],
+  ['as many rounds as a repeated single setting, if that is the shortest', 1, 'a1 b1 b2', 'a1 b1'],
+  ['settings of an exercise that are not adjacent', 4, 'a1 b1 a2 b2', 'a1 b1 a2 b2'],
+  ['no round for zero sets', 0, 'a1', ''],
+  ['no round of other exercises for zero sets', 0, 'a1 b1 b2', ''],
 ];
 
-test.each(table)('%s', (_rule, sets, given, expected) => {
+test.each(table)('arranges settings in rounds: %s', (_rule, sets, given, expected) => {
   expect(names(arrangeInRounds(sets, settings(given)))).toBe(expected);
 });
 
-test('exercises are in the order in which they first appear', () => {
+test('groups settings by exercise in order of first appearance', () => {
   expect(groupByExercise(settings('b1 a1 b2 c1 a2')).map(names)).toEqual(['b1 b2', 'a1 a2', 'c1']);
 });
 
-test('days are in the order of their first day of the week, then of their ids', () => {
+test('sorts days by their first weekday, then by id', () => {
   const days = [
     { id: 1, weekdays: [3, 5] },
     { id: 2, weekdays: [] },

@@ -14,24 +14,24 @@ const failure = { repetitionUnitId: 2, repetitionUnit: 'Until Failure' };
 const minutes = { repetitionUnitId: 4, repetitionUnit: 'Minutes' };
 
 const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], text: string][] = [
-  ['no setting', 4, [], ''],
-  ['repetitions are not named', 4, [{}], '4 × 10'],
-  ['no set at all', 0, [{}], '0 × 10'],
-  ['other units are', 3, [{ reps: 90, repetitionUnitId: 3, repetitionUnit: 'Seconds' }], '3 × 90 Seconds'],
-  ['until failure has no number', 2, [{ reps: 1, ...failure }], '2 × ∞'],
-  ['a whole weight', 4, [{ weight: '20.00' }], '4 × 10 (20 kg)'],
-  ['zeros before the point stay', 4, [{ weight: '100.00' }], '4 × 10 (100 kg)'],
-  ['one decimal', 4, [{ weight: '12.50' }], '4 × 10 (12.5 kg)'],
-  ['two decimals', 4, [{ weight: '12.25' }], '4 × 10 (12.25 kg)'],
-  ['less than one', 4, [{ weight: '0.50' }], '4 × 10 (0.5 kg)'],
-  ['weight and rir', 3, [{ reps: 8, weight: '12.50', rir: '2' }], '3 × 8 (12.5 kg, 2 RiR)'],
-  ['a zero weight is none', 4, [{ reps: 15, weight: '0.00', rir: '0' }], '4 × 15 (0 RiR)'],
-  ['rir alone', 4, [{ rir: '1.5' }], '4 × 10 (1.5 RiR)'],
-  ['an empty rir is none', 4, [{ rir: '' }], '4 × 10'],
+  ['without settings', 4, [], ''],
+  ['repetitions without a unit', 4, [{}], '4 × 10'],
+  ['zero sets', 0, [{}], '0 × 10'],
+  ['other units by name', 3, [{ reps: 90, repetitionUnitId: 3, repetitionUnit: 'Seconds' }], '3 × 90 Seconds'],
+  ['until failure as ∞', 2, [{ reps: 1, ...failure }], '2 × ∞'],
+  ['a whole weight without decimals', 4, [{ weight: '20.00' }], '4 × 10 (20 kg)'],
+  ['zeros before the decimal point', 4, [{ weight: '100.00' }], '4 × 10 (100 kg)'],
+  ['a weight with one decimal', 4, [{ weight: '12.50' }], '4 × 10 (12.5 kg)'],
+  ['a weight with two decimals', 4, [{ weight: '12.25' }], '4 × 10 (12.25 kg)'],
+  ['a weight below one', 4, [{ weight: '0.50' }], '4 × 10 (0.5 kg)'],
+  ['weight and RiR', 3, [{ reps: 8, weight: '12.50', rir: '2' }], '3 × 8 (12.5 kg, 2 RiR)'],
+  ['no weight if it is zero', 4, [{ reps: 15, weight: '0.00', rir: '0' }], '4 × 15 (0 RiR)'],
+  ['RiR without weight', 4, [{ rir: '1.5' }], '4 × 10 (1.5 RiR)'],
+  ['no RiR if it is blank', 4, [{ rir: '' }], '4 × 10'],
   ['until failure with weight', 2, [{ ...failure, weight: '40.00' }], '2 × ∞ (40 kg)'],
-  ['several leave the number of sets out', 4, [{ weight: '5.00' }, { reps: 8, weight: '7.50' }], '10 (5 kg) – 8 (7.5 kg)'],
+  ['several settings without the number of sets', 4, [{ weight: '5.00' }, { reps: 8, weight: '7.50' }], '10 (5 kg) – 8 (7.5 kg)'],
   [
-    'each weight has its own unit',
+    'each weight with its own unit',
     3,
     [
       { reps: 2, ...minutes, weight: '4.00', weightUnit: 'Plates', rir: '1.5' },
@@ -41,7 +41,7 @@ const table: [rule: string, sets: number, efforts: Partial<SummarizedSet>[], tex
   ],
 ];
 
-test.each(table)('%s', (_rule, sets, efforts, text) => {
+test.each(table)('summarizes a set: %s', (_rule, sets, efforts, text) => {
   expect(setSummary(sets, efforts.map(effort))).toBe(text);
 });
 
@@ -50,6 +50,6 @@ test.each([
   ['0.00', false],
   ['0.25', true],
   ['20.00', true],
-])('a weight of %s counts: %s', (weight, expected) => {
+])('counts a weight of %s as weighted: %s', (weight, expected) => {
   expect(isWeighted({ weight })).toBe(expected);
 });
