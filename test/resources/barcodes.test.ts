@@ -1,4 +1,4 @@
-/** Foods by their barcodes. */
+/** Ingredients by barcode. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -28,30 +28,30 @@ const FIND = 'query ($code: String!) { ingredientByBarcode(code: $code) { name c
 const found = async (code: string, person = fitgraph.anyone) => (await person.ask(FIND, { code })).ingredientByBarcode?.name;
 
 test.each([
-  ['as it is stored', '0049000006346', 'Cola'],
-  ['between blanks', ' 0049000006346 ', 'Cola'],
-  ['a UPC-A that is stored as EAN-13', '049000006346', 'Cola'],
-  ['an EAN-13 that is stored as UPC-A', '0041220576463', 'Crackers'],
-  ['of several languages, the first one stored', '4006381333931', 'Oats'],
-  ['part of one', '400638133393', undefined],
-  ['one that has not passed the review', '5449000000996', undefined],
-  ['none', '', undefined],
-])('%s: %s', async (_what, code, name) => {
+  ['as stored', '0049000006346', 'Cola'],
+  ['with surrounding blanks', ' 0049000006346 ', 'Cola'],
+  ['UPC-A for a stored EAN-13', '049000006346', 'Cola'],
+  ['EAN-13 for a stored UPC-A', '0041220576463', 'Crackers'],
+  ['the first stored row of several languages', '4006381333931', 'Oats'],
+  ['none for a part of a barcode', '400638133393', undefined],
+  ['none for an unreviewed ingredient', '5449000000996', undefined],
+  ['none for an empty text', '', undefined],
+])('finds an ingredient by barcode: %s (%s)', async (_what, code, name) => {
   expect(await found(code)).toBe(name);
 });
 
-test('of several the one in the language that is preferred', async () => {
+test('prefers the ingredient in the language of the request', async () => {
   expect(await found('4006381333931', german)).toBe('Haferflocken');
 });
 
-test('a text that is no barcode is an error that names the argument', async () => {
+test('rejects an invalid barcode and names the argument', async () => {
   const long = await fitgraph.anyone.query(FIND, { code: '1'.repeat(201) });
   expect(long.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: [expect.stringContaining('200')] } } }]);
   const nul = await fitgraph.anyone.query(FIND, { code: '1\0' });
   expect(nul.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', fields: { code: ['Null characters are not allowed.'] } } }]);
 });
 
-test('it takes two statements, and there is an index', async () => {
+test('needs two statements and has an index on the barcode', async () => {
   const { statements } = await fitgraph.anyone.query(FIND, { code: '0049000006346' });
   expect(statements).toBe(2);
   const indexes = await fitgraph.sql(`SELECT "indexdef" FROM "pg_indexes" WHERE "indexname" = 'ingredient_code'`);

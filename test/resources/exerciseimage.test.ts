@@ -1,4 +1,4 @@
-/** Who has uploaded an image may change and delete it until it is reviewed; superusers may always. REST lets nobody. */
+/** Uploaders may update and delete an image until it is reviewed; superusers always may. REST allows neither. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plain } from '../files/pictures';
@@ -35,7 +35,7 @@ function send(person: Person, method: string, path: string, fields: Record<strin
   return person.sending({ 'apollo-require-preflight': '1' }).send(method, path, form);
 }
 
-/** Over REST, which knows nothing of what its uploader may do later. */
+/** Uploads an image over REST and returns its id. */
 async function uploaded(person: Person, exercise: number, name = 'a.png', isMain = false): Promise<number> {
   const { status, body } = await send(
     person,
@@ -48,7 +48,7 @@ async function uploaded(person: Person, exercise: number, name = 'a.png', isMain
   return body.id;
 }
 
-/** With another file. */
+/** Replaces the file of an image. */
 const replace = (person: Person, id: number, name: string, input: object = {}) =>
   send(
     person,
@@ -73,8 +73,8 @@ async function isGone(path: string): Promise<void> {
   await until('the file is gone', () => !existsSync(file));
 }
 
-describe('while it is pending its uploader', () => {
-  test('changes it', async () => {
+describe('the uploader of a pending image', () => {
+  test('may update its fields', async () => {
     const id = await uploaded(ann, 2);
     const { data } = await update(ann, id, { licenseAuthor: 'Ann', exerciseBaseId: '3' });
     expect(data.answer).toEqual({
@@ -86,7 +86,7 @@ describe('while it is pending its uploader', () => {
     ]);
   });
 
-  test('gives it another file, and the former one goes', async () => {
+  test('may replace its file, which deletes the old file', async () => {
     const id = await uploaded(ann, 2);
     const former = (await stored(id))!.image as string;
     const { body } = await replace(ann, id, 'b.png');
@@ -97,7 +97,7 @@ describe('while it is pending its uploader', () => {
     await isGone(former);
   });
 
-  test('deletes it with its files', async () => {
+  test('may delete it with its files', async () => {
     const id = await uploaded(ann, 2);
     const { image } = (await stored(id))!;
     expect((await remove(ann, id)).data.answer).toEqual({ deletedIds: [String(id)], errors: [] });
@@ -107,7 +107,7 @@ describe('while it is pending its uploader', () => {
   });
 });
 
-describe('nobody else', () => {
+describe('an update or delete of an image', () => {
   const refused = async (person: Person, id: number, code: string) => {
     const before = await stored(id);
     const attempts = [
@@ -122,14 +122,14 @@ describe('nobody else', () => {
     expect(existsSync(join(fitgraph.mediaFolder, `exercise-images/${before?.exercise_base_id}/c.png`))).toBe(false);
   };
 
-  test('changes or deletes it', async () => {
+  test('is rejected for other users and anonymous clients', async () => {
     const id = await uploaded(ann, 2);
     await refused(bob, id, 'FORBIDDEN');
     await refused(fitgraph.anyone, id, 'UNAUTHENTICATED');
     await refused(bob, 2_000_000_000, 'NOT_FOUND');
   });
 
-  test('and once it is accepted or declined, not even its uploader', async () => {
+  test('is rejected for the uploader once the image is accepted or declined', async () => {
     const id = await uploaded(ann, 2);
     await accept(id);
     await refused(ann, id, 'FORBIDDEN');
@@ -137,11 +137,11 @@ describe('nobody else', () => {
     await refused(ann, id, 'FORBIDDEN');
   });
 
-  test('nor one of the catalogue that nobody has uploaded', async () => {
+  test('is rejected for an image without an uploader', async () => {
     await refused(ann, 1, 'FORBIDDEN');
   });
 
-  test('over REST nobody does', async () => {
+  test('is rejected over REST even for superusers', async () => {
     const id = await uploaded(ann, 2);
     for (const person of [ann, editor])
       for (const method of ['PUT', 'PATCH', 'DELETE'])
@@ -152,7 +152,7 @@ describe('nobody else', () => {
   });
 });
 
-test('superusers change and delete every one', async () => {
+test('allows superusers to update and delete any image', async () => {
   const id = await uploaded(ann, 2);
   expect((await update(editor, id, { licenseAuthor: 'editor' })).data.answer.errors).toEqual([]);
   await accept(id);
@@ -161,7 +161,7 @@ test('superusers change and delete every one', async () => {
 });
 
 describe('the main image', () => {
-  test('is not taken from an accepted one by a change of a pending one, nor by moving it', async () => {
+  test('stays the accepted one when a pending image is updated or moved', async () => {
     const [id, moved] = [await uploaded(ann, 1), await uploaded(ann, 2)];
     expect(await main(2)).toEqual([moved]);
     expect((await update(ann, id, { isMain: true })).data.answer.exerciseImage.isMain).toBe(false);
@@ -169,10 +169,10 @@ describe('the main image', () => {
     expect(await main(1)).toEqual([1]);
   });
 
-  test('is the one that was made it last, among pending ones and for superusers', async () => {
+  test('is the last image that was set as main, among pending images or by superusers', async () => {
     const [a, b] = [await uploaded(ann, 3, 'a.png'), await uploaded(bob, 3, 'b.png')];
     expect(await main(3)).toEqual([a, b]);
-    // Other changes leave it as it is.
+    // Other updates do not affect it.
     await update(ann, a, { licenseAuthor: 'a' });
     expect(await main(3)).toEqual([a, b]);
     await update(ann, a, { isMain: true });
@@ -188,7 +188,7 @@ describe('the main image', () => {
   });
 });
 
-test('a user who goes leaves the image, which is nobody’s then', async () => {
+test('keeps the image without an uploader when the user is deleted', async () => {
   const gone = await fitgraph.user('gone');
   const id = await uploaded(gone, 2);
   await fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [gone.id]);

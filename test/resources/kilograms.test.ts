@@ -1,4 +1,4 @@
-/** Weights in kilograms beside what was written, whatever the unit. */
+/** Weights in kilograms, converted from the unit in which they were entered. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -10,7 +10,7 @@ let workout: number;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   workout = (await ann.post('/workout/', { comment: '' })).body.id;
-  // Neither is a mass.
+  // Units that are no mass.
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (2, 'lb') ON CONFLICT DO NOTHING`);
   await fitgraph.reference.reload();
@@ -47,7 +47,7 @@ describe('a body weight', () => {
     expect(heavy.weightEntries).toEqual({ totalCount: 1, nodes: [{ date: '2021-01-02' }] });
   });
 
-  test('changed over REST, it is in the unit of the profile only where its number is another one', async () => {
+  test('takes the unit of the profile on a REST update only when its number changes', async () => {
     const { id } = (await ann.post('/weightentry/', { date: '2021-01-01', weight: '80.00' })).body;
     await units('lb');
     await ann.patch(`/weightentry/${id}/`, { date: '2021-01-03' });
@@ -57,7 +57,7 @@ describe('a body weight', () => {
     expect(await weights()).toMatchObject([{ weight: '176.00', unit: 'LB' }]);
   });
 
-  test('has the unit that is given over GraphQL, alone and among many, and that of the profile where none is', async () => {
+  test('has the unit given over GraphQL, or else the unit of the profile', async () => {
     await units('lb');
     const CREATE = `mutation ($input: WeightEntryInput!) { createWeightEntry(input: $input) { weightEntry { id unit weightKg } errors { path } } }`;
     const made = async (input: object) => (await ann.ask(CREATE, { input })).createWeightEntry.weightEntry;
@@ -80,7 +80,7 @@ describe('a body weight', () => {
     expect(many.createWeightEntries.weightEntries).toEqual([{ unit: 'KG' }, { unit: 'LB' }]);
   });
 
-  test('counts by its own unit in formulas', async () => {
+  test('is converted from its own unit in analyses', async () => {
     await ann.post('/weightentry/', { date: '2021-01-01', weight: '80' });
     await units('lb');
     const { trend } = await ann.ask('{ trend: bodyWeightTrend(last: 1, unit: KG) { weight } }');
@@ -88,7 +88,7 @@ describe('a body weight', () => {
   });
 });
 
-/** By unit, half up in the third place: 0.01 lb = 0.0045… kg, 100 lb = 45.359237 kg. */
+/** Conversions, rounded half up to three decimals: 0.01 lb = 0.0045… kg, 100 lb = 45.359237 kg. */
 const CASES: [weight: string, unit: number, weightKg: string | null][] = [
   ['100.00', KG, '100.000'],
   ['100.00', LB, '45.359'],
@@ -99,7 +99,7 @@ const CASES: [weight: string, unit: number, weightKg: string | null][] = [
   ['5.00', 4, null],
 ];
 
-test.each(CASES)('a log of %s in unit %i is %s kg', async (weight, unit, weightKg) => {
+test.each(CASES)('converts a log of %s in unit %i to %s kg', async (weight, unit, weightKg) => {
   const body = { reps: 1, weight, date: '2021-01-01', exercise: 1, workout, weight_unit: unit };
   const { body: log, status } = await ann.post('/workoutlog/', body);
   expect(status).toBe(201);
@@ -110,7 +110,7 @@ test.each(CASES)('a log of %s in unit %i is %s kg', async (weight, unit, weightK
   expect(Object.keys(log)).not.toContain('weight_kg');
 });
 
-test('logs are ordered and paged by mass, those without one last', async () => {
+test('orders and pages logs by mass, logs without a mass last', async () => {
   const page = async (args: string) =>
     (
       await ann.ask(
@@ -130,7 +130,7 @@ test('logs are ordered and paged by mass, those without one last', async () => {
   expect(seen).toEqual(sorted);
 });
 
-test('a setting has one if it has a weight', async () => {
+test('converts the target weight of a planned set, or returns null without one', async () => {
   const day = (await ann.post('/day/', { training: workout, description: 'Legs', day: [1] })).body.id;
   const set = (await ann.post('/set/', { exerciseday: day, sets: 1 })).body.id;
   for (const weight of ['45.00', null]) await ann.post('/setting/', { set, exercise: 1, reps: 5, weight, weight_unit: LB });
@@ -143,10 +143,10 @@ test('a setting has one if it has a weight', async () => {
   ]);
 });
 
-describe('a set that comes without a unit of weight', () => {
+describe('a set without a weight unit', () => {
   afterAll(() => units('kg'));
 
-  test('has that of the profile, logged or planned, alone or below its plan; over REST it is in kg', async () => {
+  test('takes the unit of the profile over GraphQL, and kg over REST', async () => {
     const logged = `mutation ($workout: ID!) {
       made: createWorkoutLog(input: { workoutId: $workout, exerciseId: 1, date: "2021-05-01", reps: 5, weight: "100" }) {
         workoutLog { weightUnitId repetitionUnitId weightKg } } }`;
@@ -168,7 +168,7 @@ describe('a set that comes without a unit of weight', () => {
     }
   });
 
-  test('may not have null for one', async () => {
+  test('is rejected when the unit is null', async () => {
     const { made } = await ann.ask(
       `mutation ($workout: ID!) {
         made: createWorkoutLog(input: { workoutId: $workout, exerciseId: 1, date: "2021-05-01", reps: 5, weight: "1", weightUnitId: null }) {

@@ -9,7 +9,7 @@ const ENGLISH = 2;
 const GERMAN = 1;
 const FRENCH = 12;
 
-/** How many statements an answer takes where the names are in memory, and right after a change. */
+/** Number of statements per search: with cached names, and right after a change. */
 const MEMORY = 1;
 const DATABASE = 2;
 
@@ -42,11 +42,11 @@ beforeAll(async () => {
 
 const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }: { value: string }) => value);
 
-/** The answer from there, once it comes from there. */
+/** Repeats a search until it needs this number of statements, and returns the response. */
 async function searched(statements: number, path: string, reader = fitgraph.anyone): Promise<Answer> {
   const fromDatabase = statements % 2 === DATABASE % 2;
   for (let attempt = 0; attempt < 500; attempt += 1) {
-    // Counts as a change, of no row.
+    // Counts as a change, although it affects no row.
     if (fromDatabase) await fitgraph.sql('UPDATE "ingredient" SET "name" = "name" WHERE FALSE');
     const answer = await reader.get(path);
     expect(answer.status).toBe(200);
@@ -63,28 +63,28 @@ const found = async (query: string, kind = 'ingredient') => {
 };
 
 test.each<[rule: string, term: string, names: string[]]>([
-  ['a part of the name', 'ilk', ['Milk']],
-  ['whatever the case', 'MILK', ['Milk']],
-  ['of any letter', 'MÖHRE', ['Möhre']],
-  ['with an accent', 'éTOILE', ['Étoile d’anis']],
-  ['a sigma is a sigma wherever it stands', 'δυσςευσ', ['ΟΔΥΣΣΕΥΣ']],
-  ['a capital sigma too', 'ΣΕΥΣ', ['ΟΔΥΣΣΕΥΣ']],
-  ['ß is no ss', 'weiss', []],
-  ['but itself', 'WEIß', ['Weißbrot']],
-  ['a percent sign is one', '%', ['100% juice']],
-  ['in longer terms as well', '100%', ['100% juice']],
-  ['and is no wildcard', '100%ice', []],
-  ['an underscore is one', 'snake_', ['snake_case']],
-  ['and is no wildcard', 'sna_e', []],
-  ['a backslash is one', '\\', ['back\\slash']],
-  ['in longer terms as well', 'back\\', ['back\\slash']],
-  ['sorted by name, other languages left out', 'mil', ['Milk']],
-  ['nothing', 'zzz', []],
-])('%s: %s', async (_rule, term, names) => {
+  ['by part of a name', 'ilk', ['Milk']],
+  ['ignoring case', 'MILK', ['Milk']],
+  ['ignoring the case of umlauts', 'MÖHRE', ['Möhre']],
+  ['ignoring the case of accented letters', 'éTOILE', ['Étoile d’anis']],
+  ['final and medial sigma match each other', 'δυσςευσ', ['ΟΔΥΣΣΕΥΣ']],
+  ['capital sigma matches itself', 'ΣΕΥΣ', ['ΟΔΥΣΣΕΥΣ']],
+  ['ß does not match ss', 'weiss', []],
+  ['ß matches itself', 'WEIß', ['Weißbrot']],
+  ['a percent sign is literal', '%', ['100% juice']],
+  ['a percent sign is literal in longer terms', '100%', ['100% juice']],
+  ['a percent sign is no wildcard', '100%ice', []],
+  ['an underscore is literal', 'snake_', ['snake_case']],
+  ['an underscore is no wildcard', 'sna_e', []],
+  ['a backslash is literal', '\\', ['back\\slash']],
+  ['a backslash is literal in longer terms', 'back\\', ['back\\slash']],
+  ['names in other languages are excluded', 'mil', ['Milk']],
+  ['no match', 'zzz', []],
+])('searches names: %s (%s)', async (_rule, term, names) => {
   expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });
 
-/** Letters of every frequency, so that short terms are in most names, in few or in none. */
+/** Inserts names in which short terms occur often, rarely or never. */
 const populate = () =>
   fitgraph.sql(`
       DELETE FROM "ingredient" WHERE "energy" = 2;
@@ -97,7 +97,7 @@ const populate = () =>
 describe.each([
   ['memory', MEMORY],
   ['the database', DATABASE],
-])('among many, from %s', (_name, place) => {
+])('a search of many names from %s', (_name, place) => {
   beforeAll(populate);
 
   test.each([
@@ -123,7 +123,7 @@ describe.each([
     '17',
     'jazz',
     'fresh',
-  ])('%s', async (term) => {
+  ])('finds all names that contain %j', async (term) => {
     const names = await fitgraph.sql(
       `SELECT "name" FROM "ingredient" WHERE strpos(search_fold("name"), search_fold($1)) > 0 AND "language_id" = $2 AND "status" = '2' ORDER BY "name", "id"`,
       [term, ENGLISH],
@@ -132,7 +132,7 @@ describe.each([
     expect(valuesOf(await searched(place, path))).toEqual(names.map(({ name }) => name));
   });
 
-  test('two languages are one list', async () => {
+  test('merges two languages into one sorted list', async () => {
     const reader = (await fitgraph.user('Hanna')).sending({ 'Accept-Language': 'de' });
     const names = await fitgraph.sql(
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
@@ -143,28 +143,28 @@ describe.each([
   });
 });
 
-describe('what is in memory', () => {
-  // Takes a while to read, so that something may happen meanwhile.
+describe('the cache of names', () => {
+  // Many names, so that loading takes long enough for concurrent changes.
   beforeAll(populate);
 
   const path = '/ingredient/search/?term=apple&language=en';
 
   test.each<[what: string, change: string | (() => Promise<unknown>), names: string[]]>([
-    ['a new name', `UPDATE "ingredient" SET "name" = 'Pineapple' WHERE "name" = 'Apple'`, ['Pineapple']],
-    ['a status', `UPDATE "ingredient" SET "status" = '1' WHERE "name" = 'Pineapple'`, []],
-    ['another one', `UPDATE "ingredient" SET "status" = '2' WHERE "name" = 'Pineapple'`, ['Pineapple']],
-    ['a language', `UPDATE "ingredient" SET "language_id" = ${GERMAN} WHERE "name" = 'Pineapple'`, []],
-    ['another one', `UPDATE "ingredient" SET "language_id" = ${ENGLISH} WHERE "name" = 'Pineapple'`, ['Pineapple']],
-    ['a new one', () => add('Apple'), ['Apple', 'Pineapple']],
-    ['one that goes', `DELETE FROM "ingredient" WHERE "name" = 'Apple'`, ['Pineapple']],
-  ])('is not answered after a change: %s', async (_what, change, names) => {
+    ['a renamed ingredient', `UPDATE "ingredient" SET "name" = 'Pineapple' WHERE "name" = 'Apple'`, ['Pineapple']],
+    ['an ingredient set to pending', `UPDATE "ingredient" SET "status" = '1' WHERE "name" = 'Pineapple'`, []],
+    ['an ingredient accepted again', `UPDATE "ingredient" SET "status" = '2' WHERE "name" = 'Pineapple'`, ['Pineapple']],
+    ['an ingredient moved to another language', `UPDATE "ingredient" SET "language_id" = ${GERMAN} WHERE "name" = 'Pineapple'`, []],
+    ['an ingredient moved back to English', `UPDATE "ingredient" SET "language_id" = ${ENGLISH} WHERE "name" = 'Pineapple'`, ['Pineapple']],
+    ['a new ingredient', () => add('Apple'), ['Apple', 'Pineapple']],
+    ['a deleted ingredient', `DELETE FROM "ingredient" WHERE "name" = 'Apple'`, ['Pineapple']],
+  ])('is not stale after a change: %s', async (_what, change, names) => {
     await searched(MEMORY, path);
     await (typeof change === 'string' ? fitgraph.sql(change) : change());
     expect(await found('term=apple&language=en')).toEqual(names);
     expect(valuesOf(await searched(MEMORY, path))).toEqual(names);
   });
 
-  test('nor after a change that was under way when it was read', async () => {
+  test('is not stale after a change that was uncommitted when the names were loaded', async () => {
     const client = await fitgraph.database.pool.connect();
     try {
       await client.query('BEGIN');
@@ -178,7 +178,7 @@ describe('what is in memory', () => {
     expect(await found('term=apple&language=en')).toEqual(['Apple sauce']);
   });
 
-  test('it is read again before somebody searches', async () => {
+  test('is reloaded in the background after a change', async () => {
     await searched(MEMORY, path);
     const { nameIndexes: names } = fitgraph.services;
     const before = names.size;
@@ -190,7 +190,7 @@ describe('what is in memory', () => {
     await fitgraph.sql(`DELETE FROM "ingredient" WHERE "name" = 'Crab apple'`);
   });
 
-  test('never, while others change it and it is read all the time', async () => {
+  test('is never stale under continuous writes and searches', async () => {
     for (let turn = 0; turn < 200; turn += 1) {
       await fitgraph.sql(`UPDATE "ingredient" SET "name" = $1 WHERE "name" LIKE 'Apple%'`, [`Apple ${turn}`]);
       if (turn % 3 === 0) await sleep(turn / 2);
@@ -200,19 +200,19 @@ describe('what is in memory', () => {
   });
 });
 
-test('names stay apart whatever they hold', async () => {
+test('keeps names with control characters, quotes or line separators apart', async () => {
   const names = ['\u0001\u001f', '\n', ' ', '"', '\\', '\u2028😀'].map((part) => `Line${part}break`);
   for (const name of names) await add(name);
   const path = '/ingredient/search/?term=line&language=en';
   for (const place of [MEMORY, DATABASE]) expect(valuesOf(await searched(place, path)).sort()).toEqual(names.sort());
 });
 
-test.each(['', 'term=', 'language=en'])('without a term the answer is empty: %s', async (query) => {
+test.each(['', 'term=', 'language=en'])('returns an empty object without a term: %j', async (query) => {
   expect((await fitgraph.anyone.get(`/exercise/search/?${query}`)).body).toEqual({});
   expect((await fitgraph.anyone.get(`/ingredient/search/?${query}`)).body).toEqual({});
 });
 
-test('a NUL is refused', async () => {
+test('rejects a NUL character in the term', async () => {
   expect(await fitgraph.anyone.get('/ingredient/search/?term=%00')).toMatchObject({
     status: 400,
     body: { term: ['Null characters are not allowed.'] },
@@ -224,16 +224,16 @@ test.each<[query: string, names: string[]]>([
   ['term=mil&language=en', ['Milk']],
   ['term=mil&language=xx', ['Milk']],
   ['term=mil&language=1', ['Milk']],
-])('the language: %s', async (query, names) => {
+])('selects the language by the query %s', async (query, names) => {
   expect(await found(query)).toEqual(names);
 });
 
-test('exercises are sorted by category, and pending ones are not found', async () => {
+test('finds the same exercises with both search endpoints, and no pending ones', async () => {
   expect(await found('term=e', 'exercise')).toEqual(await found('term=E', 'exerciseinfo'));
   expect(await found('term=accepted', 'exercise')).toEqual([]);
 });
 
-test('what only REST has GraphQL does not know', async () => {
+test('does not offer the suggestions of REST in GraphQL', async () => {
   const query = '{ exerciseSuggestions(term: "squat") { data { name } } ingredientSuggestions(term: "mil") { data { name } } }';
   const { body } = await fitgraph.anyone.query(query);
   expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
@@ -242,7 +242,7 @@ test('what only REST has GraphQL does not know', async () => {
   ]);
 });
 
-describe('without a language', () => {
+describe('a search without a language', () => {
   const of = async (accepted: string, who = fitgraph.anyone) => {
     const { body } = await who.sending({ 'Accept-Language': accepted }).get('/ingredient/search/?term=mil');
     return body.suggestions.map(({ value }: { value: string }) => value);
@@ -263,7 +263,7 @@ describe('without a language', () => {
     ['en;q=0.5,\t de ; q=0.7', ['Milchreis']],
     ['de;q=0, en', ['Milk']],
     ['de;q=0', ['Milk']],
-    // Neither of the two can be read.
+    // Both weights are invalid.
     ['de;q=2, de;q=x', ['Milk']],
     ['deutsch', ['Milk']],
     ['*', ['Milk']],
@@ -271,34 +271,34 @@ describe('without a language', () => {
     ['fr', ['Milk', 'Millet']],
     ['fr, de', ['Milk', 'Millet']],
     ['xx, de', ['Milchreis']],
-  ])('Accept-Language: %s', async (accepted, names) => {
+  ])('uses Accept-Language: %s', async (accepted, names) => {
     expect(await of(accepted)).toEqual(names);
     expect(await of(accepted, german)).toEqual(names);
   });
 
-  test('a user may want English beside German', async () => {
+  test('includes English names when the user profile requests them', async () => {
     expect(await of('de', await fitgraph.user('hans'))).toEqual(['Milchreis', 'Milk']);
   });
 
   test.each<[name: string, header: (length: number) => string]>([
-    ['spaces', (length) => `de${' '.repeat(length)};q=x`],
-    ['languages', (length) => 'x,'.repeat(length / 2)],
-    ['subtags', (length) => 'a-'.repeat(length / 2)],
-  ])('a long header is read in linear time: %s', async (_name, header) => {
+    ['many spaces', (length) => `de${' '.repeat(length)};q=x`],
+    ['many languages', (length) => 'x,'.repeat(length / 2)],
+    ['many subtags', (length) => 'a-'.repeat(length / 2)],
+  ])('parses a long Accept-Language header in linear time: %s', async (_name, header) => {
     const read = async (share: number) => expect(await of(header(14_000 * share))).toEqual(['Milk']);
     expect(await growth(read)).toBeLessThan(LINEAR);
   });
 });
 
 test.each<[rule: string, term: string, names: string[]]>([
-  ['the Kelvin sign is no K', '\u212aefi', []],
-  ['but itself', '25 \u212a', ['25 \u212a tea']],
-  ['and no k is one', '25 k', []],
-  ['a capital I with a dot is no I', 'KEF\u0130', []],
-  ['nor is a dotless one the one with a dot', 'd\u0131l', []],
-  ['which is itself', 'D\u0130L', ['D\u0130L peyniri']],
-  ['a dotless i has I as its capital', 'kef\u0131', ['Kefir']],
-  ['a capital \u00df is not the small one', 'wei\u1e9e', []],
-])('%s: %s', async (_rule, term, names) => {
+  ['the Kelvin sign does not match K', '\u212aefi', []],
+  ['the Kelvin sign matches itself', '25 \u212a', ['25 \u212a tea']],
+  ['k does not match the Kelvin sign', '25 k', []],
+  ['a dotted capital I does not match I', 'KEF\u0130', []],
+  ['a dotless i does not match a dotted capital I', 'd\u0131l', []],
+  ['a dotted capital I matches itself', 'D\u0130L', ['D\u0130L peyniri']],
+  ['a dotless i matches i, because both have the capital I', 'kef\u0131', ['Kefir']],
+  ['a capital \u00df does not match the small one', 'wei\u1e9e', []],
+])('folds special letters: %s (%s)', async (_rule, term, names) => {
   expect(await found(`term=${encodeURIComponent(term)}`)).toEqual(names);
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
 
-/** A set of so many rounds, with settings of these exercises in this order. */
+/** Creates a set of `sets` rounds, with settings of the exercises in this order. */
 async function setOf(sets: number, exercises: readonly number[]): Promise<number> {
   const training = await made('/workout/', { comment: '' });
   const exerciseday = await made('/day/', { training, description: 'Legs', day: [1] });
@@ -19,15 +19,15 @@ async function setOf(sets: number, exercises: readonly number[]): Promise<number
   return set;
 }
 
-describe('the settings as they are trained', () => {
+describe('the computed settings of a set', () => {
   const trained = async (set: number) =>
     (await ann.get(`/set/${set}/computed_settings/`)).body.results.map(({ exercise, reps }: any) => [exercise, reps]);
 
   test.each<[string, number, number[], number[][]]>([
-    ['none', 3, [], []],
-    ['one, again for each set', 3, [1], Array(3).fill([1, 1])],
+    ['no settings', 3, [], []],
+    ['one setting, repeated for each set', 3, [1], Array(3).fill([1, 1])],
     [
-      'two of one exercise, each once',
+      'two settings of one exercise, once each',
       4,
       [1, 1],
       [
@@ -36,7 +36,7 @@ describe('the settings as they are trained', () => {
       ],
     ],
     [
-      'of two exercises, in turn',
+      'two exercises, alternating',
       2,
       [1, 2],
       [
@@ -47,7 +47,7 @@ describe('the settings as they are trained', () => {
       ],
     ],
     [
-      'as many rounds as the shorter one has',
+      'as many rounds as the exercise with fewer settings',
       4,
       [1, 2, 1, 2, 1],
       [
@@ -57,7 +57,7 @@ describe('the settings as they are trained', () => {
         [2, 4],
       ],
     ],
-  ])('%s', async (_name, sets, exercises, expected) => {
+  ])('are in training order: %s', async (_name, sets, exercises, expected) => {
     const set = await setOf(sets, exercises);
     expect(await trained(set)).toEqual(expected);
     const { setGroup } = await ann.ask('query ($set: ID!) { setGroup(id: $set) { sequence { exerciseId reps } } }', { set });
@@ -65,7 +65,7 @@ describe('the settings as they are trained', () => {
     expect(found.map(({ exerciseId, reps }) => [Number(exerciseId), reps])).toEqual(expected);
   });
 
-  test('are nobody else’s business', async () => {
+  test('are hidden from other users and anonymous clients', async () => {
     const set = await setOf(1, [1]);
     const bob = await fitgraph.user('bob');
     for (const person of [bob, fitgraph.anyone]) {

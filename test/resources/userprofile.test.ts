@@ -1,4 +1,4 @@
-/** The age in a profile is that of the day in the server's zone, whatever the zone of the process. */
+/** The age in a profile is computed for the current date in the server's time zone, whatever the zone of the process. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -14,13 +14,13 @@ const REAL = [
 ];
 afterEach(() => void jest.useRealTimers());
 
-/** In Berlin it is half past one on the 29th of March. */
+/** 00:30 on 29 March in Berlin. */
 const NIGHT = '2026-03-28T23:30:00Z';
 
 const profile = async (): Promise<string> => (await ann.ask('{ viewer { profile { id } } }')).viewer.profile.id;
 const patch = async (body: object) => ann.patch(`/userprofile/${await profile()}/`, body);
 
-test('on the birthday one is a year older, and of the least age', async () => {
+test('computes the age and its limits on a birthday by the date in the time zone of the server', async () => {
   jest.useFakeTimers({ now: Date.parse(NIGHT), doNotFake: REAL });
   expect(await patch({ birthdate: '1990-03-29', age: null })).toMatchObject({ status: 200, body: { age: 36 } });
   expect(await patch({ birthdate: '2016-03-29', age: null })).toMatchObject({ status: 200, body: { age: 10 } });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const made = async (path: string, body: object): Promise<number> => (await ann.post(path, body)).body.id;
 
-/** A workout with so many days, each with so many sets of two exercises. */
+/** Creates a workout of `days` days, each with `sets` sets of two exercises. */
 async function workout(days: number, sets: number): Promise<number> {
   const id = await made('/workout/', { comment: '' });
   for (let day = days; day > 0; day -= 1) {
@@ -23,7 +23,7 @@ async function workout(days: number, sets: number): Promise<number> {
   return id;
 }
 
-test('a workout is worked out in the same statements whatever its size', async () => {
+test('computes the canonical representation with a constant number of statements', async () => {
   const [small, large] = [await workout(1, 1), await workout(5, 4)];
   const [little, much] = [small, large].map((id) => ann.get(`/workout/${id}/canonical_representation/`));
   expect((await much)!.statements).toBe((await little)!.statements);
@@ -40,7 +40,7 @@ test('a workout is worked out in the same statements whatever its size', async (
   expect(ids([...muscles.frontsecondary, ...muscles.backsecondary])).toEqual([3]);
 });
 
-test('values are never stale', async () => {
+test('updates the canonical representation when a setting changes', async () => {
   const id = await workout(1, 1);
   const text = async () =>
     (await ann.get(`/workout/${id}/canonical_representation/`)).body.day_list[0].set_list[0].exercise_list[0].setting_text;
@@ -63,12 +63,12 @@ test.each([
   ['?id=-1', 404, { detail: 'Not found.' }],
   ['?id=99999999999999999999', 404, { detail: 'Not found.' }],
   ['?id=%201%20', 200, { chart_data: [], logs: {} }],
-])('log_data%s', async (query, status, body) => {
+])('answers log_data%s with status %i', async (query, status, body) => {
   const id = await workout(0, 0);
   expect(await ann.get(`/workout/${id}/log_data/${query}`)).toMatchObject({ status, body });
 });
 
-test('the workout of a canonical representation is a whole one', async () => {
+test('includes all fields of the workout in the canonical representation', async () => {
   const ann = await fitgraph.user('ann');
   const { id } = (await ann.post('/workout/', { comment: 'Whole' })).body;
   const shown = '{ id nodeId name createdOn version createdAt updatedAt }';
@@ -76,7 +76,7 @@ test('the workout of a canonical representation is a whole one', async () => {
   expect(workout.canonicalRepresentation.workout).toEqual((await ann.ask(`{ workout(id: ${id}) ${shown} }`)).workout);
 });
 
-test('log_data without an exercise is answered before the workout is looked for', async () => {
+test('answers log_data without an exercise id before it looks up the workout', async () => {
   expect(await ann.get('/workout/99999/log_data/')).toMatchObject({ status: 200, body: NO_EXERCISE });
   expect(await fitgraph.anyone.get('/workout/99999/log_data/')).toMatchObject({ status: 403 });
 });

@@ -1,4 +1,4 @@
-/** A session and what was logged on its day. */
+/** Workout sessions and their logs. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -15,7 +15,7 @@ const session = async (person: Person, workout: number, date: string) =>
 const log = async (person: Person, workout: number, date: string) =>
   String((await person.post('/workoutlog/', { workout, date, reps: 5, weight: '50', exercise: 1 })).body.id);
 
-test('the logs of a session are those of its user, workout and day; each log names its session', async () => {
+test('links sessions and logs of the same user, workout and day', async () => {
   const [one, other, bobs] = [await workoutOf(ann), await workoutOf(ann), await workoutOf(bob)];
   const [first, second] = [await session(ann, one, '2021-01-01'), await session(ann, one, '2021-01-02')];
   const logs = [await log(ann, one, '2021-01-01'), await log(ann, one, '2021-01-01'), await log(ann, one, '2021-01-02')];
@@ -35,7 +35,7 @@ test('the logs of a session are those of its user, workout and day; each log nam
   expect((await ann.ask(heavy, { id: apart[0] })).workoutSessions.nodes).toEqual([]);
 });
 
-test('the pages of many sessions cost one statement, found by an index', async () => {
+test('reads the logs of many sessions with as many statements as those of one', async () => {
   const eve = await fitgraph.user('eve');
   const workout = await workoutOf(eve);
   const ask = async () => (await eve.query('{ workoutSessions(first: 500) { nodes { logs { totalCount nodes { id } } } } }')).statements;

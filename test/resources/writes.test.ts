@@ -1,4 +1,4 @@
-/** What REST says to whoever writes a schedule step, a meal item or a diary entry: the recorded contract holds no writes of these three. */
+/** REST writes of schedule steps, meal items and diary entries, which the recorded contract does not cover. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
 
@@ -18,7 +18,7 @@ async function furnish(person: Person, ids: Record<string, number>): Promise<voi
 
 beforeAll(async () => {
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
-  // Ann's rows have the id 1, which `true` is taken for when a parent is looked up.
+  // Ann's rows have the id 1, because the lookup of a parent treats `true` as 1.
   await furnish(ann, own);
   await furnish(bob, other);
 });
@@ -37,7 +37,7 @@ const type = (name: string) => [`Incorrect type. Expected pk value, received ${n
 const NOT_YOURS = { status: 403, body: { detail: 'You are not allowed to do this' } };
 const NOT_FOUND = { status: 404, body: { detail: 'Not found.' } };
 
-/** A value that is sent and what is shown of it; a message is a list. */
+/** A value in the request and the value in the response; an array is an error message. */
 type Sent = [unknown, unknown];
 
 const AMOUNTS: Sent[] = [
@@ -82,12 +82,12 @@ const REFERENCES: Sent[] = [
 
 interface Resource {
   parents: string[];
-  /** The rest of a body that is good, and of what is shown of it. */
+  /** The other fields of a valid request body, and those of its response. */
   good: Record<string, unknown>;
   shown: Record<string, unknown>;
   required: string[];
   fields: Record<string, Sent[]>;
-  /** What is dropped. */
+  /** Read-only and unknown fields, which are ignored. */
   ignored: Record<string, unknown>;
 }
 
@@ -143,7 +143,7 @@ const RESOURCES: Record<string, Resource> = {
         ['2021-07-10 08:00', '2021-07-10T08:00:00+02:00'],
         ['2021-03-10T08:00:00.5', '2021-03-10T08:00:00.500000+01:00'],
         ['2021-03-10T08:00:00.1234567Z', '2021-03-10T09:00:00.123456+01:00'],
-        // Offsets that PostgreSQL would not read.
+        // Offsets that PostgreSQL does not accept.
         ['2021-03-10T08:00:00+20:00', '2021-03-09T13:00:00+01:00'],
         ['2021-03-10T08:00:00.25-2359', '2021-03-11T08:59:00.250000+01:00'],
         ['2021-10-31T02:30:00+02:00', '2021-10-31T02:30:00+02:00'],
@@ -164,7 +164,7 @@ const RESOURCES: Record<string, Resource> = {
   },
 };
 
-describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, required, fields, ignored }) => {
+describe.each(Object.entries(RESOURCES))('REST writes of %s', (name, { parents, good, shown, required, fields, ignored }) => {
   const list = `/${name}/`;
   const named = () => Object.fromEntries(parents.map((key) => [key, own[key]]));
   const body = () => ({ ...named(), ...good });
@@ -175,7 +175,7 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
     values.map(([value, back]): [string, unknown, unknown] => [key, value, back]),
   );
 
-  test.each(sent)('%s: %j', async (key, value, back) => {
+  test.each(sent)('validate the field %s: %j', async (key, value, back) => {
     const expected = Array.isArray(back)
       ? { status: 400, body: { [key]: back } }
       : { status: 201, body: { ...named(), ...shown, [key]: back, id: expect.any(Number) } };
@@ -183,7 +183,7 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
     expect({ status, body: answer }).toEqual(expected);
   });
 
-  test('what must be there, and what is dropped', async () => {
+  test('require mandatory fields and ignore read-only and unknown ones', async () => {
     expect(await ann.post(list, {})).toMatchObject({ status: 400, body: errors(required) });
     const { status, body: row } = await ann.post(list, { ...body(), ...ignored });
     expect({ status, row }).toEqual({ status: 201, row: { ...named(), ...shown, id: expect.any(Number) } });
@@ -194,13 +194,13 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
     [[], 'Invalid data. Expected a dictionary, but got list.'],
     ['"x"', 'Invalid data. Expected a dictionary, but got str.'],
     ['null', 'No data provided'],
-  ])('%j is no body', async (data, message) => {
+  ])('reject the body %j', async (data, message) => {
     const refused = { status: 400, body: { non_field_errors: [message] } };
     expect(await ann.post(list, data)).toMatchObject(refused);
     expect(await ann.patch(`${list}${await made()}/`, data)).toMatchObject(refused);
   });
 
-  test('an empty text of a form is null, or not given', async () => {
+  test('treat an empty form value as null or as omitted', async () => {
     const optional = Object.keys(shown).filter((key) => !required.includes(key) && key in fields);
     const form = new URLSearchParams({ ...(body() as Record<string, string>), ...Object.fromEntries(optional.map((key) => [key, ''])) });
     const answer = await ann.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post(list, form.toString());
@@ -208,7 +208,7 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
     expect(answer).toMatchObject({ status: 201, body: { ...named(), ...shown, ...now } });
   });
 
-  test('PUT leaves what is omitted, PATCH needs nothing, and the row is gone once', async () => {
+  test('keep fields that PUT or PATCH omits, and return 404 to other users and after DELETE', async () => {
     const id = await made();
     const path = `${list}${id}/`;
     const [field, [[first, changed]]] = Object.entries(fields)[0] as [string, Sent[] & [Sent]];
@@ -226,7 +226,7 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
     expect([(await ann.delete(path)).status, (await ann.delete(path)).status]).toEqual([204, 404]);
   });
 
-  describe.each(parents)('its %s', (key) => {
+  describe.each(parents)('in the parent field %s', (key) => {
     const everywhere = async (value: unknown, rest: object): Promise<Answer[]> => {
       const write = { ...rest, [key]: value };
       const path = `${list}${await made()}/`;
@@ -238,7 +238,7 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
       ];
     };
 
-    test('is not told apart from none where it is not yours, whatever else is wrong', async () => {
+    test('return the same 403 for a foreign and an unknown row, whatever else is invalid', async () => {
       const { [key]: id } = other;
       const foreign = [id, String(id), id! + 0.7, 999_999, '999999', 99_999_999_999, '99999999999999999999', -1, '0'];
       for (const value of foreign)
@@ -259,11 +259,11 @@ describe.each(Object.entries(RESOURCES))('%s', (name, { parents, good, shown, re
       [[1], type('list')],
       [[], type('list')],
       [{ id: 1 }, type('dict')],
-    ])('%j', async (value, messages) => {
+    ])('reject %j', async (value, messages) => {
       for (const answer of await everywhere(value, good)) expect([answer.status, answer.body[key]]).toEqual([400, messages]);
     });
 
-    test('may be named as a number, a text or a fraction, and changed for another one of yours', async () => {
+    test('accept an id as number, text or fraction, and the id of another owned row', async () => {
       for (const value of [own[key], ` ${own[key]} `, own[key]! + 0.7])
         expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: named() });
       const further: Record<string, number> = {};
