@@ -1,4 +1,4 @@
-/** Access tokens: several a user, named, for some scopes, until a moment; and what they are not for. */
+/** Access tokens: several per user, each with a name, scopes and an optional expiry. */
 import { createClient } from 'graphql-ws';
 import WebSocket from 'ws';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
@@ -23,7 +23,7 @@ const somebody = () => fitgraph.user(`user${(users += 1)}`);
 
 const holding = (owner: Person, token: string) => new Person(fitgraph.url, { id: owner.id, token });
 
-/** Somebody who comes with a new access token of the owner's. */
+/** A client with a new access token of the owner. */
 async function token(owner: Person, scopes: string[], name = scopes.join()): Promise<Person> {
   const { made } = await owner.ask(CREATE, { name, scopes });
   expect(made.errors).toEqual([]);
@@ -32,8 +32,8 @@ async function token(owner: Person, scopes: string[], name = scopes.join()): Pro
 
 const lacks = (scope: string) => ({ detail: `This token is not for that: it lacks the scope ${scope}.` });
 
-describe('making one', () => {
-  test('shows it once; the database has a hash of it alone', async () => {
+describe('createAccessToken', () => {
+  test('returns the token once and stores only its hash', async () => {
     const ann = await somebody();
     const expiresAt = '2999-01-01T00:00:00+00:00';
     const { made } = await ann.ask(CREATE, { name: ' My watch ', scopes: ['WRITE_BODY', 'READ', 'READ'], expiresAt });
@@ -47,25 +47,25 @@ describe('making one', () => {
     const rows = JSON.stringify(await fitgraph.sql('SELECT t.*, encode("digest", \'escape\') FROM "access_token" t'));
     expect(rows).not.toContain(made.token.slice(4));
     expect(await holding(ann, made.token).get('/weightentry/')).toMatchObject({ status: 200 });
-    // The API key goes on as it is.
+    // The API key is unchanged.
     expect(await fitgraph.anyone.post('/login/', { username: `user${users}`, password: PASSWORD })).toMatchObject({
       body: { token: ann.token },
     });
   });
 
   test.each([
-    ['no name', { name: ' ', scopes: ['READ'] }, 'name'],
-    ['a name too long', { name: 'n'.repeat(101), scopes: ['READ'] }, 'name'],
+    ['a blank name', { name: ' ', scopes: ['READ'] }, 'name'],
+    ['a name that is too long', { name: 'n'.repeat(101), scopes: ['READ'] }, 'name'],
     ['a NUL in the name', { name: 'a\0b', scopes: ['READ'] }, 'name'],
-    ['no scope', { name: 'a', scopes: [] }, 'scopes'],
-    ['a moment that is over', { name: 'a', scopes: ['READ'], expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
-  ])('%s is told by its field', async (_what, variables, path) => {
+    ['an empty list of scopes', { name: 'a', scopes: [] }, 'scopes'],
+    ['an expiry in the past', { name: 'a', scopes: ['READ'], expiresAt: '2020-01-01T00:00:00Z' }, 'expiresAt'],
+  ])('rejects %s at its field', async (_what, variables, path) => {
     const ann = await fitgraph.user('careless');
     const { made } = await ann.ask(CREATE, variables);
     expect(made).toMatchObject({ token: null, accessToken: null, errors: [{ path: [path], message: expect.any(String) }] });
   });
 
-  test('a name serves one token only, and there are so many of them at most, however many ask at once', async () => {
+  test('rejects a duplicate name, and more than MAX_TOKENS tokens even when created concurrently', async () => {
     const ann = await somebody();
     await token(ann, ['READ'], 'one');
     const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
@@ -77,21 +77,21 @@ describe('making one', () => {
     expect((await ann.ask(LIST)).viewer.accessTokens).toHaveLength(4);
   });
 
-  test('an unknown scope is none', async () => {
+  test('rejects an unknown scope', async () => {
     const ann = await somebody();
     expect((await ann.query(CREATE, { name: 'a', scopes: ['EVERYTHING'] })).code).toBe('BAD_USER_INPUT');
   });
 });
 
-describe('scopes', () => {
-  test('every resource that somebody owns or adds to belongs to a group', () => {
+describe('token scopes', () => {
+  test('cover every resource that users own or contribute to', () => {
     for (const entity of allEntities()) {
       const { owned, contributed, group, writes } = resourceOf(entity)!;
       expect([entity.name, group !== undefined]).toEqual([entity.name, owned || contributed !== undefined || writes.length > 0]);
     }
   });
 
-  test('REST: reading, writing, and each group for itself, with 403 as for other permissions', async () => {
+  test('restrict reads and writes over REST per group, with 403', async () => {
     const ann = await somebody();
     const entry = (await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' })).body;
     const body = { date: '2026-01-02', weight: '81.00' };
@@ -118,11 +118,11 @@ describe('scopes', () => {
     expect((await bodyWriter.get('/userprofile/')).body).toEqual(lacks('READ_ACCOUNT'));
     expect((await bodyWriter.options('/weightentry/')).body.actions).toHaveProperty('POST');
     expect((await bodyWriter.post('/weightentry/', body)).status).toBe(201);
-    // As many clients do: the whole row, its owner included.
+    // The whole row including its owner, as many clients send it.
     expect((await bodyWriter.put(`/weightentry/${entry.id}/`, { ...entry, weight: '79.00' })).status).toBe(200);
     expect((await bodyWriter.patch(`/weightentry/${entry.id}/`, { weight: '79.50' })).status).toBe(200);
     expect((await bodyWriter.delete(`/weightentry/${entry.id}/`)).status).toBe(204);
-    // What is public needs no scope, and what is not there is told as to everybody.
+    // Public data needs no scope, and other errors are independent of scopes.
     for (const person of [trainer, bodyReader]) {
       expect((await person.get('/exercise/?limit=1')).status).toBe(200);
       expect((await person.get('/ingredient/search/?term=app')).status).toBe(200);
@@ -130,7 +130,7 @@ describe('scopes', () => {
     }
   });
 
-  test('GraphQL: a typed error that names the scope, for that field alone', async () => {
+  test('restrict GraphQL per field, with an error that names the missing scope', async () => {
     const ann = await somebody();
     await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' });
     const trainer = await token(ann, ['READ_TRAINING']);
@@ -147,7 +147,7 @@ describe('scopes', () => {
     expect((await trainer.query('{ changes(types: [WORKOUT, WEIGHT_ENTRY]) { cursor } }')).errors).toMatchObject([
       { extensions: { scope: 'READ_BODY' } },
     ]);
-    // Neither by a node, nor below a public row, nor by a condition.
+    // Neither by node id nor below a public row.
     const { weightEntries } = await ann.ask('{ weightEntries { nodes { nodeId } } }');
     const node = 'query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }';
     const found = await trainer.query(node, { id: weightEntries.nodes[0].nodeId });
@@ -158,7 +158,7 @@ describe('scopes', () => {
     expect((await ann.query(create)).errors).toBeUndefined();
   });
 
-  test('what is worked out from rows of another group is worked out without them', async () => {
+  test('exclude rows of other groups from computed values', async () => {
     const ann = await somebody();
     await ann.post('/weightentry/', { date: '2026-01-01', weight: '80.00' });
     const plan = (await ann.post('/nutritionplan/', {})).body;
@@ -166,7 +166,7 @@ describe('scopes', () => {
     expect((await ann.post('/mealitem/', { meal: meal.id, ingredient: 1, order: 1, amount: '100' })).status).toBe(201);
     const nutritionist = await token(ann, ['READ_NUTRITION']);
     const path = `/nutritionplan/${plan.id}/nutritional_values/`;
-    // Twice, because what was worked out is kept.
+    // Twice, because computed values are cached.
     for (const _time of [1, 2]) {
       const [whole, part] = [await ann.get(path), await nutritionist.get(path)];
       expect(part.body.total).toEqual(whole.body.total);
@@ -175,7 +175,7 @@ describe('scopes', () => {
     }
   });
 
-  test('uploads', async () => {
+  test('restrict uploads over REST and GraphQL', async () => {
     const ann = await somebody();
     const [{ id: base }] = (await fitgraph.sql('SELECT "id" FROM "exercise_base" LIMIT 1')) as [{ id: number }];
     const form = async () => {
@@ -207,7 +207,7 @@ describe('scopes', () => {
     expect(made.body).toMatchObject({ data: { createExerciseImage: { errors: [] } } });
   });
 
-  test('subscriptions, over events and WebSockets', async () => {
+  test('restrict subscriptions over server-sent events and WebSockets', async () => {
     const ann = await somebody();
     const trainer = await token(ann, ['READ_TRAINING']);
     const stream = async (query: string) => {
@@ -239,7 +239,7 @@ describe('scopes', () => {
     await client.dispose();
   });
 
-  test('an answer that is kept for an Idempotency-Key is for who may do the same', async () => {
+  test('restrict the responses stored for an Idempotency-Key', async () => {
     const ann = await somebody();
     const body = { date: '2026-03-01', weight: '80.00' };
     const query = 'mutation { createWeightEntry(input: { date: "2026-03-02", weight: "80" }) { weightEntry { id } } }';
@@ -259,7 +259,7 @@ describe('scopes', () => {
     expect([first.status, second.text]).toEqual([201, first.text]);
   });
 
-  test('no scope is for passwords, tokens and sessions', async () => {
+  test('never include passwords, tokens or sessions', async () => {
     const ann = await somebody();
     const writer = await token(ann, ['WRITE']);
     for (const query of [
@@ -277,7 +277,7 @@ describe('scopes', () => {
     expect((await writer.query('{ viewer { username } }')).errors).toBeUndefined();
   });
 
-  test('a superuser reviews with a token for the catalogue only', async () => {
+  test('show unreviewed exercises to a superuser only with READ_CATALOGUE', async () => {
     const boss = await fitgraph.user('boss', { isSuperuser: true });
     const [{ id }] = (await fitgraph.sql(
       `UPDATE "exercise" SET "status" = '1' WHERE "id" = (SELECT max("id") FROM "exercise") RETURNING "id"`,
@@ -289,10 +289,10 @@ describe('scopes', () => {
   });
 });
 
-describe('the end of one', () => {
+describe('an access token', () => {
   const works = async (person: Person) => (await person.get('/weightentry/')).status === 200;
 
-  test('revoked singly or all at once; of others nothing is touched', async () => {
+  test('is revoked alone or with all others, without affecting other users', async () => {
     const [ann, bob] = [await somebody(), await somebody()];
     const [one, two, three] = [await token(ann, ['READ'], '1'), await token(ann, ['READ'], '2'), await token(ann, ['READ'], '3')];
     const bobs = await token(bob, ['READ']);
@@ -309,7 +309,7 @@ describe('the end of one', () => {
     expect([await works(two), await works(three), await works(bobs), await works(ann)]).toEqual([false, false, true, true]);
   });
 
-  test('once it expires', async () => {
+  test('is rejected once it expires', async () => {
     const ann = await somebody();
     const watch = await token(ann, ['READ']);
     await fitgraph.sql(`UPDATE "access_token" SET "expires_at" = now() WHERE "user_id" = $1`, [ann.id]);
@@ -321,7 +321,7 @@ describe('the end of one', () => {
     expect((await ann.ask(LIST)).viewer.accessTokens).toMatchObject([{ name: 'new' }]);
   });
 
-  test('with the password, whoever sets it, and as long as the account is locked', async () => {
+  test('is revoked by a new password and suspended while the account is locked', async () => {
     const ann = await somebody();
     const session = fitgraph.database.session();
     const watch = await token(ann, ['READ']);
@@ -333,7 +333,7 @@ describe('the end of one', () => {
     expect(await works(watch)).toBe(false);
   });
 
-  test('a login that renews the hash of an imported password ends none', async () => {
+  test('is not revoked by a login that renews the hash of an imported password', async () => {
     const ann = await somebody();
     const watch = await token(ann, ['READ']);
     // Of PASSWORD, with one iteration.
@@ -346,7 +346,7 @@ describe('the end of one', () => {
     expect(await works(watch)).toBe(true);
   });
 
-  test('a subscription ends with its token', async () => {
+  test('ends its subscriptions when it is revoked', async () => {
     const ann = await somebody();
     const watch = await token(ann, ['READ']);
     const client = createClient({
@@ -364,13 +364,13 @@ describe('the end of one', () => {
   });
 });
 
-test('the last use is noted once in a while, however many requests there are', async () => {
+test('updates lastUsedAt only after a while, not on every request', async () => {
   const ann = await somebody();
   const watch = await token(ann, ['READ']);
   const used = async () => (await ann.ask(LIST)).viewer.accessTokens[0].lastUsedAt as string | null;
   expect(await used()).toBeNull();
   await Promise.all(Array.from({ length: 10 }, () => watch.get('/weightentry/')));
-  await until('it is noted', async () => (await used()) !== null);
+  await until('lastUsedAt is set', async () => (await used()) !== null);
   const xmin = async () => (await fitgraph.sql('SELECT xmin::text FROM "access_token" WHERE "user_id" = $1', [ann.id]))[0]!.xmin;
   const before = await xmin();
   for (let time = 0; time < 5; time += 1) await watch.get('/weightentry/');
@@ -378,17 +378,17 @@ test('the last use is noted once in a while, however many requests there are', a
   await fitgraph.sql(`UPDATE "access_token" SET "last_used_at" = now() - interval '11 minutes' WHERE "user_id" = $1`, [ann.id]);
   const stale = await used();
   await watch.get('/weightentry/');
-  await until('it is noted again', async () => (await used()) !== stale);
+  await until('lastUsedAt is updated', async () => (await used()) !== stale);
 });
 
-test('a request with an access token costs as many statements as one with the API key', async () => {
+test('needs as many statements with an access token as with the API key', async () => {
   const ann = await somebody();
   const watch = await token(ann, ['READ']);
   await watch.get('/weightentry/');
   expect((await watch.get('/weightentry/')).statements).toBe((await ann.get('/weightentry/')).statements);
 });
 
-test('endSessions signs all browsers out, and leaves tokens', async () => {
+test('ends all browser sessions on endSessions and keeps access tokens', async () => {
   const ann = await somebody();
   const visitors = [new Visitor(fitgraph.url), new Visitor(fitgraph.url)];
   for (const visitor of visitors) await visitor.signIn(`user${users}`);

@@ -1,4 +1,4 @@
-/** What a new password ends, by whichever way it is set, and what a hash that a login renews does not. */
+/** A new password revokes the token and all browser sessions; renewing a hash at login revokes nothing. */
 import { pbkdf2Sync } from 'node:crypto';
 import { setPassword, getOrCreateToken } from '../../src/auth/accounts';
 import { Sessions } from '../../src/auth/sessions';
@@ -18,7 +18,7 @@ const hashOf = async ({ id }: Person) => (await fitgraph.sql('SELECT "password" 
 const setHash = (person: Person, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "id" = $1', [person.id, hash]);
 
-/** A browser that is signed in, whatever the password is. */
+/** Starts a browser session without a password; the returned function checks whether it is still signed in. */
 async function browserOf({ id }: Person): Promise<() => Promise<boolean>> {
   const session = await new Sessions(fitgraph.vault).start(id, fitgraph.database.session());
   const visitor = new Visitor(fitgraph.url, { Cookie: `fitgraph=${session}` });
@@ -31,7 +31,7 @@ async function somebody(): Promise<{ person: Person; username: string }> {
   return { person: await fitgraph.user(username), username };
 }
 
-/** As an import leaves somebody: with a hash of another kind, a token and perhaps a browser. */
+/** A user as after an import: with a hash of another kind, a token and a browser session. */
 async function importedPerson() {
   const { person, username } = await somebody();
   await setHash(person, imported(PASSWORD));
@@ -39,15 +39,15 @@ async function importedPerson() {
   return { person, username, token, isSignedIn: await browserOf(person) };
 }
 
-describe('a new password ends the token and all browsers', () => {
+describe('the token and browser sessions of a user', () => {
   test.each<[string, (person: Person) => Promise<unknown>]>([
     ['set by an operator', ({ id }) => setPassword(id, NEXT, fitgraph.database.session())],
     ['written into the database', (person) => setHash(person, imported(NEXT))],
     [
-      'changed by GraphQL with the token',
+      'changed over GraphQL with the token',
       (person) => person.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`),
     ],
-  ])('%s', async (_way, set) => {
+  ])('are revoked when the password is %s', async (_way, set) => {
     const { person, username } = await somebody();
     const isSignedIn = await browserOf(person);
     const { person: other } = await somebody();
@@ -60,7 +60,7 @@ describe('a new password ends the token and all browsers', () => {
     expect([body.token === person.token, await works(body.token)]).toEqual([false, true]);
   });
 
-  test('also where the old one was imported', async () => {
+  test('are revoked when an imported password is changed', async () => {
     const { person, token, isSignedIn } = await importedPerson();
     const there = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
     await there.ask(`mutation { changePassword(oldPassword: "${PASSWORD}", newPassword: "${NEXT}") { token } }`);
@@ -68,7 +68,7 @@ describe('a new password ends the token and all browsers', () => {
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
   });
 
-  test('a user who is locked out keeps the token for when they are let in again', async () => {
+  test('are invalid while the account is locked, and only the token works afterwards', async () => {
     const { person } = await somebody();
     const isSignedIn = await browserOf(person);
     const lock = (active: boolean) => fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [person.id, active]);
@@ -80,17 +80,17 @@ describe('a new password ends the token and all browsers', () => {
 });
 
 describe('a login that renews an imported hash', () => {
-  test('over REST ends nothing', async () => {
+  test('over REST revokes nothing', async () => {
     const { person, username, token, isSignedIn } = await importedPerson();
     expect(await login(username, PASSWORD)).toMatchObject({ status: 200, body: { token } });
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
     expect([await works(token), await isSignedIn()]).toEqual([true, true]);
-    // What a login says holds for its statement alone.
+    // The exemption of a login applies only to its own statement.
     await setHash(person, imported(NEXT));
     expect([await works(token), await isSignedIn()]).toEqual([false, false]);
   });
 
-  test('in a browser ends nothing', async () => {
+  test('in a browser revokes nothing', async () => {
     const { username, token, isSignedIn } = await importedPerson();
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn(username);
@@ -98,7 +98,7 @@ describe('a login that renews an imported hash', () => {
     expect([await works(token), await isSignedIn()]).toEqual([true, true]);
   });
 
-  test('several at once all succeed', async () => {
+  test('succeeds several times concurrently', async () => {
     const { username, token, isSignedIn } = await importedPerson();
     const answers = await Promise.all(Array.from({ length: 4 }, () => login(username, PASSWORD)));
     expect(answers.map(({ body }) => body)).toEqual(Array<object>(4).fill({ token }));
@@ -107,9 +107,9 @@ describe('a login that renews an imported hash', () => {
 });
 
 test.each([
-  ['its own kind', (person: Person) => hashOf(person)],
-  ['an imported one', async () => imported(PASSWORD)],
-])('a login with the old password that is still being checked while it changes fails: a hash of %s', async (_kind, hash) => {
+  ['argon2id hash', (person: Person) => hashOf(person)],
+  ['imported hash', async () => imported(PASSWORD)],
+])('rejects a login with the old password when the password changes meanwhile (%s)', async (_kind, hash) => {
   const { person, username } = await somebody();
   await setHash(person, await hash(person));
   const changing = await fitgraph.database.pool.connect();

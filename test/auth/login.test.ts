@@ -1,11 +1,11 @@
-/** Signing in: what is refused how, and how often one may try. */
+/** Login: validation, errors and rate limits. */
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
 const fitgraph = fitgraphForThisFile({ environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
 const UNKNOWN = { status: 401, body: { detail: 'Username or password unknown' } };
 
-/** Every test has an address of its own, so that none uses up another's tries. */
+/** Each test has its own address, so that tests do not share rate limits. */
 let address = 0;
 let somebody: Person;
 beforeEach(() => {
@@ -14,7 +14,7 @@ beforeEach(() => {
 
 const login = (username: unknown, password: unknown, from = somebody) => from.post('/login/', { username, password });
 
-test('a wrong name and a wrong password are the same 401', async () => {
+test('returns the same 401 for a wrong name and a wrong password', async () => {
   await fitgraph.user('ann');
   expect(await login('nobody', PASSWORD)).toMatchObject(UNKNOWN);
   const wrong = await login('ann', `${PASSWORD}!`);
@@ -23,12 +23,12 @@ test('a wrong name and a wrong password are the same 401', async () => {
   expect(await login('Ann', PASSWORD)).toMatchObject(UNKNOWN);
 });
 
-test('blanks around the password do not count', async () => {
+test('ignores blanks around the password', async () => {
   const { token } = await fitgraph.user('ann');
   expect(await login('ann', `  ${PASSWORD} `)).toMatchObject({ status: 200, body: { token } });
 });
 
-test('what is missing or no text is said field by field', async () => {
+test('reports missing and invalid fields by name', async () => {
   const required = ['This field is required.'];
   expect(await somebody.post('/login/', {})).toMatchObject({ status: 400, body: { username: required, password: required } });
   expect(await login(null, '')).toMatchObject({
@@ -39,14 +39,14 @@ test('what is missing or no text is said field by field', async () => {
   expect((await login('ann', 'short')).body).toEqual({ password: ['Ensure this field has at least 8 characters.'] });
 });
 
-test('a form does as well', async () => {
+test('accepts a form-encoded login', async () => {
   const { token } = await fitgraph.user('ann');
   const form = new URLSearchParams({ username: 'ann', password: PASSWORD }).toString();
   const answer = await somebody.sending({ 'Content-Type': 'application/x-www-form-urlencoded' }).post('/login/', form);
   expect(answer).toMatchObject({ status: 200, body: { token } });
 });
 
-test('GraphQL signs in as well', async () => {
+test('signs in and reports errors over GraphQL', async () => {
   const { token } = await fitgraph.user('ann');
   const document = 'mutation ($password: String!) { login(username: "ann", password: $password) { token errors { path code message } } }';
   expect(await somebody.ask(document, { password: PASSWORD })).toEqual({ login: { token, errors: [] } });
@@ -61,17 +61,17 @@ test('GraphQL signs in as well', async () => {
   });
 });
 
-test('a right password uses up no try', async () => {
+test('does not count successful logins as attempts', async () => {
   await fitgraph.user('ann');
   for (let run = 0; run < 14; run += 1) expect((await login('ann', PASSWORD)).status).toBe(200);
 });
 
-describe('after too many tries', () => {
+describe('too many failed logins', () => {
   const exhaust = async (username: string, from: Person) => {
     for (let tries = 0; tries < 5; tries += 1) expect((await login(username, 'wrong password', from)).status).toBe(401);
   };
 
-  test('even the right password has to wait', async () => {
+  test('block even the right password, with 429 and Retry-After', async () => {
     await fitgraph.user('ann');
     await exhaust('ann', somebody);
     const answer = await login('ann', PASSWORD);
@@ -87,7 +87,7 @@ describe('after too many tries', () => {
     expect(graphql.errors![0]!.extensions.retryAfter).toBeGreaterThan(50);
   });
 
-  test('another name from there and the same name from elsewhere may still try', async () => {
+  test('block neither other names from the same address nor the same name from another address', async () => {
     await fitgraph.user('ann');
     await fitgraph.user('bob');
     await exhaust('ann', somebody);
@@ -96,7 +96,7 @@ describe('after too many tries', () => {
     expect((await login('ann', PASSWORD, elsewhere)).status).toBe(200);
   });
 
-  test('all instances on the database count together', async () => {
+  test('are counted across all instances on a database', async () => {
     await fitgraph.user('ann');
     const other = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '5/min', TRUSTED_PROXIES: '127.0.0.1,::1' } });
     try {
@@ -111,7 +111,7 @@ describe('after too many tries', () => {
   });
 });
 
-describe('with many names', () => {
+describe('failed logins with many names', () => {
   const spray = async (addresses: (index: number) => string) => {
     for (let index = 0; index < 60; index += 1) {
       const from = fitgraph.anyone.sending({ 'X-Forwarded-For': addresses(index) });
@@ -122,19 +122,19 @@ describe('with many names', () => {
     return { guesses: 60 };
   };
 
-  test('an address may fail ten times as often, in ten times as long', async () => {
+  test('are limited per address to ten times as many in ten times as long', async () => {
     const { guesses, retryAfter } = await spray(() => '10.3.0.1');
     expect(guesses).toBe(50);
     expect(retryAfter).toBeGreaterThan(500);
   });
 
-  test('all addresses of a /64 network of IPv6 are one', async () => {
+  test('are counted together for all addresses of an IPv6 /64 network', async () => {
     expect((await spray((index) => `2001:db8:1:2:${index.toString(16)}::${index}`)).guesses).toBe(50);
     const other = fitgraph.anyone.sending({ 'X-Forwarded-For': '2001:db8:1:3::1' });
     expect((await login('name', 'wrong password', other)).status).toBe(401);
   });
 
-  test('those who sign in are not counted', async () => {
+  test('do not include successful logins', async () => {
     await fitgraph.user('ann');
     const from = (index: number) => fitgraph.anyone.sending({ 'X-Forwarded-For': `2001:db8:2:2::${index}` });
     for (let index = 0; index < 60; index += 1) {
@@ -148,7 +148,7 @@ describe('with many names', () => {
     }
   });
 
-  test('from many addresses there is a limit over all', async () => {
+  test('are limited in total when they come from many addresses', async () => {
     const few = await Fitgraph.start({
       beside: fitgraph,
       environment: { LOGIN_RATE: '5/min', LOGIN_RATE_TOTAL: '8/min', TRUSTED_PROXIES: '127.0.0.1,::1' },
@@ -165,7 +165,7 @@ describe('with many names', () => {
   });
 });
 
-test('an address that nobody vouches for is not believed', async () => {
+test('ignores X-Forwarded-For when no proxy is trusted', async () => {
   const open = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '2/min' } });
   try {
     const statuses: number[] = [];

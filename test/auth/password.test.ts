@@ -24,7 +24,7 @@ const TOKEN = /^[0-9a-f]{40}$/;
 const CHANGED = { token: expect.stringMatching(TOKEN), errors: [] };
 
 describe('changePassword', () => {
-  test('the new password signs in, the old one does no more, and the token is a new one', async () => {
+  test('replaces the password and the token', async () => {
     const person = await somebody();
     const { answer } = (await change(person, PASSWORD, NEXT)).data;
     expect(answer).toEqual(CHANGED);
@@ -35,42 +35,47 @@ describe('changePassword', () => {
     expect(row!.password).toMatch(/^\$argon2id\$/);
   });
 
-  test('blanks around count as little as at a login', async () => {
+  test('ignores surrounding blanks, like a login', async () => {
     const person = await somebody();
     expect((await change(person, ` ${PASSWORD}  `, `  ${NEXT} `)).data.answer.token).toMatch(TOKEN);
     expect([await signsIn(NEXT), await signsIn(` ${NEXT}`)]).toEqual([true, true]);
   });
 
   test.each([
-    ['a wrong old one', 'wrong password', NEXT, [WRONG]],
-    ['a short new one', PASSWORD, ' 1234567 ', [SHORT]],
-    ['digits alone', PASSWORD, '1234567890', [{ path: ['newPassword'], message: 'The password must not consist of digits alone.' }]],
+    ['a wrong old password', 'wrong password', NEXT, [WRONG]],
+    ['a short new password', PASSWORD, ' 1234567 ', [SHORT]],
     [
-      'too long a new one',
+      'a new password of digits only',
+      PASSWORD,
+      '1234567890',
+      [{ path: ['newPassword'], message: 'The password must not consist of digits alone.' }],
+    ],
+    [
+      'a new password that is too long',
       PASSWORD,
       'x'.repeat(1001),
       [{ path: ['newPassword'], message: 'The password must have no more than 1000 characters.' }],
     ],
-    ['both wrong', 'wrong password', 'short', [WRONG, SHORT]],
-    ['an empty old one', '', NEXT, [WRONG]],
-    ['one with a NUL', 'a\0b', NEXT, [WRONG]],
-  ])('%s is told, and nothing changes', async (_what, old, next, errors) => {
+    ['a wrong old and a short new password', 'wrong password', 'short', [WRONG, SHORT]],
+    ['an empty old password', '', NEXT, [WRONG]],
+    ['an old password with a NUL', 'a\0b', NEXT, [WRONG]],
+  ])('reports %s and changes nothing', async (_what, old, next, errors) => {
     const person = await somebody();
     expect((await change(person, old, next)).data.answer).toEqual({ token: null, errors });
     expect([await signsIn(PASSWORD), await works(person.token)]).toEqual([true, true]);
   });
 
-  test('nobody has no password', async () => {
+  test('rejects anonymous clients', async () => {
     expect((await change(fitgraph.anyone, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
   });
 
-  test('a user who is locked out changes nothing', async () => {
+  test('rejects an inactive user', async () => {
     const person = await somebody();
     await fitgraph.sql('UPDATE "user_account" SET "is_active" = false WHERE "id" = $1', [person.id]);
     expect((await change(person, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
   });
 
-  test('of two at once that know the old one, one wins', async () => {
+  test('accepts exactly one of two concurrent changes', async () => {
     const person = await somebody();
     const answers = await Promise.all([`${NEXT} 1`, `${NEXT} 2`].map((next) => change(person, PASSWORD, next)));
     expect(answers.map(({ data }) => data.answer.token !== null).sort()).toEqual([false, true]);
@@ -80,14 +85,14 @@ describe('changePassword', () => {
     expect(await signsIn(`${NEXT} ${winner}`)).toBe(true);
   });
 
-  test('it may stand once in an operation', async () => {
+  test('is rejected when it occurs twice in an operation', async () => {
     const one = `changePassword(oldPassword: "a", newPassword: "b") { token }`;
     const { errors } = await (await somebody()).query(`mutation { a: ${one} b: ${one} }`);
     expect(errors![0]!.message).toContain('once in an operation');
   });
 });
 
-describe('in a browser', () => {
+describe('browser sessions', () => {
   const signedIn = async () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn(name());
@@ -97,7 +102,7 @@ describe('in a browser', () => {
   const ask = async (visitor: Visitor, query: string, variables: object, headers: Record<string, string>) =>
     visitor.json('POST', '/graphql', { query, variables }, headers);
 
-  test('sessions elsewhere end, the present one stays', async () => {
+  test('other than the current one end when a browser changes the password', async () => {
     const { token: old } = await somebody();
     const [here, there] = [await signedIn(), await signedIn()];
     const others = new Visitor(fitgraph.url);
@@ -114,21 +119,21 @@ describe('in a browser', () => {
     expect([await isSignedIn(here), await isSignedIn(there), await isSignedIn(others)]).toEqual([true, false, true]);
   });
 
-  test('a wrong password ends none', async () => {
+  test('stay signed in when the old password is wrong', async () => {
     await somebody();
     const [here, there] = [await signedIn(), await signedIn()];
     await ask(here, CHANGE, { old: 'wrong password', new: NEXT }, { 'X-CSRFToken': await here.csrfToken() });
     expect([await isSignedIn(here), await isSignedIn(there)]).toEqual([true, true]);
   });
 
-  test('by token all sessions end', async () => {
+  test('all end when an API client changes the password', async () => {
     const person = await somebody();
     const here = await signedIn();
     await change(person, PASSWORD, NEXT);
     expect(await isSignedIn(here)).toBe(false);
   });
 
-  test('a token replaced from a browser leaves it signed in', async () => {
+  test('stay signed in when the browser replaces the token', async () => {
     const { token: old } = await somebody();
     const here = await signedIn();
     expect((await ask(here, REPLACE, {}, {})).status).toBe(403);
@@ -139,8 +144,8 @@ describe('in a browser', () => {
   });
 });
 
-describe('after too many tries', () => {
-  test('even the right password has to wait, here and at a login', async () => {
+describe('too many failed attempts', () => {
+  test('block even the right password, for changePassword and for logins', async () => {
     const person = await somebody();
     const strict = await Fitgraph.start({ beside: fitgraph, environment: { LOGIN_RATE: '3/min' } });
     try {
@@ -157,7 +162,7 @@ describe('after too many tries', () => {
 });
 
 describe('replaceToken', () => {
-  test('the new token works and is that of the next login; the old one does no more', async () => {
+  test('replaces the old token, also for the next login', async () => {
     const { token: old } = await somebody();
     const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${old}` }).ask(REPLACE)).answer;
     expect(token).toMatch(/^[0-9a-f]{40}$/);
@@ -165,9 +170,9 @@ describe('replaceToken', () => {
     expect((await fitgraph.anyone.post('/login/', { username: name(), password: PASSWORD })).body).toEqual({ token });
   });
 
-  test('nobody has none', async () => expect((await fitgraph.anyone.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
+  test('rejects anonymous clients', async () => expect((await fitgraph.anyone.query(REPLACE)).code).toBe('UNAUTHENTICATED'));
 
-  test('of two requests with the same token one gets a new one', async () => {
+  test('succeeds for exactly one of two concurrent requests', async () => {
     const person = await somebody();
     const answers = await Promise.all([person.query(REPLACE), person.query(REPLACE)]);
     const tokens = answers.flatMap(({ data }) => data?.answer?.token ?? []);
@@ -176,26 +181,26 @@ describe('replaceToken', () => {
   });
 });
 
-describe('what the database keeps of an Idempotency-Key', () => {
+describe('the stored record of an Idempotency-Key', () => {
   const kept = async (key: string) => (await fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]))[0]!;
   const texts = (row: Record<string, any>) =>
     Object.values(row).map((value) =>
       Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : JSON.stringify(value),
     );
 
-  test('is neither the token nor anything that a guess of the password could be held against', async () => {
+  test('contains no token and no password, and its request hash depends on SECRET_KEY', async () => {
     const person = await somebody();
     const keyed = person.sending({ 'Idempotency-Key': 'secret-change' });
     expect((await change(keyed, PASSWORD, NEXT)).data.answer.token).toMatch(TOKEN);
-    // The former token does not get the answer with the new one.
+    // The old token does not receive the response with the new one.
     expect((await change(keyed, PASSWORD, NEXT)).code).toBe('UNAUTHENTICATED');
     const { token } = (await fitgraph.anyone.post('/login/', { username: name(), password: NEXT })).body;
-    // Sent again it is answered again, and not refused because the password is another one now.
+    // A retry with the new token receives the same response, although the password has changed.
     const renewed = fitgraph.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-change' });
     expect((await change(renewed, PASSWORD, NEXT)).data.answer).toEqual({ token, errors: [] });
     const row = await kept('secret-change');
     for (const secret of [PASSWORD, NEXT, token, Buffer.from(token).toString('hex')]) expect(texts(row).join(' ')).not.toContain(secret);
-    // Under another SECRET_KEY the same request looks otherwise.
+    // Another SECRET_KEY gives the same request a different hash.
     const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
     try {
       const there = other.anyone.sending({ Authorization: `Token ${token}`, 'Idempotency-Key': 'secret-there' });
@@ -207,7 +212,7 @@ describe('what the database keeps of an Idempotency-Key', () => {
     }
   });
 
-  test('the former token does not get the answer with the new one', async () => {
+  test('contains no token and is not returned to the old token', async () => {
     const { token: old } = await somebody();
     const keyed = fitgraph.anyone.sending({ Authorization: `Token ${old}`, 'Idempotency-Key': 'secret-token' });
     const { token } = (await keyed.ask(REPLACE)).answer;
@@ -218,7 +223,7 @@ describe('what the database keeps of an Idempotency-Key', () => {
   });
 });
 
-test('the log has no password and no token', async () => {
+test('logs neither passwords nor tokens', async () => {
   const person = await somebody();
   const { token: next } = (await change(person, PASSWORD, NEXT)).data.answer;
   const { token } = (await fitgraph.anyone.sending({ Authorization: `Token ${next}` }).ask(REPLACE)).answer;

@@ -1,4 +1,4 @@
-/** Passwords: hashed, checked, replaced where the hash is an old one. */
+/** Password hashing, verification and rules. */
 import { pbkdf2Sync } from 'node:crypto';
 import { checkPassword } from '../../src/auth/accounts';
 import { hashPassword, verifyPassword } from '../../src/auth/passwords';
@@ -6,7 +6,7 @@ import { hashPassword, verifyPassword } from '../../src/auth/passwords';
 const django = (password: string, iterations = 1000, salt = 'abcdefgh') =>
   `pbkdf2_sha256$${iterations}$${salt}$${pbkdf2Sync(password, salt, iterations, 32, 'sha256').toString('base64')}`;
 
-test('a new hash is argon2id, never the same twice, and fits its password alone', async () => {
+test('hashes with argon2id and a random salt, and verifies only the right password', async () => {
   const [one, two] = await Promise.all([hashPassword('correct horse'), hashPassword('correct horse')]);
   expect(one).toMatch(/^\$argon2id\$/);
   expect(one).not.toBe(two);
@@ -14,28 +14,28 @@ test('a new hash is argon2id, never the same twice, and fits its password alone'
   expect(await verifyPassword(one, 'correct horsf')).toEqual({ valid: false, outdated: false });
 });
 
-test('an imported hash fits too, and is to be replaced', async () => {
+test('verifies an imported hash and reports it as outdated', async () => {
   expect(await verifyPassword(django('correct horse'), 'correct horse')).toEqual({ valid: true, outdated: true });
   expect(await verifyPassword(django('correct horse'), 'wrong horse')).toMatchObject({ valid: false });
 });
 
 test.each([
-  ['nobody', undefined],
+  ['an unknown user', undefined],
   ['an unusable password', '!abcdef'],
   ['an empty hash', ''],
-  ['plain text', 'correct horse'],
-  ['another algorithm', 'md5$salt$0123'],
-  ['no iterations', 'pbkdf2_sha256$x$salt$AAAA'],
-  ['a short digest', 'pbkdf2_sha256$1000$salt$AAAA'],
-  ['missing parts', 'pbkdf2_sha256$1000'],
-])('%s has no password that fits', async (_what, stored) => {
+  ['a password in plain text', 'correct horse'],
+  ['a hash of another algorithm', 'md5$salt$0123'],
+  ['a hash without iterations', 'pbkdf2_sha256$x$salt$AAAA'],
+  ['a hash with a short digest', 'pbkdf2_sha256$1000$salt$AAAA'],
+  ['a hash with missing parts', 'pbkdf2_sha256$1000'],
+])('verifies no password for %s', async (_what, stored) => {
   expect(await verifyPassword(stored, 'correct horse')).toMatchObject({ valid: false });
 });
 
-test.each(['1234567', '', '12345678', '00000000000000'])('%j is no password to set', (password) => {
+test.each(['1234567', '', '12345678', '00000000000000'])('rejects %j as a new password', (password) => {
   expect(() => checkPassword(password)).toThrow(/password must/);
 });
 
-test('eight characters with a letter among them are one', () => {
+test('accepts eight characters that include a letter', () => {
   expect(() => checkPassword('1234567a')).not.toThrow();
 });

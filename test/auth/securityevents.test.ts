@@ -1,4 +1,4 @@
-/** The audit log: what is noted, for whom, how much of it, and that nobody changes it. */
+/** The audit log: recorded events, access, rate limits, immutability and retention. */
 import { EventRetention } from '../../src/auth/securityevents';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -20,7 +20,7 @@ const failuresFrom = (address: string) =>
     address,
   ]);
 
-test('what happens to an account, with addresses, newest first', async () => {
+test('records the security events of an account with addresses, newest first', async () => {
   const name = nextName();
   const ann = (await fitgraph.user(name)).sending({ 'X-Forwarded-For': '198.51.100.7' });
   expect((await login(name, 'a wrong password', '203.0.113.9')).status).toBe(401);
@@ -53,7 +53,7 @@ test('what happens to an account, with addresses, newest first', async () => {
   expect(JSON.stringify(await fitgraph.sql('SELECT * FROM "security_event"'))).not.toMatch(/password"|fgt_|wrong/);
 });
 
-test('everybody sees only what happened to them, and pages of it', async () => {
+test('shows users only their own events, in pages', async () => {
   const [name, other] = [nextName(), nextName()];
   const [ann, bob] = [await fitgraph.user(name), await fitgraph.user(other)];
   for (let time = 0; time < 5; time += 1) await login(name, PASSWORD, `192.0.2.${time}`);
@@ -77,7 +77,7 @@ test('everybody sees only what happened to them, and pages of it', async () => {
     expect((await ann.query(page, variables)).code).toBe('BAD_USER_INPUT');
 });
 
-test('an account that got the id of another one sees nothing of that one', async () => {
+test('hides the events of a former account with the same id', async () => {
   const name = nextName();
   const ann = await fitgraph.user(name);
   await fitgraph.sql(
@@ -89,32 +89,32 @@ test('an account that got the id of another one sees nothing of that one', async
   expect((await ann.ask(EVENTS)).viewer.securityEvents).toMatchObject({ totalCount: 1, nodes: [{ address: '192.0.2.1' }] });
 });
 
-describe('nobody fills the disk', () => {
-  test('failures from one address are noted so often an hour, and the last one says so', async () => {
+describe('the number of audit events', () => {
+  test('is limited for failed logins per address and hour, and the last event is marked', async () => {
     const name = nextName();
     const ann = await fitgraph.user(name);
     const address = '203.0.113.77';
-    // Names that there are, and names that there are not.
+    // Existing and unknown names.
     for (let time = 0; time < 30; time += 1)
       expect((await login(time % 2 ? name : 'nobody', 'a wrong password', address)).status).toBe(401);
     const noted = await failuresFrom(address);
     expect(noted.map(({ is_last }) => is_last)).toEqual([...Array<boolean>(19).fill(false), true]);
     expect(noted.filter(({ user_id }) => user_id === null)).toHaveLength(10);
-    // Who has the password is noted all the same, and so is another address.
+    // Successful logins and other addresses are still recorded.
     expect((await login(name, PASSWORD, address)).status).toBe(200);
     expect((await login(name, 'a wrong password', '203.0.113.78')).status).toBe(401);
     expect((await kindsOf(ann)).slice(0, 2)).toEqual(['SIGN_IN_FAILED', 'SIGNED_IN']);
     expect((await eventsOf(ann)).filter(({ wasTruncated }) => wasTruncated)).toHaveLength(1);
   });
 
-  test('failures from everywhere too', async () => {
+  test('is limited for failed logins from all addresses together', async () => {
     const before = `INSERT INTO "security_event" ("kind", "address") SELECT 'SIGN_IN_FAILED', '198.18.0.' || n FROM generate_series(1, 200) n`;
     await fitgraph.sql(before);
     expect((await login('nobody', 'a wrong password', '203.0.113.200')).status).toBe(401);
     expect(await failuresFrom('203.0.113.200')).toEqual([]);
   });
 
-  test('what users do is noted so often, and does not happen unnoted', async () => {
+  test('is limited per user, and further actions are rejected instead of not being recorded', async () => {
     const ann = await fitgraph.user(nextName());
     const many = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'ACCESS_TOKEN_CREATED', $1::int FROM generate_series(1, 59)`;
     await fitgraph.sql(many, [ann.id]);
@@ -129,13 +129,13 @@ describe('nobody fills the disk', () => {
   });
 });
 
-describe('the database keeps what is in it', () => {
+describe('a row of the audit log', () => {
   test.each([
-    ['changed', `UPDATE "security_event" SET "address" = NULL`],
+    ['updated', `UPDATE "security_event" SET "address" = NULL`],
     ['deleted', `DELETE FROM "security_event"`],
-    ['emptied', `TRUNCATE "security_event"`],
-    ['emptied with all accounts', `TRUNCATE "user_account", "security_event" CASCADE`],
-  ])('it cannot be %s', async (_what, statement) => {
+    ['truncated', `TRUNCATE "security_event"`],
+    ['truncated together with all accounts', `TRUNCATE "user_account", "security_event" CASCADE`],
+  ])('cannot be %s', async (_what, statement) => {
     await fitgraph.sql(`INSERT INTO "security_event" ("kind") VALUES ('COMMAND')`);
     const count = () => fitgraph.sql('SELECT count(*) FROM "security_event"');
     const before = await count();
@@ -143,7 +143,7 @@ describe('the database keeps what is in it', () => {
     expect(await count()).toEqual(before);
   });
 
-  test('until it is as old as it is kept, a month at least', async () => {
+  test('is deleted only after the retention period, which is at least 30 days', async () => {
     await fitgraph.sql(
       `INSERT INTO "security_event" ("kind", "detail", "at") SELECT 'COMMAND', d || ' days', now() - d * interval '1 day' FROM unnest(ARRAY[29, 31, 100]) d`,
     );

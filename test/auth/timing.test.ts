@@ -1,4 +1,4 @@
-/** How long a wrong password takes tells nothing about the name. */
+/** The time of a failed login does not reveal whether the name exists. */
 import { pbkdf2Sync } from 'node:crypto';
 import { setActive } from '../../src/auth/accounts';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -8,16 +8,16 @@ const fitgraph = fitgraphForThisFile();
 const ROUNDS = 15;
 const ATTEMPTS = 10;
 const ALIKE = 1.5;
-/** As a reference service of that time made them. */
+/** PBKDF2 iterations of the reference service. */
 const ITERATIONS = 260_000;
 const HASH = pbkdf2Sync(PASSWORD, 'salt', ITERATIONS, 32, 'sha256').toString('base64');
 
-/** What else a machine does makes some of them longer and none of them shorter. */
+/** The lower quartile, because other load makes measurements longer, but never shorter. */
 const quartile = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 2]!;
 const setHash = (username: string, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "username" = $1', [username, hash]);
 
-/** Tries each name once more, in turn, so that what else the machine does meets all alike. */
+/** Measures failed logins of all names in turn, so that other load affects all alike. */
 async function measure(times: ReadonlyMap<string, number[]>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1)
     for (const [name, of] of times) {
@@ -28,7 +28,7 @@ async function measure(times: ReadonlyMap<string, number[]>): Promise<void> {
     }
 }
 
-/** On a busy machine it takes more tries until the quartiles tell; what makes a difference makes one however often it is tried. */
+/** Repeats the measurement if necessary, because the machine may be busy. A real difference persists in all attempts. */
 async function expectAlike(names: readonly string[]) {
   const times = new Map(names.map((name) => [name, [] as number[]]));
   const ratio = () => {
@@ -42,20 +42,20 @@ async function expectAlike(names: readonly string[]) {
   expect(Object.fromEntries([...times].map(([name, all]) => [name, quartile(all)]))).toBe(`alike within ${ALIKE}`);
 }
 
-test('a name that exists, one that does not, one that is locked', async () => {
+test('takes equally long for existing, unknown and inactive names', async () => {
   await fitgraph.user('ann');
   await fitgraph.user('inactive');
   await setActive((await fitgraph.user('inactive')).id, false, fitgraph.database.session());
   await expectAlike(['ann', 'inactive', 'nobody']);
 });
 
-test('beside imported accounts too, whatever their hashes', async () => {
+test('takes equally long for imported accounts with any kind of hash', async () => {
   for (const name of ['ann', 'imported', 'cheap', 'unusable', 'broken']) await fitgraph.user(name);
   await setHash('imported', `pbkdf2_sha256$${ITERATIONS}$salt$${HASH}`);
   await setHash('cheap', `pbkdf2_sha256$${ITERATIONS / 10}$salt$${HASH}`);
   await setHash('unusable', '!Qc0TVx5R');
   await setHash('broken', '$argon2id$v=19$broken');
   await expectAlike(['ann', 'imported', 'cheap', 'unusable', 'broken', 'nobody']);
-  // And the imported one still fits.
+  // The imported hash still verifies.
   expect((await fitgraph.anyone.post('/login/', { username: 'imported', password: PASSWORD })).status).toBe(200);
 });

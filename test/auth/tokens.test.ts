@@ -1,4 +1,4 @@
-/** Tokens: what the database holds of them, and what becomes of them under another key. */
+/** Tokens: storage, change of SECRET_KEY and the Authorization header. */
 import { TokenVault } from '../../src/auth/tokens';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 
@@ -6,14 +6,14 @@ const fitgraph = fitgraphForThisFile();
 
 const login = (username: string, password: string) => fitgraph.anyone.post('/login/', { username, password });
 
-test('a login answers the same token every time', async () => {
+test('returns the same token at every login', async () => {
   const ann = await fitgraph.user('ann');
   const answers = await Promise.all([login('ann', PASSWORD), login('ann', PASSWORD)]);
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { token: ann.token } });
   expect(ann.token).toMatch(/^[0-9a-f]{40}$/);
 });
 
-test('two first logins at once get the same token', async () => {
+test('returns the same token to two concurrent first logins', async () => {
   await fitgraph.user('twin');
   await fitgraph.sql(`DELETE FROM "token" WHERE "user_id" = (SELECT "id" FROM "user_account" WHERE "username" = 'twin')`);
   const [one, two] = await Promise.all([login('twin', PASSWORD), login('twin', PASSWORD)]);
@@ -21,7 +21,7 @@ test('two first logins at once get the same token', async () => {
   expect(two.body).toEqual(one.body);
 });
 
-test('the database holds neither token nor password in plain', async () => {
+test('stores neither token nor password in plain text', async () => {
   const ann = await fitgraph.user('ann');
   const [row] = await fitgraph.sql(`SELECT t.*, u.* FROM "token" t JOIN "user_account" u ON u."id" = t."user_id" WHERE u."id" = $1`, [
     ann.id,
@@ -32,7 +32,7 @@ test('the database holds neither token nor password in plain', async () => {
   for (const secret of [ann.token, Buffer.from(ann.token).toString('hex'), PASSWORD]) expect(held.join(' ')).not.toContain(secret);
 });
 
-test('a sealed token opens with its own key only, and not when it was changed', () => {
+test('opens a sealed token only with its own key and only if it is unmodified', () => {
   const vault = new TokenVault('one key, long enough for the purpose');
   const sealed = vault.seal('0123456789');
   expect(vault.open(sealed)).toBe('0123456789');
@@ -46,7 +46,7 @@ test('a sealed token opens with its own key only, and not when it was changed', 
   expect(vault.seal('0123456789')).not.toEqual(sealed);
 });
 
-test('under another SECRET_KEY the old token works until a login makes a new one', async () => {
+test('accepts an old token under another SECRET_KEY until a login creates a new one', async () => {
   const cleo = await fitgraph.user('cleo');
   const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
   try {
@@ -74,21 +74,21 @@ describe('the Authorization header', () => {
     ['Bearer 0123456789012345678901234567890123456789', MISSING],
     ['Basic YW5uOnBhc3N3b3Jk', MISSING],
     ['0123456789012345678901234567890123456789', MISSING],
-  ])('%j is refused with 403: %s', async (header, detail) => {
+  ])('is rejected with 403 when it is %j: %s', async (header, detail) => {
     const answer = await withHeader(header);
     expect(answer).toMatchObject({ status: 403, body: { detail } });
     expect(answer.headers.get('www-authenticate')).toBeNull();
-    // A bad token is refused where none is needed, too; another scheme counts as nobody's.
+    // An invalid token is rejected on public endpoints, too; another scheme counts as anonymous.
     expect((await withHeader(header, '/language/')).status).toBe(detail === MISSING ? 200 : 403);
     expect((await withHeader(header, '/')).status).toBe(detail === MISSING ? 200 : 403);
   });
 
-  test('the scheme is read in any case, with blanks around', async () => {
+  test('is accepted with a scheme in any case and with surrounding blanks', async () => {
     const { token } = await fitgraph.user('ann');
     for (const header of [`token ${token}`, `TOKEN   ${token}`, ` Token ${token} `]) expect((await withHeader(header)).status).toBe(200);
   });
 
-  test('an inactive user is refused, by token and by password', async () => {
+  test('is rejected for an inactive user, as a login is', async () => {
     const { token, id } = await fitgraph.user('ina');
     await fitgraph.sql('UPDATE "user_account" SET "is_active" = false WHERE "id" = $1', [id]);
     expect(await withHeader(`Token ${token}`)).toMatchObject({ status: 403, body: { detail: 'User inactive or deleted.' } });
