@@ -101,7 +101,7 @@ test.each([
   ['last: 10001', 'last'],
   ['last: -1', 'last'],
   ['from: "2021-03-02", until: "2021-03-01"', 'until'],
-])('rejects %s by argument name', async (args, field) => {
+])('rejects %s with the name of the argument', async (args, field) => {
   const { code, errors } = await ann.query(`{ nutritionIntake(${args}) { days } }`);
   expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
 });

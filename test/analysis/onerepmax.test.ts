@@ -109,7 +109,7 @@ describe('the best estimates per day and exercise', () => {
     expect(nodes[1]).toMatchObject({ bucket: { start: '2021-03-08' }, exercise: { name: 'Bench press' }, log: { id: String(ids[2]) } });
   });
 
-  test('are grouped by week, filtered, converted to pounds and limited to the newest', async () => {
+  test('are grouped by week, filtered, converted and limited to the newest', async () => {
     const args = 'by: WEEK, firstDay: WEDNESDAY, where: { exerciseId: { eq: 1 } }, unit: LB, formula: BRZYCKI';
     const all = await best(args);
     expect(short(all)).toEqual([

@@ -205,7 +205,7 @@ describe('the range of days of a series', () => {
     ['topFoods(first: 10001) { grams }', 'first'],
     ['plannedExercises(first: -1) { plannedSets }', 'first'],
     ['topFoods(offset: -1) { grams }', 'offset'],
-  ])('is rejected by argument name in %s', async (asked, field) => {
+  ])('is rejected with the name of the argument in %s', async (asked, field) => {
     const { code, errors } = await dan.query(`{ ${asked} }`);
     expect([code, Object.keys(errors![0]!.extensions.fields as object)]).toEqual(['BAD_USER_INPUT', [field]]);
   });

@@ -68,7 +68,7 @@ describe('the token and browser sessions of a user', () => {
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
   });
 
-  test('are invalid while the account is locked, and only the token works afterwards', async () => {
+  test('are invalid while the account is locked; only the token works afterwards', async () => {
     const { person } = await somebody();
     const isSignedIn = await browserOf(person);
     const lock = (active: boolean) => fitgraph.sql('UPDATE "user_account" SET "is_active" = $2 WHERE "id" = $1', [person.id, active]);

@@ -4,7 +4,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-test('fails and deletes nothing when the transaction cannot be committed', async () => {
+test('fails and keeps all rows of the account when the transaction cannot be committed', async () => {
   const ann = await fitgraph.user('ann');
   expect((await ann.post('/workout/', { comment: 'kept' })).status).toBe(201);
   await fitgraph.sql(`

@@ -87,7 +87,7 @@ describe('too many failed logins', () => {
     expect(graphql.errors![0]!.extensions.retryAfter).toBeGreaterThan(50);
   });
 
-  test('block neither other names from the same address nor the same name from another address', async () => {
+  test('block neither other names from the address nor the name from other addresses', async () => {
     await fitgraph.user('ann');
     await fitgraph.user('bob');
     await exhaust('ann', somebody);

@@ -188,7 +188,7 @@ describe('the stored record of an Idempotency-Key', () => {
       Buffer.isBuffer(value) ? `${value.toString('latin1')} ${value.toString('hex')}` : JSON.stringify(value),
     );
 
-  test('contains no token and no password, and its request hash depends on SECRET_KEY', async () => {
+  test('contains neither token nor password, and depends on SECRET_KEY', async () => {
     const person = await somebody();
     const keyed = person.sending({ 'Idempotency-Key': 'secret-change' });
     expect((await change(keyed, PASSWORD, NEXT)).data.answer.token).toMatch(TOKEN);

@@ -114,7 +114,7 @@ describe('the number of audit events', () => {
     expect(await failuresFrom('203.0.113.200')).toEqual([]);
   });
 
-  test('is limited per user, and further actions are rejected instead of not being recorded', async () => {
+  test('is limited per user, and further actions of the user are rejected', async () => {
     const ann = await fitgraph.user(nextName());
     const many = `INSERT INTO "security_event" ("kind", "user_id") SELECT 'ACCESS_TOKEN_CREATED', $1::int FROM generate_series(1, 59)`;
     await fitgraph.sql(many, [ann.id]);

@@ -122,7 +122,7 @@ describe('the active schedule of a user', () => {
     }
   });
 
-  test('is unique by a database constraint', async () => {
+  test('is kept unique by a database constraint', async () => {
     const [person] = await twice('operator');
     const insert = `INSERT INTO "schedule" ("name", "start_date", "user_id") VALUES ('a', '2021-01-01', $1), ('b', '2021-01-01', $1)`;
     await expect(fitgraph.sql(insert, [person.id])).rejects.toThrow(/schedule_one_is_active/);
@@ -187,7 +187,7 @@ describe('the main image of an exercise base', () => {
   const main = async (exercise: number) =>
     fitgraph.sql(`SELECT "status" FROM "exercise_image" WHERE "exercise_base_id" = $1 AND "is_main"`, [exercise]);
 
-  test('is unique and accepted after concurrent uploads of superusers and other users', async () => {
+  test('is unique and accepted after concurrent uploads of superusers and others', async () => {
     const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
     for (let round = 0; round < 3; round += 1) {
       // Each of the four people sends each kind of upload.

@@ -59,7 +59,7 @@ test.each(DICTIONARIES)('sorts the complete list of %s by collation', async (man
   expect(ours(list.map(({ value }: { value: string }) => value))).toEqual(READ);
 });
 
-test('sorts by other texts of the catalogue by collation', async () => {
+test('sorts other texts of the catalogue by collation', async () => {
   expect(await page('ingredients', 'first: 100, orderBy: [{ licenseAuthor: ASC }]')).toEqual(READ);
 });
 

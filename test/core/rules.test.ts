@@ -162,7 +162,7 @@ describe('the start and end time of a workout session', () => {
     ]);
   });
 
-  test('are not checked over REST, and other fields of such a row stay editable', async () => {
+  test('are not checked over REST, and other fields stay editable', async () => {
     const id = await made('2021-03-03', { time_start: '10:00', time_end: '09:00' });
     expect((await ann.get(`/workoutsession/${id}/`)).body).toMatchObject({ time_start: '10:00:00', time_end: '09:00:00' });
     expect((await ann.patch(`/workoutsession/${id}/`, { time_end: '08:00' })).status).toBe(200);

@@ -238,7 +238,7 @@ describe.each(Object.entries(RESOURCES))('REST writes of %s', (name, { parents, 
       ];
     };
 
-    test('return the same 403 for a foreign and an unknown row, whatever else is invalid', async () => {
+    test('return the same 403 for foreign and unknown rows before they validate fields', async () => {
       const { [key]: id } = other;
       const foreign = [id, String(id), id! + 0.7, 999_999, '999999', 99_999_999_999, '99999999999999999999', -1, '0'];
       for (const value of foreign)
@@ -263,7 +263,7 @@ describe.each(Object.entries(RESOURCES))('REST writes of %s', (name, { parents, 
       for (const answer of await everywhere(value, good)) expect([answer.status, answer.body[key]]).toEqual([400, messages]);
     });
 
-    test('accept an id as number, text or fraction, and the id of another owned row', async () => {
+    test('accept a number, text or fraction, and another owned row', async () => {
       for (const value of [own[key], ` ${own[key]} `, own[key]! + 0.7])
         expect(await ann.post(list, { ...body(), [key]: value })).toMatchObject({ status: 201, body: named() });
       const further: Record<string, number> = {};
