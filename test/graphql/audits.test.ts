@@ -1,4 +1,4 @@
-/** GraphQL over HTTP as the specification's own audits see it, https://graphql.github.io/graphql-over-http/. */
+/** Audits of the GraphQL over HTTP specification, https://graphql.github.io/graphql-over-http/. */
 import { auditServer } from 'graphql-http';
 import { Visitor } from '../pages/visitor';
 import { Fitgraph } from '../setup/fitgraph';
@@ -16,11 +16,11 @@ async function audited(environment: Record<string, string>): Promise<{ count: st
   }
 }
 
-test('every audit passes with GRAPHQL_CSRF=off', async () => {
+test('passes every graphql-http audit with GRAPHQL_CSRF=off', async () => {
   expect(await audited({ GRAPHQL_CSRF: 'off' })).toEqual({ count: '61/61', failed: [] });
 });
 
-test('what pages of other sites could send is the price of the default', async () => {
+test('fails by default only the three audits of GET requests that other sites could send', async () => {
   expect(await audited({})).toEqual({
     count: '58/61',
     failed: [
@@ -48,7 +48,7 @@ describe('with GRAPHQL_CSRF=off', () => {
     return form;
   };
 
-  test("a browser's session still changes nothing without its CSRF token", async () => {
+  test('rejects mutations of a browser session without its CSRF token', async () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann');
     const csrf = { 'X-CSRFToken': await visitor.csrfToken() };
@@ -62,7 +62,7 @@ describe('with GRAPHQL_CSRF=off', () => {
       expect([status, JSON.parse(text).data.deleteWeightEntry.errors]).toEqual([200, [{ code: 'NOT_FOUND' }]]);
   });
 
-  test('a session reads by GET and changes nothing by it', async () => {
+  test('allows queries but no mutations by GET in a browser session', async () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann');
     const get = (query: string) => visitor.get(`/graphql?query=${encodeURIComponent(query)}`);
@@ -71,7 +71,7 @@ describe('with GRAPHQL_CSRF=off', () => {
   });
 });
 
-test('errors before the operation come in the media type that was asked for', async () => {
+test('returns request errors in the media type that the client accepts', async () => {
   const fitgraph = await Fitgraph.start();
   try {
     const type = async (Accept: string, body: string) => {

@@ -1,4 +1,4 @@
-/** The twelve checks of graphql-cop (https://github.com/dolevf/graphql-cop), each as it sends them, and whether it would have something to report. */
+/** Sends the requests of the checks of graphql-cop (https://github.com/dolevf/graphql-cop) and evaluates the responses as it does. */
 import { getIntrospectionQuery } from 'graphql';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -20,7 +20,7 @@ const query = async (person: Person, text: string) =>
 
 const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
 
-/** Whether it finds something. */
+/** Each check returns whether it has a finding. */
 const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   'alias overloading': async (person) => {
     const { data } = await query(person, `query cop { ${repeated(101, (index) => `alias${index}:__typename \n`)} }`);
@@ -70,7 +70,7 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   },
   playground: async (person) => {
     const pages = await Promise.all(['/graphiql', '/playground', '/console', '/graphql'].map((path) => cop(person).send('GET', path)));
-    // Beside what graphql-cop looks for, what our own page has.
+    // The signs that graphql-cop looks for, and those of Fitgraph's own playground.
     const signs = ['graphiql.min.css', 'GraphQL Playground', 'GraphiQL', 'graphql-playground', 'id="playground"', '<title>Playground'];
     return pages.some(({ text }) => signs.some((sign) => text.includes(sign)));
   },
@@ -83,21 +83,24 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return JSON.stringify(errors).match(/exception|stacktrace|node_modules/i) !== null;
   },
 };
-const ON_PURPOSE = ['introspection', 'playground'];
+const INTENDED_FINDINGS = ['introspection', 'playground'];
 
-test.each(Object.keys(CHECKS))('%s', async (name) => {
+test.each(Object.keys(CHECKS))('gives graphql-cop no unintended finding: %s', async (name) => {
   const found = CHECKS[name]!;
-  expect(await found(open.anyone)).toBe(ON_PURPOSE.includes(name));
+  expect(await found(open.anyone)).toBe(INTENDED_FINDINGS.includes(name));
   expect(await found(closed.anyone)).toBe(false);
 });
 
 describe('with INTROSPECTION=users', () => {
   test.each([
-    '{ __schema { queryType { name } } }',
-    '{ __type(name: "Exercise") { name } }',
-    '{ exercise(id: 1) { name } ...Q } fragment Q on Query { ... on Query { s: __schema { queryType { name } } } }',
-    getIntrospectionQuery(),
-  ])('a stranger is told to sign in, whoever has is answered: %s', async (text) => {
+    ['__schema', '{ __schema { queryType { name } } }'],
+    ['__type', '{ __type(name: "Exercise") { name } }'],
+    [
+      '__schema in a fragment',
+      '{ exercise(id: 1) { name } ...Q } fragment Q on Query { ... on Query { s: __schema { queryType { name } } } }',
+    ],
+    ['the standard query', getIntrospectionQuery()],
+  ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
     const refused = await closed.anyone.query(text);
     expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
     expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection is for those who are signed in.' })]);
@@ -106,7 +109,7 @@ describe('with INTROSPECTION=users', () => {
     expect((await open.anyone.query(text)).errors).toBeUndefined();
   });
 
-  test('the names of types remain, and so does everything else', async () => {
+  test('still serves __typename and GET /schema to anonymous clients', async () => {
     expect((await closed.anyone.query('{ __typename exercise(id: 1) { __typename } }')).data).toEqual({
       __typename: 'Query',
       exercise: { __typename: 'Exercise' },
@@ -114,7 +117,7 @@ describe('with INTROSPECTION=users', () => {
     expect((await closed.anyone.get('/schema')).status).toBe(200);
   });
 
-  test('the playground asks to sign in', async () => {
+  test('redirects anonymous clients from the playground to the login', async () => {
     const answer = await closed.anyone.send('GET', '/playground');
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/login?next=%2Fplayground']);
     expect((await closed.anyone.send('GET', '/playground/schema.json')).status).toBe(404);

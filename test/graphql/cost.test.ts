@@ -1,4 +1,4 @@
-/** What an operation may cost is known before it touches the database. */
+/** The cost of an operation is estimated before its first statement. */
 import { getIntrospectionQuery, getOperationAST, graphqlSync, parse } from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -16,31 +16,31 @@ const objectsIn = (value: unknown): number =>
     : Object.values(value).reduce((total: number, inner) => total + objectsIn(inner), Array.isArray(value) ? 0 : 1);
 
 test.each([
-  ['as everybody asks for it', getIntrospectionQuery(), 5],
-  ['by the types', '{ __schema { types { name fields { name args { name } } inputFields { name } enumValues { name } } } }', 1.5],
-  ['by what is behind abstract types', '{ __schema { types { possibleTypes { name } interfaces { name } } } }', 1.5],
-  ['by one type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
-  ['by what a type leads to', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
-])('what introspection costs is no less than it shows, and not much more: %s', (_how, text, times) => {
+  ['the standard query', getIntrospectionQuery(), 5],
+  ['all types and fields', '{ __schema { types { name fields { name args { name } } inputFields { name } enumValues { name } } } }', 1.5],
+  ['possible types and interfaces', '{ __schema { types { possibleTypes { name } interfaces { name } } } }', 1.5],
+  ['a single type', '{ __type(name: "Query") { fields { name args { name } } } }', 10],
+  ['types nested in fields', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
+])('estimates introspection close to the size of its result: %s', (_how, text, times) => {
   const shown = objectsIn(graphqlSync({ schema, source: text }).data);
-  // Each object thrice, because others wait meanwhile, and a tenth for each plain field.
+  // Each object counts three times, because introspection blocks the event loop, and each leaf field counts a tenth.
   expect(cost(text).total).toBeGreaterThanOrEqual(3 * shown);
   expect(cost(text).total).toBeLessThan(4 * shown * times);
 });
 
-describe('its bytes are', () => {
+describe('the estimated response size', () => {
   test.each([
     // {"data":{"exercise":{"id":…,"name":…}}} without braces, each value of 5 characters.
     ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
-    ['those of aliases', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
-    ['those of each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
-  ])('%s', (_what, text, meant) => {
+    ['aliases instead of field names', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
+    ['each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
+  ])('counts %s', (_what, text, meant) => {
     const { total, bytes } = cost(text);
     expect(bytes).toBe(meant);
     expect(total).toBeGreaterThan(bytes / 1024);
   });
 
-  test('those that PostgreSQL has of a column on an average', () => {
+  test('counts the average width of a column in PostgreSQL', () => {
     const document = parse('{ exercises(first: 10) { nodes { description } } }');
     const widthOf = (type: string, field: string) => (`${type}.${field}` === 'Exercise.description' ? 700 : 1);
     const { bytes } = estimateOperationCost(schema, document, getOperationAST(document)!, {}, widthOf);
@@ -48,21 +48,21 @@ describe('its bytes are', () => {
   });
 });
 
-describe('it is', () => {
+describe('the estimated cost', () => {
   test.each([
-    ['an object and its fields, at the root', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
-    ['a page of twenty where nothing is said', '{ exercises { nodes { id } } }', 1 + 5 + 1 + 20 * 1.1],
-    ['as many as are asked for', '{ exercises(first: 100) { nodes { id } } }', 1 + 5 + 1 + 100 * 1.1],
-    ['as many as there are days', '{ plannedTraining(from: "2026-01-01", until: "2026-01-07") { date } }', 1 + 5 + 20 + 7 * 1.1],
-    ['the count by itself', '{ exercises { totalCount } }', 1 + 5 + 1 + 5],
-    ['the sum of aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
+    ['counts a root object and its fields', '{ exercise(id: 1) { id name } }', 1 + 5 + 1.2],
+    ['assumes a page of twenty rows by default', '{ exercises { nodes { id } } }', 1 + 5 + 1 + 20 * 1.1],
+    ['counts the rows of `first`', '{ exercises(first: 100) { nodes { id } } }', 1 + 5 + 1 + 100 * 1.1],
+    ['counts the days of a period', '{ plannedTraining(from: "2026-01-01", until: "2026-01-07") { date } }', 1 + 5 + 20 + 7 * 1.1],
+    ['counts totalCount separately', '{ exercises { totalCount } }', 1 + 5 + 1 + 5],
+    ['adds up aliases', '{ a: exercise(id: 1) { id } b: exercise(id: 2) { id } }', 1 + 2 * 6.1],
     [
-      'multiplied along the path',
+      'multiplies nested pages',
       '{ householdUnits(first: 5) { nodes { ingredientUnits(first: 7) { nodes { id } } } } }',
       1 + 6 + 5 * (1 + 2 + 1 + 7 * 1.1),
     ],
     [
-      'that of a key once, however often it is selected',
+      'counts a key once even if it is selected repeatedly',
       '{ exercise(id: 1) { id id ...F ...F } } fragment F on Exercise { id }',
       1 + 5 + 1.1,
     ],
@@ -71,7 +71,7 @@ describe('it is', () => {
     expect(total - bytes / 1024).toBeCloseTo(meant, 6);
   });
 
-  test('without what is skipped, and by the values of variables', () => {
+  test('uses the values of variables and leaves skipped fields out', () => {
     const text = 'query ($n: Int, $s: Boolean!) { exercises(first: $n) @skip(if: $s) { nodes { id } } viewer { id } }';
     expect(cost(text, { n: 1000, s: false }).total).toBeGreaterThan(1000);
     expect(cost(text, { n: 1000, s: true }).total).toBeLessThan(10);
@@ -79,25 +79,25 @@ describe('it is', () => {
   });
 });
 
-describe('too much', () => {
+describe('the cost limit', () => {
   const fitgraph = fitgraphForThisFile();
   const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
   const some = (count: number): string => (count ? `{ category: { exercises: { some: ${some(count - 1)} } } }` : '{ name: { eq: "x" } }');
 
   test.each([
-    ['pages multiplied', `{ ${levels(4)} }`, 'ExerciseCategory.exercises'],
+    ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises'],
     [
-      'aliases summed',
+      'many aliases',
       `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: exercises(first: 10000) { nodes { id name } }`).join(' ')} }`,
       'Query.exercises',
     ],
     [
-      'introspection many times',
+      'repeated introspection',
       `{ __schema { ${Array.from({ length: 40 }, (_, i) => `a${i}: types { fields { name type { name ofType { name } } } }`).join(' ')} } }`,
       '__Schema.types',
     ],
-    ['conditions in conditions', `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`, 'Query.exercises'],
-  ])('is refused before anything is read: %s', async (_what, document, coordinate) => {
+    ['nested conditions', `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`, 'Query.exercises'],
+  ])('rejects an operation before its first statement: %s', async (_what, document, coordinate) => {
     const { code, errors, data, statements, status } = await fitgraph.anyone.query(document);
     expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
     expect(errors).toEqual([
@@ -107,15 +107,15 @@ describe('too much', () => {
     expect(errors![0]!.message).toContain(`Most of it comes from ${coordinate}: ${advice}.`);
   });
 
-  test('is not a plan with all that hangs below it, whose lists have no pages and are short', async () => {
+  test('admits a training plan with all its nested lists, which are short and unpaged', async () => {
     const ann = await fitgraph.user('ann');
     const today = `{ schedules(where: { isActive: { eq: true } }) { nodes { startsOn isLoop steps { duration workout { id name days { name weekdays
       setGroups { sets plannedSets { reps targetWeight exercise { name muscles { name } images { image } } } } } } } } } }`;
     expect((await ann.query(today)).errors).toBeUndefined();
   });
 
-  test('is a schema that is asked for again and again by way of its largest type', async () => {
-    // Two levels of fields, which validation allows: what `Query` leads to, and what that leads to.
+  test('rejects introspection that repeats the fields of the largest type', async () => {
+    // Two nested levels of fields, which validation allows: the types of the fields of `Query`, and the types of their fields.
     const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
     const asked = `{ __schema { queryType { ${thrice} } } }`;
@@ -123,7 +123,7 @@ describe('too much', () => {
     expect([code, errors![0]!.extensions]).toEqual(['COST_LIMIT', expect.objectContaining({ coordinate: '__Type.fields' })]);
   });
 
-  test('is not what honest clients ask for', async () => {
+  test('admits introspection, a dashboard and a full sync of ingredients', async () => {
     const ann = await fitgraph.user('ann');
     expect((await fitgraph.anyone.query(getIntrospectionQuery())).errors).toBeUndefined();
     const dashboard = `{ viewer { name }
@@ -135,14 +135,14 @@ describe('too much', () => {
     for (const document of [dashboard, sync]) expect((await ann.query(document)).errors).toBeUndefined();
   });
 
-  test('is no page of REST, whose documents are our own', async () => {
+  test('admits REST pages with 10000 rows', async () => {
     const ann = await fitgraph.user('ann');
     for (const endpoint of ['exerciseinfo', 'ingredientinfo', 'nutritionplaninfo', 'workoutlog'])
       expect((await ann.get(`/${endpoint}/?limit=10000`)).status).toBe(200);
   });
 });
 
-test('MAX_COST says how much is too much', async () => {
+test('rejects operations that cost more than MAX_COST', async () => {
   const fitgraph = await Fitgraph.start({ environment: { MAX_COST: '1000' } });
   try {
     expect((await fitgraph.anyone.query('{ exercises(first: 2000) { nodes { id } } }')).errors![0]!.extensions).toMatchObject({

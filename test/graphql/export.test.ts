@@ -1,4 +1,4 @@
-/** Lists as files: what is in them, how they are written, and what cannot be one. That they have the rows of pages: exportedrows.test.ts. */
+/** Exports of lists as files: contents, format, access and rejected requests. exportedrows.test.ts compares their rows with pages. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -30,8 +30,8 @@ beforeAll(async () => {
 
 const WORKOUTS = 'query Plans { workouts(orderBy: [{ id: ASC }]) { nodes { name } } }';
 
-describe('a file', () => {
-  test('has a header in the order of the selection, with aliases, and nested objects under both names', async () => {
+describe('an exported file', () => {
+  test('has columns in selection order, with aliases and dotted names of nested fields', async () => {
     const query = `{ workoutLogs(orderBy: [{ date: ASC }]) { totalCount nodes {
       kg: weight date exercise { name of: category { name } } ...rest } } } fragment rest on WorkoutLog { reps exercise { id } }`;
     const { status, headers, text } = await file(ann, { query });
@@ -53,21 +53,21 @@ describe('a file', () => {
     expect(headers.get('ratelimit')).toMatch(/^"cost";r=\d+/);
   });
 
-  test('is quoted so that a reader of CSV finds what is stored', async () => {
+  test('quotes values so that a CSV parser restores the stored ones', async () => {
     const { records, text, headers } = await file(ann, { query: WORKOUTS });
     expect(records.flat()).toEqual(['name', ...COMMENTS, 'logged']);
     expect(text).toBe(`name\r\nplain\r\n"a, b"\r\n"said ""so"""\r\n"two\r\nlines"\r\n""\r\n padded \r\nMöhre\r\nlogged\r\n`);
     expect(headers.get('content-disposition')).toBe('attachment; filename="Plans.csv"');
   });
 
-  test('has a byte order mark if it is asked for', async () => {
+  test('has a byte order mark only with bom=1', async () => {
     const marked = await file(ann, { query: WORKOUTS, bom: 1 });
     expect(marked.text.startsWith('\uFEFFname\r\n')).toBe(true);
     expect((await file(ann, { query: WORKOUTS, bom: 0 })).text).toBe(marked.text.slice(1));
     expect((await file(ann, { query: WORKOUTS, bom: 'yes' })).error!.extensions).toEqual({ code: 'BAD_USER_INPUT', field: 'bom' });
   });
 
-  test('tells nothing from an empty text, and has a line for a row that has nothing', async () => {
+  test('has an empty cell for null, and a quoted one if the row has no other value', async () => {
     const query = '{ logs: workoutLogs(first: 1) { nodes { rir session { notes } date } } }';
     expect((await file(ann, { query })).text).toBe('rir,session.notes,date\r\n,,2021-03-08\r\n');
     expect((await file(ann, { query: query.replace('rir', '').replace('date }', '}') })).text).toBe('session.notes\r\n""\r\n');
@@ -89,16 +89,16 @@ describe('a file', () => {
     ['x;=1+1', `'x;=1+1`],
     ['x;"@SUM(A1)', `'x;"@SUM(A1)`],
     ['x; y', 'x; y'],
-  ])('with the text %j has a cell that no spreadsheet works out: %j', async (comment, cell) => {
+  ])('has the text %j as %j, so that spreadsheets do not run it as a formula', async (comment, cell) => {
     const bob = await fitgraph.user(`bob-${comment.charCodeAt(0)}-${comment.length}-${cell.length}`);
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, bob.id]);
     const query = '{ workouts { nodes { name id } } }';
     expect((await file(bob, { query })).records[1]![0]).toBe(cell);
-    // A program has what is stored.
+    // JSON Lines, which programs read, has the stored value.
     expect((await file(bob, { query }, 'jsonl')).rows[0].name).toBe(comment);
   });
 
-  test('as JSON Lines has each row as GraphQL answers it', async () => {
+  test('in JSON Lines has each row as GraphQL returns it', async () => {
     const nodes = 'nodes { name logs(first: 1) { nodes { reps exercise { name } } } }';
     const { rows, headers } = await file(ann, { query: `{ workouts { ${nodes} } }` }, 'jsonl');
     expect(rows).toEqual((await ann.ask(`{ workouts { ${nodes} } }`)).workouts.nodes);
@@ -106,7 +106,7 @@ describe('a file', () => {
     expect(headers.get('content-disposition')).toBe('attachment; filename="workouts.jsonl"');
   });
 
-  test('has values of lists in one cell, and those of lists of objects under their names', async () => {
+  test('has list values joined in one cell, and a column for each field of listed objects', async () => {
     const query = '{ exercises(where: { id: { eq: 1 } }) { nodes { muscleIds muscles { name id } } } }';
     const [exercise] = (await ann.ask(query)).exercises.nodes;
     expect(exercise.muscles.length).toBeGreaterThan(0);
@@ -117,7 +117,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('has the groups of a grouping', async () => {
+  test('has one line per group of a grouped list', async () => {
     const query = `{ workoutLogsGrouped(groupBy: [{ date: { by: WEEK } }], orderBy: [{ statistic: COUNT, direction: DESC }]) {
     keys { week: dateBucket { start } } count max { weight } } }`;
     expect((await file(ann, { query })).records).toEqual([
@@ -127,7 +127,7 @@ describe('a file', () => {
     ]);
   });
 
-  test('may be a list below one row, or one without pages', async () => {
+  test('may have the rows of a list below a single row, or of an unpaged list', async () => {
     const [{ id }] = (await ann.ask('{ workouts(where: { name: { eq: "logged" } }) { nodes { id } } }')).workouts.nodes;
     const query = 'query ($id: ID!) { workout(id: $id) { logs(orderBy: [{ reps: DESC }], first: 2) { edges { node { reps } cursor } } } }';
     const { records } = await file(ann, { query, variables: { id } });
@@ -137,7 +137,7 @@ describe('a file', () => {
     expect(names).toEqual([['name'], ['BAD'], ['NEUTRAL'], ['GOOD']]);
   });
 
-  test('begins and ends where the operation says', async () => {
+  test('has only the rows selected by `first`, `offset`, `after` and `before`', async () => {
     const ids = async (args: string) =>
       (await file(ann, { query: `{ workouts(orderBy: [{ id: ASC }]${args}) { nodes { name } } }` })).records.slice(1).flat();
     expect(await ids(', first: 2, offset: 1')).toEqual(COMMENTS.slice(1, 3));
@@ -147,14 +147,14 @@ describe('a file', () => {
     expect(await ids(', first: 0')).toEqual([]);
   });
 
-  test('may leave out fields by a variable, and be one of several operations', async () => {
+  test('has only the columns that a variable includes, for the named operation', async () => {
     const query = `query A($all: Boolean!) { workouts(first: 1) { nodes { id @include(if: $all) name } } } query B { workouts { totalCount } }`;
     const header = async (all: boolean) => (await file(ann, { query, variables: { all }, operationName: 'A' })).records[0];
     expect([await header(true), await header(false)]).toEqual([['id', 'name'], ['name']]);
     expect((await file(ann, { query })).error!.extensions.code).toBe('OPERATION_RESOLUTION_FAILURE');
   });
 
-  test('is asked for by POST too, and HEAD tells of it', async () => {
+  test('is returned for POST, described for HEAD and rejected for PUT', async () => {
     const headers = { 'Content-Type': 'application/json', Authorization: `Token ${ann.token}` };
     const body = JSON.stringify({ query: 'query ($n: Int) { workouts(first: $n) { nodes { name } } }', variables: { n: 1 } });
     const sent = await read(await fetch(`${fitgraph.url}/graphql/export.csv?bom=1`, { method: 'POST', headers, body }));
@@ -166,8 +166,8 @@ describe('a file', () => {
   });
 });
 
-describe('who may have it', () => {
-  test('a token for reading, a session, and of the catalogue anybody', async () => {
+describe('access to an exported file', () => {
+  test('is granted to a READ token and a session, and to anonymous clients for the catalogue', async () => {
     const create = 'mutation ($s: [TokenScope!]!, $n: String!) { t: createAccessToken(name: $n, scopes: $s) { token } }';
     const holding = async (...s: string[]) =>
       new Person(fitgraph.url, { id: ann.id, token: (await ann.ask(create, { s, n: s.join() })).t.token });
@@ -183,7 +183,7 @@ describe('who may have it', () => {
     expect((await file(undefined, { query: '{ exercises { nodes { name } } }' })).records.length).toBeGreaterThan(3);
   });
 
-  test('nobody else', async () => {
+  test('is denied without a valid token, and does not extend to rows of other users', async () => {
     expect(await file(undefined, { query: WORKOUTS })).toMatchObject({ status: 401, error: { extensions: { code: 'UNAUTHENTICATED' } } });
     const wrong = new Person(fitgraph.url, { id: 0, token: 'f'.repeat(40) });
     expect((await file(wrong, { query: WORKOUTS })).status).toBe(401);
@@ -198,7 +198,7 @@ describe('who may have it', () => {
   });
 });
 
-describe('what is no file is refused before the first byte', () => {
+describe('an export request', () => {
   test.each([
     ['{ workouts { nodes { name } } viewer { username } }', 'viewer'],
     ['{ viewer { username } }', 'viewer.username'],
@@ -207,7 +207,7 @@ describe('what is no file is refused before the first byte', () => {
     ['{ workouts { nodes { name logs { nodes { reps } } } } }', 'logs'],
     ['{ workouts { nodes { name inner: logsGrouped { count } } } }', 'inner'],
     ['{ workouts(last: 3) { nodes { name } } }', 'last'],
-  ])('%s, with the field that is wrong: %s', async (query, field) => {
+  ])('is rejected for %s, naming the field %s', async (query, field) => {
     const { status, error, headers } = await file(ann, { query });
     expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field }]);
     expect(error!.message).toContain(field);
@@ -227,17 +227,17 @@ describe('what is no file is refused before the first byte', () => {
     [{ query: 'mutation { signOutEverywhere { id } }' }, 400, 'GRAPHQL_VALIDATION_FAILED'],
     [{ query: 'mutation { deleteWorkout(id: "1") { deletedIds } }' }, 400, 'BAD_USER_INPUT'],
     [{ id: 'unknown' }, 400, 'PERSISTED_QUERY_NOT_FOUND'],
-  ])('%j', async (asked, status, code) => {
+  ])('is rejected for %j with %i %s', async (asked, status, code) => {
     const { error, ...answer } = await file(ann, asked);
     expect([answer.status, error!.extensions.code]).toEqual([status, code]);
   });
 
-  test('names the parameter that is missing', async () => {
+  test('is rejected with the name of the missing parameter', async () => {
     const { status, error } = await file(ann, {});
     expect([status, error!.extensions]).toEqual([400, { code: 'BAD_USER_INPUT', field: 'query' }]);
   });
 
-  test.each(['id', 'id @skip(if: true)'])('fragments that make millions of columns of a few words: %s', async (leaf) => {
+  test.each(['id', 'id @skip(if: true)'])('is rejected in linear time when nested fragments make millions of columns: %s', async (leaf) => {
     const spread = (level: number) =>
       `fragment F${level} on Ingredient { ${[...'abcdefgh'].map((alias) => `${alias}: units { ingredient { ...F${level + 1} } }`).join(' ')} }`;
     const ask = async (share: number) => {
@@ -254,7 +254,7 @@ describe('what is no file is refused before the first byte', () => {
     expect(await growth(ask)).toBeLessThan(LINEAR);
   });
 
-  test('a body that is none', async () => {
+  test('is rejected when the body of a POST is not a JSON object', async () => {
     const Authorization = `Token ${ann.token}`;
     for (const [type, body] of [
       ['text/plain', WORKOUTS],
@@ -270,7 +270,7 @@ describe('what is no file is refused before the first byte', () => {
   });
 });
 
-test('an operation that is stored is asked for by its id', async () => {
+test('exports a trusted document by its id, and no other query with PERSISTED_ONLY', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-stored-'));
   fs.writeFileSync(
     path.join(folder, 'relay.json'),

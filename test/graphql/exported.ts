@@ -1,4 +1,4 @@
-/** Files that people ask for, and what a reader of CSV finds in them. */
+/** Requests exports and parses the files. */
 import { parse } from 'csv-parse/sync';
 import type { Person } from '../setup/person';
 
@@ -6,11 +6,11 @@ export interface File {
   status: number;
   headers: Headers;
   text: string;
-  /** Of a refusal. */
+  /** The first error of a rejected request. */
   error?: { message: string; extensions: Record<string, any> };
-  /** Of CSV: the header, then the rows. */
+  /** CSV: the header, then the rows. */
   records: string[][];
-  /** Of JSON Lines. */
+  /** JSON Lines: the parsed rows. */
   rows: any[];
 }
 
@@ -23,7 +23,7 @@ export const addressOf = (asked: Asked, format = 'csv'): string => {
 };
 
 export async function read(response: Response): Promise<File> {
-  // As it is, with the mark of its order of bytes.
+  // Keeps the byte order mark.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
   const type = response.headers.get('content-type') ?? '';
   return {
@@ -41,7 +41,7 @@ export async function read(response: Response): Promise<File> {
   };
 }
 
-/** Of a server, with what a person is known by. */
+/** Requests exports of a server with the token of a person. */
 export const files =
   (url: string) =>
   async (person: Person | undefined, asked: Asked, format = 'csv', init: RequestInit = {}): Promise<File> =>

@@ -1,4 +1,4 @@
-/** A file has the rows that whoever pages has; and of one however long only a little is read before its reader takes it. */
+/** An exported file has the rows of the paged list, and is read from the database only as fast as the client receives it. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getNamedType, getNullableType, isEnumType, isInputObjectType, isListType, isNonNullType, isObjectType } from 'graphql';
@@ -24,20 +24,20 @@ async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<F
 
 describe('random selections', () => {
   const FILES = 80;
-  /** The stream of the current file. */
+  /** The random numbers of the current file. */
   let random: Random;
   const schema = buildGraphQLSchema();
   const pagedOf = (args: readonly GraphQLArgument[]) => ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
   const lists = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ name, args }) =>
       pagedOf(args) &&
-      // Answers to questions come in one order.
+      // Analyses have one fixed order.
       args.some((argument) => argument.name === 'orderBy') &&
       !args.some(({ type, defaultValue }) => isNonNullType(type) && defaultValue === undefined) &&
       !name.endsWith('Grouped'),
   );
 
-  /** Fields of a type, and the columns that they make. */
+  /** A random selection of fields of a type, and the columns it results in. */
   function selection(type: GraphQLObjectType, depth: number): { text: string; columns: string[] } {
     const columns: string[] = [];
     const parts: string[] = [];
@@ -45,7 +45,7 @@ describe('random selections', () => {
       ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
     );
     const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
-    // One leaf, where the type has any, so that there is a column.
+    // At least one leaf if the type has any, so that there is a column.
     const chosen = [...random.some(leaves, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
     for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
@@ -119,7 +119,7 @@ describe('random selections', () => {
       seen.lists.add(list.name);
     }
     expect(seen.lists.size).toBe(lists.length);
-    // Some rows of a list are not accepted yet, and a condition may exclude one.
+    // Rows that are not accepted yet are not listed, and a condition may exclude one.
     expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
     for (const by of ['{ date: { by: DAY } }', '{ field: EXERCISE_CATEGORY }', '{ reps: { width: 2 } }']) {
       const groups = (first: string) =>
@@ -132,7 +132,7 @@ describe('random selections', () => {
   });
 });
 
-describe('a long file', () => {
+describe('a large export', () => {
   const ROWS = 20_000;
   const PAGE = 250;
   const fitgraph = fitgraphForThisFile();
@@ -152,23 +152,23 @@ describe('a long file', () => {
   afterAll(() => blocker.end());
 
   const IDS = '{ workouts(orderBy: [{ createdOn: DESC }]) { nodes { id } } }';
-  /** Forty megabytes: more than lies between a server and a client that does not read. */
+  /** 40 MB: more than the buffers hold between the server and a client that does not read. */
   const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: name`).join(' ')} } } }`;
 
-  /** What the log has of requests for files. */
+  /** Log entries of export requests. */
   const logged = (at: Fitgraph): { statements: number; user: number }[] =>
     at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
 
-  /** Asks, and has read the headers. */
-  function begun(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
+  /** Sends a request and resolves with the response once its headers have arrived. */
+  function startExport(person: Person, query: string, url = fitgraph.url): Promise<http.IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { Authorization: `Token ${person.token}` };
       http.get(url + addressOf({ query }), { headers, agent: false }, resolve).on('error', reject);
     });
   }
 
-  /** Of what comes, until it ends or breaks off. */
-  async function taken(response: http.IncomingMessage): Promise<{ bytes: number; broken: boolean }> {
+  /** Reads the response until it ends or the connection breaks. */
+  async function readToEnd(response: http.IncomingMessage): Promise<{ bytes: number; broken: boolean }> {
     let bytes = 0;
     try {
       for await (const chunk of response) bytes += (chunk as Buffer).length;
@@ -178,30 +178,30 @@ describe('a long file', () => {
     return { bytes, broken: false };
   }
 
-  test('has every row once, in order, a page at a statement', async () => {
+  test('has every row once and in order, and reads one page per statement', async () => {
     const before = logged(fitgraph).length;
     const { records } = await files(fitgraph.url)(ann, { query: IDS });
     const rows = await fitgraph.sql('SELECT "id" FROM "workout" WHERE "user_id" = $1 ORDER BY "creation_date" DESC, "id"', [ann.id]);
     expect(rows).toHaveLength(ROWS);
     expect(records.slice(1).map(([id]) => Number(id))).toEqual(rows.map(({ id }) => id));
     await until('the request is logged', () => logged(fitgraph).length > before);
-    // One more asks who it is.
+    // One more statement authenticates the request.
     expect(logged(fitgraph).at(-1)!.statements).toBe(ROWS / PAGE + 1);
   });
 
-  test('is read no further than its reader has come, and not at all once that has gone', async () => {
+  test('stops reading rows when the client stalls and then disconnects', async () => {
     const before = logged(fitgraph).length;
-    const response = await begun(ann, WIDE);
+    const response = await startExport(ann, WIDE);
     await sleep(1_000);
     response.destroy();
     await until('the request is logged', () => logged(fitgraph).length > before);
     expect(logged(fitgraph).at(-1)!.statements).toBeLessThan(ROWS / PAGE);
   });
 
-  test('whose reader goes while a page is read leaves no statement behind', async () => {
+  test('cancels its running statement when the client disconnects', async () => {
     const waiting = async () =>
       (await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).length;
-    const response = await begun(ann, WIDE);
+    const response = await startExport(ann, WIDE);
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
     response.resume();
@@ -210,30 +210,30 @@ describe('a long file', () => {
     await until('nothing waits', async () => (await waiting()) === 0);
   });
 
-  test('that cannot be finished breaks off, so that nobody takes it for whole', async () => {
+  test('breaks the connection when a page fails, so that the file is not taken as complete', async () => {
     const other = await started({ beside: fitgraph, environment: { LOCK_TIMEOUT: '200ms' } });
-    const response = await begun(ann, WIDE, other.url);
+    const response = await startExport(ann, WIDE, other.url);
     expect(response.statusCode).toBe(200);
     await blocker.query('BEGIN');
     await blocker.query('LOCK TABLE "workout" IN ACCESS EXCLUSIVE MODE');
-    const { bytes, broken } = await taken(response);
+    const { bytes, broken } = await readToEnd(response);
     expect(broken).toBe(true);
     expect(bytes).toBeLessThan(ROWS * 20 * 100);
     expect(other.logged.join('')).toContain('a file could not be finished');
   });
 
-  test('that takes too long is given up', async () => {
+  test('is aborted after EXPORT_TIMEOUT', async () => {
     const other = await started({ beside: fitgraph, environment: { EXPORT_TIMEOUT: '1s' } });
-    const response = await begun(ann, WIDE, other.url);
+    const response = await startExport(ann, WIDE, other.url);
     await until('it is given up', () => other.logged.join('').includes('a file took too long'));
-    expect(await taken(response)).toMatchObject({ broken: true });
+    expect(await readToEnd(response)).toMatchObject({ broken: true });
   });
 
-  test('is one of a few of its reader, and of others there is room for theirs', async () => {
+  test('is rejected with 429 while its user runs two others, but not for another user', async () => {
     const other = await started({ beside: fitgraph, environment: { MAX_EXPORTS: '5' } });
     const bob = await fitgraph.user('bob');
     const file = files(other.url);
-    const stalled = [await begun(ann, WIDE, other.url), await begun(ann, WIDE, other.url)];
+    const stalled = [await startExport(ann, WIDE, other.url), await startExport(ann, WIDE, other.url)];
     const third = await file(ann, { query: IDS });
     expect([third.status, third.headers.get('retry-after'), third.error!.extensions.code]).toEqual([429, '10', 'TOO_MANY_REQUESTS']);
     expect((await file(bob, { query: IDS })).status).toBe(200);
@@ -241,7 +241,7 @@ describe('a long file', () => {
     await until('there is room again', async () => (await file(ann, { query: '{ workouts(first: 1) { nodes { id } } }' })).status === 200);
   });
 
-  test('costs what its pages do: begun, it waits for more to spend, and without that it does not begin', async () => {
+  test('waits for budget between pages, and is rejected when its first page exceeds the budget', async () => {
     const other = await started({ beside: fitgraph, environment: { BUDGET_USER: '1000' } });
     const file = files(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
@@ -257,14 +257,14 @@ describe('a long file', () => {
     expect(() => {
       for (;;) spend(50);
     }).toThrow('More was asked for');
-    // Its first page alone costs what there is again in ten seconds.
+    // Its first page alone costs what is replenished in ten seconds.
     const dear = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
     const refused = await file(ann, { query: dear });
     expect([refused.status, refused.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('of rows that cost much is read in smaller pages', async () => {
+  test('reads expensive rows in smaller pages, within MAX_COST', async () => {
     const other = await started({ beside: fitgraph, environment: { MAX_COST: '1000' } });
     const ids = Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ');
     const { records } = await files(other.url)(ann, { query: `{ workouts(first: 250) { nodes { ${ids} } } }` });

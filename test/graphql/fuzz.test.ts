@@ -9,20 +9,20 @@ import { compared, Contexts } from './fuzz/differential';
 import { Documents } from './fuzz/documents';
 
 const count = Number(process.env.FUZZ_DOCUMENTS ?? 2000);
-/** Few, so that most answers are made in slices. */
+/** Few, so that most results are built in several turns of the event loop. */
 const VALUES_PER_TURN = 10;
 
 const fitgraph = fitgraphForThisFile();
 
-/** Defaults such as the moment of a diary entry are the same in both runs; all but the clock goes on. */
-const GO_ON = [
+/** Only the clock stops, so that defaults such as the time of a diary entry are equal in both runs. */
+const REAL_TIMERS = [
   ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
   ...(['hrtime', 'nextTick', 'queueMicrotask'] as const),
 ];
-beforeAll(() => void jest.useFakeTimers({ now: Date.now(), doNotFake: GO_ON }));
+beforeAll(() => void jest.useFakeTimers({ now: Date.now(), doNotFake: REAL_TIMERS }));
 afterAll(() => void jest.useRealTimers());
 
-test(seeded(`${count} random documents`), async () => {
+test(seeded(`executes ${count} random documents like graphql-js`), async () => {
   const people = [await fitgraph.user('ann'), await fitgraph.user('bob')];
   for (const person of people) await furnish(person);
   const schema = limitResponseSize(buildGraphQLSchema());
@@ -43,7 +43,7 @@ test(seeded(`${count} random documents`), async () => {
     if (difference) found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
   }
   expect(found).toEqual([]);
-  // Else the random documents say little.
+  // Otherwise most of the random documents would compare nothing.
   expect(counts.invalid).toBeLessThan(counts.compared / 2);
   expect(counts.refused).toBeLessThan(counts.compared / 2);
 });

@@ -1,4 +1,4 @@
-/** Answers to introspection are kept. Each must equal what graphql-js works out, the first time and every further time, byte by byte. */
+/** Introspection results are cached. The first response and all later ones must equal the result of graphql-js byte by byte. */
 import { getIntrospectionQuery, graphqlSync, parse, print, stripIgnoredCharacters } from 'graphql';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -16,7 +16,7 @@ const combinations = Array.from({ length: 1 << OPTIONS.length }, (_none, bits) =
   text: getIntrospectionQuery(Object.fromEntries(OPTIONS.map((name, index) => [name, (bits & (1 << index)) !== 0]))),
 }));
 
-test.each(combinations)('with the options $options', async ({ text }) => {
+test.each(combinations)('returns the same bytes as graphql-js with the options $options', async ({ text }) => {
   const expected = `${JSON.stringify(read(text))}\n`;
   for (const _time of ['first', 'second']) expect((await fitgraph.anyone.query(text)).text === expected).toBe(true);
 });
@@ -25,25 +25,28 @@ const conditional = (condition: string) =>
   standard.replace('IntrospectionQuery', 'IntrospectionQuery($on: Boolean!)').replace('types {', `types @include(if: ${condition}) {`);
 
 const variants: [what: string, text: string, variables?: Record<string, unknown>][] = [
-  ['another name', standard.replace('IntrospectionQuery', 'Known')],
-  ['no name', standard.replace('query IntrospectionQuery', 'query')],
-  ['other spaces', print(parse(standard))],
-  ['no spaces', stripIgnoredCharacters(standard)],
+  ['another operation name', standard.replace('IntrospectionQuery', 'Known')],
+  ['no operation name', standard.replace('query IntrospectionQuery', 'query')],
+  ['other whitespace', print(parse(standard))],
+  ['no optional whitespace', stripIgnoredCharacters(standard)],
   ['an alias', standard.replace('__schema', 'schema: __schema')],
   ['another alias', standard.replace('__schema', 'scheme: __schema')],
-  ['the name of the type beside it', standard.replace('__schema', '__typename __schema')],
-  ['a part left out', standard.replace('types {', 'types @include(if: false) {')],
-  ['a part left out by a variable', conditional('$on'), { on: false }],
-  ['a part let in by a variable', conditional('$on'), { on: true }],
-  ['what is deprecated left out', standard.replaceAll('(includeDeprecated: true)', '')],
+  ['__typename beside __schema', standard.replace('__schema', '__typename __schema')],
+  ['types excluded by a literal', standard.replace('types {', 'types @include(if: false) {')],
+  ['types excluded by a variable', conditional('$on'), { on: false }],
+  ['types included by a variable', conditional('$on'), { on: true }],
+  ['deprecated members excluded', standard.replaceAll('(includeDeprecated: true)', '')],
 ];
-test.each(variants.map(([what, text, variables]) => ({ what, text, variables })))('with $what', async ({ text, variables }) => {
-  const expected = `${JSON.stringify(read(text, variables))}\n`;
-  expect(JSON.parse(expected)).toEqual({ data: expect.anything() });
-  for (const _time of ['first', 'second']) expect((await fitgraph.anyone.query(text, variables)).text === expected).toBe(true);
-});
+test.each(variants.map(([what, text, variables]) => ({ what, text, variables })))(
+  'returns the same bytes as graphql-js with $what',
+  async ({ text, variables }) => {
+    const expected = `${JSON.stringify(read(text, variables))}\n`;
+    expect(JSON.parse(expected)).toEqual({ data: expect.anything() });
+    for (const _time of ['first', 'second']) expect((await fitgraph.anyone.query(text, variables)).text === expected).toBe(true);
+  },
+);
 
-test('rows beside it are read each time', async () => {
+test('reads rows beside cached introspection on every request', async () => {
   const user = await fitgraph.user('Ines');
   const text = standard.replace('__schema', 'weightEntries(first: 1) { totalCount } __schema');
   for (const totalCount of [0, 1]) {
@@ -53,7 +56,7 @@ test('rows beside it are read each time', async () => {
   }
 });
 
-test('one of several operations is its own', async () => {
+test('returns the result of the named operation when a document has several', async () => {
   const two = `${standard} query Other { __schema { queryType { name } types { name description fields { name description } } } }`;
   for (const operationName of ['Other', 'IntrospectionQuery', 'Other']) {
     const { text } = await fitgraph.anyone.send('POST', '/graphql', { query: two, operationName });
@@ -61,7 +64,7 @@ test('one of several operations is its own', async () => {
   }
 });
 
-test('a kept answer takes a fraction of the work', async () => {
+test('serves a cached result with less CPU time than graphql-js needs', async () => {
   const ask = async () => expect((await fitgraph.anyone.query(standard)).status).toBe(200);
   await ask();
   expect(await workOf(ask)).toBeLessThan(await workOf(() => read(standard)));

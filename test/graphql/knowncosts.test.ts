@@ -1,4 +1,4 @@
-/** REST's operations are weighed once for all variables that weigh the same: what is kept is what would be worked out anew. */
+/** Cached costs of REST operations: a cached cost equals a new estimate for the same variables. */
 import {
   getNamedType,
   isInputObjectType,
@@ -21,14 +21,14 @@ deriveEndpoints(schema, (document) => {
   documents.add(document);
   return () => Promise.reject(new Error('nothing runs here'));
 });
-/** As REST might have them one day. */
+/** Documents with features that REST does not use yet. */
 const OTHERS = [
   'query ($a: Int, $b: Int, $s: Boolean!) { exercises(first: $a) @skip(if: $s) { nodes { category { exercises(last: $b) { nodes { id } } } } } }',
   'query ($n: String, $first: Int = 7) { exercises(first: $first, where: { name: { contains: $n }, category: { exercises: { some: { name: { eq: $n } } } } }) { totalCount } }',
 ];
 
 const name = (random: Random) => `field${random.below(5)}`;
-/** Conditions are weighed without being understood. */
+/** A random condition. Its names need not exist, because the estimate does not check them. */
 function condition(random: Random, depth: number): unknown {
   const kind = depth > 3 ? 0 : random.below(5);
   if (kind === 0) return random.pick<unknown>(['a', 1, true, null, undefined]);
@@ -45,13 +45,13 @@ function value(random: Random, type: GraphQLInputType): unknown {
   return { Int: random.below(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.below(1000)}`;
 }
 
-/** Other words of the same shape: they weigh the same. */
-function retold(given: Record<string, unknown>): Record<string, unknown> {
+/** Variables of the same shape with other texts, which cost the same. */
+function withOtherTexts(given: Record<string, unknown>): Record<string, unknown> {
   const text = JSON.stringify(given).replaceAll('"a"', '"b"').replaceAll('"text ', '"other ');
   return JSON.parse(text) as Record<string, unknown>;
 }
 
-test(seeded('whatever the variables'), () => {
+test(seeded('returns the same cost as a new estimate for random variables'), () => {
   expect(documents.size).toBeGreaterThan(100);
   const different: unknown[] = [];
   for (const text of [...documents, ...OTHERS]) {
@@ -66,7 +66,7 @@ test(seeded('whatever the variables'), () => {
           value(random, typeFromAST(schema, type) as GraphQLInputType),
         ]),
       );
-      for (const given of [variables, retold(variables)]) {
+      for (const given of [variables, withOtherTexts(variables)]) {
         const [kept, anew] = [costs.costOfVariables(given), estimateOperationCost(schema, document, operation, given)];
         if (JSON.stringify(kept) !== JSON.stringify(anew)) different.push({ text, given, kept, anew });
       }
@@ -75,7 +75,7 @@ test(seeded('whatever the variables'), () => {
   expect(different.slice(0, 3)).toEqual([]);
 });
 
-test('a page of another size is known, and so is one with other values of the same conditions', () => {
+test('shares a cost between values of a condition but not between page sizes', () => {
   const document = parse('query ($first: Int, $where: ExerciseWhere) { exercises(first: $first, where: $where) { nodes { id } } }');
   const costs = new CostCache(schema, document, getOperationAST(document)!);
   const of = (first: number, eq: string) => costs.costOfVariables({ first, where: { name: { eq } } });

@@ -1,4 +1,4 @@
-/** Operations that are sent by a name instead of their text. */
+/** Operations that are sent by an id instead of their text. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -49,7 +49,7 @@ const current = () => running.at(-1)!;
 describe('automatic persisted queries', () => {
   const variables = { id: '1' };
 
-  test('a hash is enough once the text has been sent', async () => {
+  test('are executed by hash once the text has been sent', async () => {
     const send = await started();
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ variables, extensions: byHash(EXERCISE), query: EXERCISE })).toEqual(SQUAT);
@@ -59,14 +59,14 @@ describe('automatic persisted queries', () => {
     expect(get.body).toEqual(SQUAT);
   });
 
-  test('a hash of another text is refused', async () => {
+  test('are rejected when the hash is that of another text', async () => {
     const send = await started();
     expect((await send({ query: WORKOUTS, extensions: byHash(EXERCISE) }))[0]).toBe(400);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
   });
 });
 
-test('several operations in one request are refused', async () => {
+test('rejects several operations in one request', async () => {
   const send = await started();
   expect(await send([{ query: WORKOUTS }, { query: WORKOUTS }])).toEqual([400, 'BAD_REQUEST']);
 });
@@ -74,7 +74,7 @@ test('several operations in one request are refused', async () => {
 describe('trusted documents', () => {
   const variables = { id: '1' };
 
-  test('are named as Apollo, Relay and others name them', async () => {
+  test('are found by the ids that Apollo, Relay and other clients send', async () => {
     const send = await started({ PERSISTED_OPERATIONS: good });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ variables, documentId: hashOf(EXERCISE) })).toEqual(SQUAT);
@@ -84,14 +84,14 @@ describe('trusted documents', () => {
     expect(get.body).toEqual(SQUAT);
   });
 
-  test('leave other operations alone', async () => {
+  test('leave other operations allowed, and unknown or contradictory ids rejected', async () => {
     const send = await started({ PERSISTED_OPERATIONS: good });
     expect(await send({ query: '{ exercise(id: 1) { name } }' })).toEqual(SQUAT);
     expect(await send({ documentId: 'unknown' })).toEqual([400, 'PERSISTED_QUERY_NOT_FOUND']);
     expect(await send({ query: WORKOUTS, documentId: hashOf(EXERCISE) })).toEqual([400, 'BAD_REQUEST']);
   });
 
-  test('are the only ones with PERSISTED_ONLY, and REST goes on', async () => {
+  test('are the only operations allowed with PERSISTED_ONLY, without effect on REST', async () => {
     const send = await started({ PERSISTED_OPERATIONS: good, PERSISTED_ONLY: 'true' });
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual(SQUAT);
     expect(await send({ query: WORKOUTS })).toEqual({ data: { workouts: { totalCount: 0 } } });
@@ -114,7 +114,7 @@ describe('trusted documents', () => {
     expect((await anyone.send('GET', '/playground')).text).toContain('runs only operations that are registered');
   });
 
-  test('hold for subscriptions too', async () => {
+  test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {
     const changed = 'subscription Changed { changed { cursor } }';
     const PERSISTED_OPERATIONS = write('live/relay.json', { changed });
     await started({ PERSISTED_OPERATIONS, PERSISTED_ONLY: 'true' });
@@ -147,30 +147,30 @@ describe('trusted documents', () => {
   const read = (PERSISTED_OPERATIONS: string) => new TrustedDocuments(readConfig({ PERSISTED_OPERATIONS }), schema);
 
   test.each([
-    ['syntax', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
-    ['fields', 'fields.json', { two: '{ nothing }' }, /fields\.json: operation "two": Cannot query field "nothing"/],
+    ['a syntax error', 'syntax.json', { one: '{ exercise(' }, /syntax\.json: operation "one": Syntax Error/],
+    ['an unknown field', 'fields.json', { two: '{ nothing }' }, /fields\.json: operation "two": Cannot query field "nothing"/],
     [
-      'depth',
+      'excessive depth',
       'depth.json',
       { deep: `{ workout(id: 1) { ${'days { workout { '.repeat(10)}id${' } }'.repeat(10)} } }` },
       /depth\.json: .*deeper than 20/,
     ],
-    ['json', 'broken.json', '{ "one": ', /broken\.json: /],
-    ['shape', 'shape.json', { one: 1 }, /shape\.json: must be/],
+    ['invalid JSON', 'broken.json', '{ "one": ', /broken\.json: /],
+    ['a document that is no string', 'shape.json', { one: 1 }, /shape\.json: must be/],
     ['null', 'null.json', 'null', /null\.json: must be a manifest/],
     ['a number', 'number.json', '5', /number\.json: must be a manifest/],
     ['a boolean', 'boolean.json', 'true', /boolean\.json: must be a manifest/],
     ['a string', 'string.json', '""', /string\.json: must be a manifest/],
     ['an empty array', 'array.json', '[]', /array\.json: must be a manifest/],
     ['an array of texts', 'texts.json', [EXERCISE], /texts\.json: must be a manifest/],
-    ['version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
-  ])('a mistake in one is refused and named: %s', (name, file, content, message) => {
+    ['an unsupported version', 'version.json', { ...MANIFEST, version: 2 }, /version\.json: version 2/],
+  ])('are rejected with the name of their file: %s', (name, file, content, message) => {
     const PERSISTED_OPERATIONS = write(`${name}/${file}`, content);
     expect(() => read(PERSISTED_OPERATIONS)).toThrow(message);
     expect(() => read(PERSISTED_OPERATIONS)).toThrow(ConfigError);
   });
 
-  test('two texts of one id, or no folder, are refused too', () => {
+  test('are rejected when an id has two texts or the folder is missing', () => {
     write('twice/a.json', RELAY);
     const PERSISTED_OPERATIONS = write('twice/b.json', { abc123: EXERCISE });
     expect(() => read(PERSISTED_OPERATIONS)).toThrow(/b\.json: operation "abc123"/);

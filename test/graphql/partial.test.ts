@@ -1,4 +1,4 @@
-/** A field that fails is null by itself: what was asked for beside it is answered. */
+/** A field that fails is null, and the other fields are still returned. */
 import { getNamedType, isLeafType, isListType, isNonNullType, isObjectType } from 'graphql';
 import { buildGraphQLSchema, printSchemaSorted } from '../../src/graphql/schema';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -10,32 +10,32 @@ const schema = buildGraphQLSchema();
 const failed = ({ errors }: { errors: { path?: (string | number)[]; extensions: Record<string, any> }[] | undefined }) =>
   errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code]);
 
-describe('the schema says so', () => {
+describe('the schema', () => {
   const root = Object.values(schema.getQueryType()!.getFields());
   const pages = Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()))
     .filter(({ args }) => args.some(({ name }) => name === 'first'));
 
-  test('of each root field and each page', () => {
+  test('declares every root query field and every page as nullable', () => {
     expect(root.length).toBeGreaterThan(30);
     expect(pages.length).toBeGreaterThan(30);
     const nonNull = [...root, ...pages].filter(({ type }) => isNonNullType(type));
     expect(nonNull.map(({ name }) => name)).toEqual([]);
   });
 
-  test('and of which of them null means an error', () => {
+  test('marks fields that are null only after an error with @semanticNonNull', () => {
     const text = printSchemaSorted(schema);
     expect(text).toMatch(/^directive @semanticNonNull\([^)]*levels: \[Int!\]! = \[0\]\s*\) on FIELD_DEFINITION$/m);
     expect(text).toMatch(/\): WorkoutLogConnection @semanticNonNull$/m);
-    // A row that is not there is no error of the kind.
+    // A single row may also be null because it does not exist.
     expect(text).toMatch(/\): WorkoutLog$/m);
     const lists = root.filter(({ type }) => isListType(type) && !isLeafType(getNamedType(type)));
     for (const { name } of lists) expect(text).toMatch(new RegExp(`^  ${name}(\\([^@]*?\\))?: \\[.*\\] @semanticNonNull$`, 'ms'));
   });
 });
 
-test('a list of the viewer fails for a stranger, and not what everybody sees', async () => {
+test('returns public lists, and null for owned lists, to an anonymous client', async () => {
   const answer = await fitgraph.anyone.query('{ muscles { id } workoutLogs { totalCount } muscleVolume { sets } }');
   expect(answer.data).toEqual({ muscles: expect.arrayContaining([{ id: '1' }]), workoutLogs: null, muscleVolume: null });
   expect(failed(answer)).toEqual([
@@ -44,7 +44,7 @@ test('a list of the viewer fails for a stranger, and not what everybody sees', a
   ]);
 });
 
-test('what a token is not for fails, and not what it is for', async () => {
+test('returns fields within the scopes of a token, and null for other fields', async () => {
   const ann = await fitgraph.user('ann');
   const { made } = await ann.ask('mutation { made: createAccessToken(name: "log", scopes: [READ_TRAINING]) { token } }');
   const app = new Person(fitgraph.url, { id: ann.id, token: made.token });
@@ -56,7 +56,7 @@ test('what a token is not for fails, and not what it is for', async () => {
   ]);
 });
 
-test('an argument that is wrong, at the root or below a row', async () => {
+test('returns null for a field with an invalid argument, at the root or below a row', async () => {
   const ann = await fitgraph.user('ann');
   const answer = await ann.query(`{
     exercises(first: -1) { totalCount }
@@ -73,7 +73,7 @@ test('an argument that is wrong, at the root or below a row', async () => {
   expect(failed(answer)!.every(([, code]) => code === 'BAD_USER_INPUT')).toBe(true);
 });
 
-test('a statement that takes too long', async () => {
+test('returns null for a field whose statement times out', async () => {
   const ann = await fitgraph.user('ann');
   const blocker = await fitgraph.database.pool.connect();
   try {

@@ -1,4 +1,4 @@
-/** Several schemas in one process: what is declared once is built as often as one likes, and none knows of the others. */
+/** Several schemas in one process: the same declarations can be built repeatedly, and the schemas are independent. */
 import { isEnumType, isInputObjectType, isObjectType, parse, printSchema, type GraphQLSchema } from 'graphql';
 import { Executor } from '../../src/core/operation/executor';
 import { publicSchema } from '../../src/graphql/schematransforms';
@@ -10,8 +10,8 @@ const fitgraph = fitgraphForThisFile();
 const schemas = [registry.build(), registry.build()];
 const [one, other] = schemas as [GraphQLSchema, GraphQLSchema];
 
-/** The facts that a schema carries beside its text. */
-const factsOf = (schema: GraphQLSchema): Record<string, unknown> =>
+/** The extensions of types and fields, which the printed schema does not contain. */
+const extensionsOf = (schema: GraphQLSchema): Record<string, unknown> =>
   Object.fromEntries(
     Object.values(schema.getTypeMap()).map((type) => [
       type.name,
@@ -22,13 +22,13 @@ const factsOf = (schema: GraphQLSchema): Record<string, unknown> =>
     ]),
   );
 
-test('they are equal, word for word and fact for fact', () => {
+test('builds schemas with equal text and equal extensions', () => {
   expect(printSchema(other)).toBe(printSchema(one));
-  expect(factsOf(other)).toEqual(factsOf(one));
+  expect(extensionsOf(other)).toEqual(extensionsOf(one));
   expect(printSchema(publicSchema(other))).toBe(printSchema(buildGraphQLSchema()));
 });
 
-test('they share no type', () => {
+test('builds schemas that share no type', () => {
   const own = Object.values(one.getTypeMap()).filter(
     (type) => (isObjectType(type) || isInputObjectType(type) || isEnumType(type)) && !type.name.startsWith('__'),
   );
@@ -36,11 +36,11 @@ test('they share no type', () => {
   expect(own.filter((type) => other.getType(type.name) === type)).toEqual([]);
 });
 
-test('models are linked once', () => {
+test('links the models only once', () => {
   expect(registry.link()).toBe(models);
 });
 
-test('each runs what is asked of it, over the same rows', async () => {
+test('executes operations on each schema over the same rows', async () => {
   const ann = await fitgraph.user('ann');
   const contexts = new Contexts(fitgraph);
   const create = parse(`mutation ($comment: String!, $date: Date!) {

@@ -1,4 +1,4 @@
-/** Uploads over GraphQL, by the specification of multipart requests: under the rules of REST's. */
+/** Uploads over GraphQL (multipart request specification), under the same rules as uploads over REST. */
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
@@ -36,13 +36,13 @@ function send(
   return person.sending(headers).send('POST', '/graphql', form);
 }
 
-async function nothingLeft(before: readonly string[]): Promise<void> {
+async function expectNoNewFiles(before: readonly string[]): Promise<void> {
   const waiting = () => filesIn(join(dirname(fitgraph.mediaFolder), 'incoming'));
   await until('nothing waits', () => waiting().length === 0);
   expect(images()).toEqual(before);
 }
 
-test.each([false, true])('an image is stored, the file before the map: %s', async (fileFirst) => {
+test.each([false, true])('stores an uploaded image (file before the map: %s)', async (fileFirst) => {
   const content = await plain().png().toBuffer();
   const { status, body } = await send(ann, content, { name: `${fileFirst}.png`, fileFirst });
   const image = `/media/exercise-images/1/${fileFirst}.png`;
@@ -61,7 +61,7 @@ test.each([false, true])('an image is stored, the file before the map: %s', asyn
   expect(Buffer.from(await (await fetch(fitgraph.url + image)).arrayBuffer())).toEqual(content);
 });
 
-test('each size has its URL, where the picture fits into the square or fills it', async () => {
+test('serves a thumbnail of each size, scaled to fit the square or cropped to fill it', async () => {
   const { body } = await send(ann, await plain(500, 300).jpeg().toBuffer(), { name: 'sizes.jpg' });
   const { id } = body.data.createExerciseImage.exerciseImage;
   const SIZES = ['MICRO', 'THUMBNAIL', 'SMALL', 'MEDIUM', 'LARGE'];
@@ -86,48 +86,48 @@ test('each size has its URL, where the picture fits into the square or fills it'
   });
 });
 
-test('the file of an image goes with the atomic operation that is taken back', async () => {
+test('deletes the uploaded file when the atomic operation is rolled back', async () => {
   const before = images();
   const query = `mutation ($input: ExerciseImageInput!) @atomic {
     createExerciseImage(input: $input) { exerciseImage { image } errors { path message } } deleteWorkout(id: 999999) { errors { code } } }`;
   const { body } = await send(ann, await plain().png().toBuffer(), { name: 'atomic.png', query });
   expect(body.data).toEqual({ createExerciseImage: null, deleteWorkout: { errors: [{ code: 'NOT_FOUND' }] } });
   expect(await fitgraph.sql(`SELECT 1 FROM "exercise_image" WHERE "image" LIKE '%atomic%'`)).toEqual([]);
-  await nothingLeft(before);
+  await expectNoNewFiles(before);
 });
 
 test.each<[string, () => Buffer | Promise<Buffer>, string]>([
   ['HTML', () => html, INVALID],
   ['SVG', () => svg, INVALID],
-  ['a bomb', () => bomb(), 'Ensure this image has at most 24 megapixels (it has 400).'],
-  ['half a picture', async () => (await plain().png().toBuffer()).subarray(0, 90), INVALID],
-  ['nothing', () => Buffer.alloc(0), 'The submitted file is empty.'],
-])('%s named .png is a wrong value, and leaves nothing', async (_name, content, message) => {
+  ['a decompression bomb', () => bomb(), 'Ensure this image has at most 24 megapixels (it has 400).'],
+  ['a truncated image', async () => (await plain().png().toBuffer()).subarray(0, 90), INVALID],
+  ['an empty file', () => Buffer.alloc(0), 'The submitted file is empty.'],
+])('rejects %s named .png as an invalid value and leaves no file', async (_name, content, message) => {
   const before = images();
   const { status, body } = await send(ann, await content());
   expect([status, body.data.createExerciseImage]).toEqual([200, { exerciseImage: null, errors: [{ path: ['input', 'image'], message }] }]);
-  await nothingLeft(before);
+  await expectNoNewFiles(before);
 });
 
 test.each<[string, () => Buffer, object | undefined, string]>([
-  ['more than MAX_UPLOAD', () => Buffer.alloc(100 * 1024 + 1), undefined, 'The file of part "0" is larger than 102400 bytes.'],
+  ['a file larger than MAX_UPLOAD', () => Buffer.alloc(100 * 1024 + 1), undefined, 'The file of part "0" is larger than 102400 bytes.'],
   [
-    'a place that is not there',
+    'a map to an unknown variable',
     () => svg,
     { 0: ['variables.input.picture'] },
     'There is no null at "variables.input.picture" of "operations".',
   ],
-  ['a part that is not there', () => svg, { 1: ['variables.input.image'] }, 'There is no file in part "1".'],
-])('%s is a bad request, and leaves nothing', async (_name, content, map, message) => {
+  ['a map of a missing part', () => svg, { 1: ['variables.input.image'] }, 'There is no file in part "1".'],
+])('rejects %s with 400 and leaves no file', async (_name, content, map, message) => {
   const before = images();
   const { status, body } = await send(ann, content(), { map });
   expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_REQUEST' } }]]);
-  await nothingLeft(before);
+  await expectNoNewFiles(before);
 });
 
-test('nobody uploads without signing in', async () => {
+test('rejects an upload of an anonymous client and leaves no file', async () => {
   const before = images();
   const { body } = await send(fitgraph.anyone, await plain().png().toBuffer());
   expect(body.errors[0].extensions.code).toBe('UNAUTHENTICATED');
-  await nothingLeft(before);
+  await expectNoNewFiles(before);
 });

@@ -90,7 +90,7 @@ function areValid(operation: OperationDefinitionNode, values: Values): boolean {
   return true;
 }
 
-test.each(names)(seeded('variables of type %s and of others beside it'), (type) => {
+test.each(names)(seeded('coerces variables of type %s like graphql-js'), (type) => {
   const random = randomFor(`variables of type ${type}`);
   for (let run = 0; run < DOCUMENTS_PER_TYPE; run += 1) {
     const others = Array.from({ length: random.below(4) }, () => random.pick(names));

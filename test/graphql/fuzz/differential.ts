@@ -1,4 +1,4 @@
-/** The same request by graphql-js, which is the meaning, and by an executor of ours: what differs. */
+/** Executes a request with graphql-js, as the reference, and with our executor, and compares the results. */
 import { execute, GraphQLError, parse, validate, type DocumentNode, type ExecutionResult } from 'graphql';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
@@ -13,8 +13,8 @@ import { createContext } from '../../../src/request/requestcontext';
 import type { Fitgraph } from '../../setup/fitgraph';
 import type { Request } from './documents';
 
-/** All that it does happens in one transaction, which is taken back. */
-class TakenBack extends Session {
+/** A session whose statements run in one transaction, which is rolled back. */
+class RolledBackSession extends Session {
   private former: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -24,7 +24,7 @@ class TakenBack extends Session {
     super(fitgraph.database);
   }
 
-  /** One after the other: the connection of a transaction takes one statement at a time. */
+  /** Runs statements in turn: the connection of a transaction accepts one at a time. */
   override query(text: string, values: unknown[] = []): Promise<Row[]> {
     const { connection } = this.outer as unknown as { connection: { query(query: object): Promise<{ rows: Row[] }> } };
     const { types } = this.database.pool.options;
@@ -45,22 +45,27 @@ class TakenBack extends Session {
 export class Contexts {
   constructor(private readonly fitgraph: Fitgraph) {}
 
-  /** A request's context, of the owner of a token. */
+  /** The context of a request with this token. */
   async of(token: string | undefined, transaction?: Transaction): Promise<Context> {
     const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache() };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
     const { authentication, resolverContext } = createContext(services, request, 'graphql');
     await authentication.authenticate();
-    // Without a budget, because graphql-js knows none.
-    return { ...resolverContext, budget: undefined, ...(transaction && { session: new TakenBack(this.fitgraph, transaction) }) };
+    // Only our executor charges budgets; graphql-js does not.
+    return { ...resolverContext, budget: undefined, ...(transaction && { session: new RolledBackSession(this.fitgraph, transaction) }) };
   }
 }
 
 type Run = (context: Context) => Promise<ExecutionResult> | ExecutionResult;
 
-/** Runs one after the other, each on the same rows and with the same ids to come. */
-async function apart(fitgraph: Fitgraph, contexts: Contexts, token: string | undefined, runs: readonly Run[]): Promise<ExecutionResult[]> {
+/** Executes the runs in turn, each on the same rows and with the same next ids. */
+async function executeInTurn(
+  fitgraph: Fitgraph,
+  contexts: Contexts,
+  token: string | undefined,
+  runs: readonly Run[],
+): Promise<ExecutionResult[]> {
   const { sequelize } = fitgraph.database;
   const outer = await sequelize.transaction();
   try {
@@ -90,33 +95,33 @@ async function apart(fitgraph: Fitgraph, contexts: Contexts, token: string | und
 
 const plain = (value: unknown) => JSON.stringify(value ?? null);
 
-/** Versions of rows that were written are by chance. */
-const withoutChance = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
+/** Removes row versions, which are random. */
+const withoutRowVersions = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
 
-/** As clients are to see it. */
+/** The message that clients should see. */
 function shownMessage({ message, originalError }: GraphQLError): string {
   const known = originalError === undefined || originalError instanceof ClientError;
   return known || (originalError instanceof GraphQLError && originalError.nodes) ? message : `unexpected: ${message}`;
 }
 
-interface Told {
+interface ReportedError {
   path: string;
   said: string;
 }
 
-/** Where the data are null because of an error: at its path, or further up where the path leads through fields that may not be null. */
-function placeOf(data: unknown, path: readonly (string | number)[]): string {
+/** The place that is null because of an error: its path, or an ancestor if non-null fields propagate the null. */
+function nulledPlace(data: unknown, path: readonly (string | number)[]): string {
   let value = data;
   let depth = 0;
   while (value != null && depth < path.length) value = (value as Record<string | number, unknown>)[path[depth++]!];
   return plain(path.slice(0, depth));
 }
 
-/** Errors by the places that they leave empty. */
-function told({ data, errors }: ExecutionResult, message: (error: GraphQLError) => string): Map<string, Told[]> {
-  const places = new Map<string, Told[]>();
+/** Errors by the place that they set to null. */
+function errorsByPlace({ data, errors }: ExecutionResult, message: (error: GraphQLError) => string): Map<string, ReportedError[]> {
+  const places = new Map<string, ReportedError[]>();
   for (const error of errors ?? []) {
-    const place = placeOf(data, error.path ?? []);
+    const place = nulledPlace(data, error.path ?? []);
     const one = { path: plain(error.path), said: plain({ path: error.path, locations: error.locations, message: message(error) }) };
     places.set(place, [...(places.get(place) ?? []), one]);
   }
@@ -124,12 +129,12 @@ function told({ data, errors }: ExecutionResult, message: (error: GraphQLError) 
 }
 
 /**
- * Of several errors that leave the same place empty from further down, it is up to chance which one comes first, and the specification asks for
- * one only. So errors of a place may differ if both come from further down; those of the same path may not.
+ * If several errors below a place set it to null, chance decides which one is first, and the specification requires only one. Errors of a place
+ * may therefore differ if both come from below it; errors of the same path may not.
  */
 function differentErrors(meant: ExecutionResult, found: ExecutionResult): string | undefined {
-  const one = told(meant, shownMessage);
-  const two = told(found, ({ message }) => message);
+  const one = errorsByPlace(meant, shownMessage);
+  const two = errorsByPlace(found, ({ message }) => message);
   for (const place of new Set([...one.keys(), ...two.keys()])) {
     const [here, there] = [one.get(place) ?? [], two.get(place) ?? []];
     const show = () => `${place}: ${plain(here)} ${plain(there)}`;
@@ -144,23 +149,23 @@ function differentErrors(meant: ExecutionResult, found: ExecutionResult): string
   return undefined;
 }
 
-/** Undefined if the two are one. */
+/** Describes the first difference; undefined if the results are equal. */
 function difference(meant: ExecutionResult, found: ExecutionResult): string | undefined {
   const unexpected = found.errors?.find(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR');
   if (unexpected) return `an unexpected error: ${plain(meant.errors?.map(shownMessage))}`;
   if (!('data' in meant)) {
-    // Nothing ran. Variables are told in words of our own, one error each, at the same places.
+    // Nothing ran. Our executor has its own messages for variables, one error each, at the same locations.
     const places = ({ errors }: ExecutionResult) => [...new Set(errors?.map(({ locations }) => plain(locations)))].sort().join();
     if ('data' in found || !found.errors?.length) return `should have been refused: ${plain(meant.errors?.map(shownMessage))}`;
     return places(meant) === places(found) ? undefined : `refused at other places: ${places(meant)} ${places(found)}`;
   }
-  if (withoutChance(plain(meant.data)) !== withoutChance(plain(found.data)))
+  if (withoutRowVersions(plain(meant.data)) !== withoutRowVersions(plain(found.data)))
     return `other data:\n${plain(meant.data)}\n${plain(found.data)}`;
   return differentErrors(meant, found);
 }
 
 export interface Outcome {
-  /** Not valid, so that nothing was compared. */
+  /** The document is invalid, so that nothing was compared. */
   invalid?: boolean;
   refused?: boolean;
   difference?: string;
@@ -182,7 +187,7 @@ export async function compared(
   const runs = [meaning, ours];
   const results =
     request.kind === 'mutation'
-      ? await apart(fitgraph, contexts, token, runs)
+      ? await executeInTurn(fitgraph, contexts, token, runs)
       : await Promise.all(runs.map(async (run) => run(await contexts.of(token))));
   const [meant, found] = results as [ExecutionResult, ExecutionResult];
   return { refused: !('data' in meant), difference: difference(meant, found) };

@@ -1,4 +1,4 @@
-/** Random documents of a schema, most of them valid: operations, fragments, aliases, directives, variables and what is given for them. */
+/** Random documents of a schema, most of them valid: operations, fragments, aliases, directives, variables and their values. */
 import {
   getNamedType,
   isAbstractType,
@@ -18,7 +18,7 @@ export interface Request {
   variables: Record<string, unknown>;
 }
 
-/** A part of a document and what it refers to. */
+/** A part of a document with the fragments and variables that it uses. */
 interface Part {
   text: string;
   spreads: Set<string>;
@@ -27,8 +27,8 @@ interface Part {
 
 type Composite = GraphQLObjectType | GraphQLInterfaceType;
 
-/** They answer another thing each time, as cursors of changes tell of the moment, or take their time on purpose. */
-const LEFT_OUT = ['changes', 'login', 'changePassword', 'replaceToken', 'createAccessToken'];
+/** Fields whose result differs each time, such as cursors of changes, or that are slow on purpose. */
+const EXCLUDED_FIELDS = ['changes', 'login', 'changePassword', 'replaceToken', 'createAccessToken'];
 const MAX_DEPTH = 5;
 const PAGE_ARGUMENTS = ['first', 'last', 'offset'];
 
@@ -80,7 +80,7 @@ export class Documents {
     depth: number,
     values: Values,
     fragments: Map<string, Part & { type: GraphQLObjectType }>,
-    /** Types whose fragments are being written: those must not be spread in themselves. */
+    /** Types whose fragments are being generated and must not be spread in themselves. */
     writing: Composite[],
   ): Part {
     const { random } = this;
@@ -102,14 +102,14 @@ export class Documents {
           `... on ${possible.name}${this.directives(values, part)} ${add(this.selection(possible, depth + 1, values, fragments, writing))}`,
         );
     else if (depth < MAX_DEPTH) {
-      // The same fields once more, so that selections have to be merged.
+      // Selects from the same type again, so that selections have to be merged.
       if (random.chance(0.12))
         texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${below(type)}`);
       if (random.chance(0.2) && !writing.includes(type)) {
         const name = `F${type.name}`;
         if (!fragments.has(name)) {
           const fragment = this.selection(type, Math.max(depth, 2), values, fragments, [...writing, type]);
-          // Writing it may have written it.
+          // The recursive call may have added the same fragment.
           if (!fragments.has(name)) fragments.set(name, { ...fragment, type: type as GraphQLObjectType });
         }
         part.spreads.add(name);
@@ -122,7 +122,7 @@ export class Documents {
   }
 
   private offers(field: GraphQLField<unknown, unknown>, depth: number): boolean {
-    if (LEFT_OUT.includes(field.name)) return false;
+    if (EXCLUDED_FIELDS.includes(field.name)) return false;
     if (!field.args.every((argument) => hasValue(argument.type) || !String(argument.type).endsWith('!'))) return false;
     return depth < MAX_DEPTH || isLeafType(getNamedType(field.type));
   }
@@ -146,7 +146,7 @@ export class Documents {
         return `${argument.name}: ${small ? random.below(5) : values.literal(argument.type, part.used)}`;
       });
     const args = texts.length ? `(${texts.join(', ')})` : '';
-    // With arguments every alias is another one, without them it always means the same field: then nothing contradicts.
+    // Aliases with arguments are unique, and those without always mean the same field, so that selections do not conflict.
     const alias = args ? `a${(this.aliases += 1)}: ` : random.chance(0.15) ? `x_${parent.name}_${field.name}: ` : '';
     const named = getNamedType(field.type);
     const set = isLeafType(named) ? '' : ` ${below(named as Composite)}`;

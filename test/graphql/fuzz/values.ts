@@ -1,4 +1,4 @@
-/** Random values of input types: as literals of a document, with variables inside of them, and as the values of variables. */
+/** Random values of input types: as literals, which may contain variables, and as the values of variables. */
 import {
   getNamedType,
   getNullableType,
@@ -15,7 +15,7 @@ import type { Random } from '../../setup/random';
 const TEXTS = ['Squat', 'a', 'press', '', 'zzz', 'Oats', 'ab%_c', 'Mind', '1', '2', '0.5', 'kg', 'ä'];
 const IDS = ['1', '2', '3', '4', '999', '0', 'x', ''];
 
-/** JSON values by the names of scalars. */
+/** Generators of JSON values by scalar. */
 const SCALARS: Record<string, (random: Random) => unknown> = {
   ID: (random) => random.pick(IDS),
   Int: (random) => random.pick([0, 1, 2, 3, 5, 12, -1]),
@@ -31,12 +31,12 @@ const WRONG = [true, 'wrong', -1.5, {}, [], { wrong: 1 }, [[1]], '2021-13-45'];
 
 const asLiteral = (value: unknown): string => JSON.stringify(value);
 
-/** What a document may refer to as `$name`. */
+/** A variable, used in a document as `$name`. */
 export interface Variable {
   name: string;
-  /** With its default, if any. */
+  /** The definition, with its default if any. */
   declared: string;
-  /** Absent where the request leaves it out. */
+  /** Absent if the request omits the variable. */
   value?: unknown;
 }
 
@@ -71,7 +71,7 @@ export class Values {
     return asLiteral(SCALARS[nullable.name]!(random));
   }
 
-  /** For the one field of an input of alternatives: neither null nor a variable that may be. */
+  /** A literal for the field of a oneOf input: neither null nor a variable, which may be null. */
   private present(type: GraphQLInputType, used: Set<string>, depth: number, inVariable: boolean): string {
     for (;;) {
       const tried = new Set<string>();
@@ -93,13 +93,13 @@ export class Values {
     return [...required, ...(optional.length && random.chance(0.8) ? random.some(optional, depth === 0 ? 3 : 2) : [])];
   }
 
-  /** A new variable that may stand where this type is asked for. */
+  /** Adds a variable that is allowed where this type is expected. */
   private variable(type: GraphQLInputType, used: Set<string>): string {
     const { random } = this;
     const name = `v${this.variables.length}`;
     used.add(name);
     const nullable = String(getNullableType(type));
-    // A variable that may be null stands for one that may not only with a default.
+    // A nullable variable is allowed in a non-null position only with a default.
     const withDefault = random.chance(0.25);
     const strict = withDefault ? random.chance(0.5) : isNonNullType(type) || random.chance(0.2);
     const fallback = withDefault ? ` = ${this.literalOfPresent(type)}` : '';

@@ -1,4 +1,4 @@
-/** Two instances on one database tell every subscriber every change exactly once, also when one of them is killed. */
+/** Two instances on one database deliver every change to every subscriber exactly once, even when one of them is killed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
@@ -31,11 +31,11 @@ afterAll(async () => {
   await made.drop();
 });
 
-type Told = { type: string; rowId: string; operation: string };
+type Change = { type: string; rowId: string; operation: string };
 
-/** Goes on with its cursor at the other address whenever it is cut off. */
+/** Reconnects with its cursor at the other instance whenever the connection breaks. */
 class Subscriber {
-  readonly heard: Told[] = [];
+  readonly heard: Change[] = [];
   cursor: string | undefined;
   reconnections = 0;
   private ended = false;
@@ -54,7 +54,7 @@ class Subscriber {
       try {
         for await (const { data, errors } of client.iterate({ query: CHANGED, variables: { since: this.cursor } })) {
           if (errors) throw new Error(errors[0]!.message);
-          const { changed } = data as { changed: { cursor: string; changes: Told[] } };
+          const { changed } = data as { changed: { cursor: string; changes: Change[] } };
           this.heard.push(...changed.changes);
           this.cursor = changed.cursor;
         }
@@ -72,7 +72,7 @@ class Subscriber {
   }
 }
 
-test('every change, once, to each', async () => {
+test('delivers every change to each subscriber once when one of two instances is killed', async () => {
   const [one, two]: Server[] = [await installation.start(), await installation.start()];
   const urls = [one!.url, two!.url];
   const subscribers = Array.from({ length: SUBSCRIBERS }, (_, index) => new Subscriber(index % 2 ? [...urls] : [...urls].reverse()));
@@ -85,7 +85,7 @@ test('every change, once, to each', async () => {
   const write = async (writer: number) => {
     for (let n = 0; writing; n += 1) {
       const person = new Person(urls[(writer + n) % 2]!, { id: 0, token });
-      // An instance that is killed answers nobody; what it wrote is in the log or not there at all.
+      // A killed instance does not respond. Each of its writes is either committed, and in the change log, or rolled back.
       const answer = await person.post('/workout/', { comment: `${writer} ${n}` }).catch(() => undefined);
       if (answer?.status !== 201) continue;
       written += 1;
@@ -103,7 +103,7 @@ test('every change, once, to each', async () => {
   await Promise.all(writers);
 
   const person = new Person(two!.url, { id: 0, token });
-  const all: Told[] = [];
+  const all: Change[] = [];
   for (let since = start, more = true; more;) {
     const { changes } = await person.ask(
       'query ($since: String) { changes(since: $since, first: 500) { cursor hasMore changes { type rowId operation } } }',
@@ -117,11 +117,11 @@ test('every change, once, to each', async () => {
   await until('all are told', () => subscribers.every(({ heard }) => heard.length >= all.length));
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
-  // Changes of different rows may be told in another order than the log numbers them: the order is that in which transactions ended.
-  const sorted = (told: Told[]) => told.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
+  // Changes of different rows may arrive in another order than their numbers in the log: in the order of the commits.
+  const sorted = (received: Change[]) => received.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
   for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
   expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
-  // Of one row, made comes first and deleted last.
+  // The creation of a row precedes its other changes.
   for (const { heard } of subscribers)
     for (const [index, { rowId, operation }] of heard.entries())
       if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });

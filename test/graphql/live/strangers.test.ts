@@ -1,11 +1,11 @@
-/** WebSockets of nobody: so many of one network, so that the others have theirs. */
+/** Limit of anonymous WebSockets per network. */
 import WebSocket from 'ws';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import { until } from '../../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { TRUSTED_PROXIES: '127.0.0.1, ::1' } });
 
-const MOST = 100;
+const MAX_SOCKETS = 100;
 const from = (network: string) => ({ 'X-Forwarded-For': network });
 
 const opened: (() => void)[] = [];
@@ -13,7 +13,7 @@ afterEach(() => {
   while (opened.length) opened.pop()!();
 });
 
-/** The code by which a connection was closed, or that it was taken. */
+/** The type of the first message, or the close code if the connection was rejected. */
 function socket(network: string): Promise<string | number> {
   const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers: from(network) });
   opened.push(() => client.terminate());
@@ -25,18 +25,18 @@ function socket(network: string): Promise<string | number> {
   });
 }
 
-test('one network has so many', async () => {
-  const answers = await Promise.all(Array.from({ length: MOST }, () => socket('203.0.113.1')));
+test('closes the 101st anonymous WebSocket of an IPv4 address or IPv6 /64 network with 4429', async () => {
+  const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.1')));
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
   expect(await socket('203.0.113.1')).toBe(4429);
-  // Of IPv6, 64 bits are one customer's.
-  for (let host = 1; host <= MOST; host += 1) await socket(`2001:db8::${host}`);
+  // An IPv6 customer usually has a /64 network.
+  for (let host = 1; host <= MAX_SOCKETS; host += 1) await socket(`2001:db8::${host}`);
   expect([await socket('2001:db8::ffff'), await socket('2001:db8:0:1::1')]).toEqual([4429, 'connection_ack']);
 });
 
-test('what was closed makes room', async () => {
+test('accepts anonymous WebSockets again after others were closed', async () => {
   for (let time = 0; time < 3; time += 1) {
-    const all = () => Promise.all(Array.from({ length: MOST }, () => socket('203.0.113.3')));
+    const all = () => Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.3')));
     const close = () => {
       while (opened.length) opened.pop()!();
     };
@@ -51,7 +51,7 @@ test('what was closed makes room', async () => {
   }
 });
 
-test('clients that leave while their cookie is looked up take no place', async () => {
+test('releases the slots of WebSockets that disconnect while their session is looked up', async () => {
   const network = '203.0.113.4';
   const leave = () =>
     new Promise<void>((resolve, reject) => {
@@ -62,6 +62,6 @@ test('clients that leave while their cookie is looked up take no place', async (
       client.on('error', reject);
     });
   for (let round = 0; round < 4; round += 1) await Promise.all(Array.from({ length: 50 }, leave));
-  const answers = await Promise.all(Array.from({ length: MOST }, () => socket(network)));
+  const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket(network)));
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
 });

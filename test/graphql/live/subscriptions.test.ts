@@ -1,4 +1,4 @@
-/** Changes told as they happen, over server-sent events and WebSocket, by the clients that web clients use. */
+/** Subscriptions over server-sent events and WebSocket, with the client libraries of web applications. */
 import { createClient as createEventClient, type Client as EventClient } from 'graphql-sse';
 import { createClient as createSocketClient } from 'graphql-ws';
 import WebSocket from 'ws';
@@ -61,12 +61,12 @@ function socket(url: string, connectionParams: Record<string, string>, headers: 
 const token = (person: Person) => ({ Authorization: `Token ${person.token}` });
 
 const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Request) => Stream][] = [
-  ['server-sent events', (fitgraph, person) => events(`${fitgraph.url}/graphql/stream`, token(person))],
-  ['server-sent events at the one address', (fitgraph, person) => events(`${fitgraph.url}/graphql`, token(person))],
+  ['server-sent events at /graphql/stream', (fitgraph, person) => events(`${fitgraph.url}/graphql/stream`, token(person))],
+  ['server-sent events at /graphql', (fitgraph, person) => events(`${fitgraph.url}/graphql`, token(person))],
   ['WebSocket', (fitgraph, person) => socket(`${fitgraph.url}/graphql`, token(person))],
 ];
 
-/** The first event, which says where it begins, is read already. */
+/** Subscribes and reads the first event, which has the start cursor. */
 async function subscribed(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
   const stream = open({ query: CHANGED, variables });
   const first = (await stream.next()).value as Event;
@@ -74,7 +74,7 @@ async function subscribed(open: (request: Request) => Stream, variables: Record<
   return { stream, cursor: first.data!.changed.cursor, first: first.data!.changed.changes };
 }
 
-async function told(stream: Stream, number: number) {
+async function nextChanges(stream: Stream, number: number) {
   const all: NonNullable<Event['data']>['changed']['changes'] = [];
   while (all.length < number) {
     const { value } = (await stream.next()) as { value: Event };
@@ -90,8 +90,8 @@ let day = 0;
 const weigh = async (person: Person) =>
   (await person.post('/weightentry/', { date: new Date(Date.UTC(1990, 0, (day += 1))).toISOString().slice(0, 10), weight: '80' })).body.id;
 
-describe.each(TRANSPORTS)('%s', (_name, transport) => {
-  test('tells every change once, of both interfaces and instances, in order', async () => {
+describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, transport) => {
+  test('delivers every change of both interfaces and instances once and in order', async () => {
     const eve = await one.user('eve');
     const { stream } = await subscribed(transport(one, ann));
     const first = await weigh(ann);
@@ -99,7 +99,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     await weigh(eve);
     await annElsewhere.patch(`/weightentry/${first}/`, { weight: '81' });
     await ann.ask(`mutation ($id: ID!) { deleteWeightEntry(id: $id) { deletedIds } }`, { id: second });
-    const changes = await told(stream, 4);
+    const changes = await nextChanges(stream, 4);
     expect(short(changes)).toEqual([
       `CREATED WEIGHT_ENTRY ${first}`,
       `CREATED WEIGHT_ENTRY ${second}`,
@@ -110,14 +110,14 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     await stream.return();
   });
 
-  test('only the types that are asked for', async () => {
+  test('delivers changes of the requested types only', async () => {
     const { stream } = await subscribed(transport(one, ann), { types: ['WORKOUT'] });
     await weigh(ann);
     const { id } = (await ann.post('/workout/', { comment: '' })).body;
-    expect(short(await told(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
+    expect(short(await nextChanges(stream, 1))).toEqual([`CREATED WORKOUT ${id}`]);
   });
 
-  test('goes on from a cursor after a lost connection', async () => {
+  test('resumes from a cursor after a lost connection', async () => {
     const before = await subscribed(transport(one, ann));
     await before.stream.return();
     const id = await weigh(annElsewhere);
@@ -125,7 +125,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     expect(short(first)).toEqual([`CREATED WEIGHT_ENTRY ${id}`]);
   });
 
-  test('a token that is taken away ends it', async () => {
+  test('ends a subscription when its token is revoked', async () => {
     const bob = await one.user(`bob${(day += 1)}`);
     const { stream } = await subscribed(transport(one, bob));
     await one.sql('DELETE FROM "token" WHERE "user_id" = $1', [bob.id]);
@@ -138,13 +138,13 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
   });
 
   test.each([
-    ['a bad cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a cursor of changes.'],
-    ['a type that there is not', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
-    ['a field that there is not', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
-    ['no operation', { query: 'subscription {' }, 'Syntax Error'],
-  ])('%s', async (_case, request, message) => {
+    ['an invalid cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a cursor of changes.'],
+    ['an unknown row type', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
+    ['an unknown field', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
+    ['a syntax error', { query: 'subscription {' }, 'Syntax Error'],
+  ])('rejects %s', async (_case, request, message) => {
     const open = transport(one, ann);
-    // graphql-ws throws what is wrong with an operation, graphql-sse has it as a result.
+    // graphql-ws throws the errors of an operation; graphql-sse returns them as a result.
     const errors = await open(request)
       .next()
       .then(
@@ -154,7 +154,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
     expect(JSON.stringify(errors)).toContain(JSON.stringify(message).slice(1, -1));
   });
 
-  test('queries and mutations have their own place', async () => {
+  test('rejects queries and mutations', async () => {
     for (const query of ['{ viewer { id } }', 'mutation { deleteWeightEntry(id: 1) { deletedIds } }']) {
       const errors = await transport(
         one,
@@ -170,7 +170,7 @@ describe.each(TRANSPORTS)('%s', (_name, transport) => {
   });
 });
 
-test('a subscription as a single answer is refused', async () => {
+test('rejects a subscription when the client does not accept an event stream', async () => {
   const { errors, code } = await ann.query('subscription { changed { cursor } }');
   expect(code).toBe('BAD_REQUEST');
   expect(errors![0]!.message).toContain('server-sent events');
@@ -179,10 +179,10 @@ test('a subscription as a single answer is refused', async () => {
 describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
   ['server-sent events', (fitgraph) => events(`${fitgraph.url}/graphql/stream`, {})],
   ['WebSocket', (fitgraph) => socket(`${fitgraph.url}/graphql`, {})],
-])('the catalogue over %s', (_name, transport) => {
-  test('is told to anybody who names its types, and own rows wake nobody else', async () => {
+])('anonymous subscriptions over %s', (_name, transport) => {
+  test('receive changes of the requested catalogue types only', async () => {
     const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'LANGUAGE'] });
-    const next = told(stream, 2);
+    const next = nextChanges(stream, 2);
     await weigh(ann);
     await one.sql(`UPDATE "muscle" SET "name" = "name" WHERE "id" = 1`);
     await one.sql(`UPDATE "ingredient" SET "energy" = "energy" + 1 WHERE "id" = 1`);
@@ -191,7 +191,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
     await stream.return();
   });
 
-  test('and one’s own rows are not nobody’s', async () => {
+  test('are rejected when they include a type of owned rows', async () => {
     const errors = await transport(one)({ query: CHANGED, variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] } })
       .next()
       .then(({ value }) => value.errors);
@@ -199,7 +199,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
   });
 });
 
-test('a change of the catalogue wakes only those who follow that type', async () => {
+test('reads the change log only for subscribers of the changed catalogue type', async () => {
   const own = await subscribed(events(`${one.url}/graphql/stream`, token(ann)));
   const foods = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT'] });
   const both = await subscribed(events(`${one.url}/graphql/stream`, token(ann)), { types: ['INGREDIENT', 'WEIGHT_ENTRY'] });
@@ -222,12 +222,12 @@ test('a change of the catalogue wakes only those who follow that type', async ()
   } finally {
     asked.mockRestore();
   }
-  expect(short(await told(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
-  expect(short(await told(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
-  expect(short(await told(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
+  expect(short(await nextChanges(foods.stream, 1))).toEqual(['UPDATED INGREDIENT 1']);
+  expect(short(await nextChanges(both.stream, 2))[0]).toBe('UPDATED INGREDIENT 1');
+  expect(short(await nextChanges(own.stream, 1))[0]).toMatch(/^CREATED WEIGHT_ENTRY/);
 });
 
-test('nobody and bad tokens are told nothing', async () => {
+test('rejects subscriptions to all types when the token is missing or invalid', async () => {
   const { value } = await events(`${one.url}/graphql/stream`, {})({ query: CHANGED }).next();
   expect(value).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
   await expect(events(`${one.url}/graphql/stream`, { Authorization: 'Token nonsense' })({ query: CHANGED }).next()).rejects.toMatchObject({
@@ -240,7 +240,7 @@ test('nobody and bad tokens are told nothing', async () => {
   });
 });
 
-test('a browser’s session needs the CSRF token, which other sites’ pages do not have', async () => {
+test('rejects subscriptions of a browser session without its CSRF token', async () => {
   const visitor = new Visitor(one.url);
   const form = await visitor.get('/login');
   const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
@@ -256,7 +256,7 @@ test('a browser’s session needs the CSRF token, which other sites’ pages do 
   expect((await subscribed(events(`${one.url}/graphql/stream`, { ...cookie, 'X-CSRFToken': csrfToken }))).cursor).toBeTruthy();
 });
 
-test('other protocols and addresses are no WebSocket', async () => {
+test('rejects WebSockets at other paths and with other subprotocols', async () => {
   const status = (url: string, protocol: string) =>
     new Promise((resolve) =>
       new WebSocket(url.replace('http', 'ws'), protocol).on('error', (error) => resolve(error.message)).on('open', () => resolve('open')),
@@ -266,7 +266,7 @@ test('other protocols and addresses are no WebSocket', async () => {
   expect(await status(`${one.url}/graphql`, 'graphql-ws')).not.toBe('open');
 });
 
-test('a server that stops leaves nobody waiting', async () => {
+test('ends open subscriptions when the server stops', async () => {
   const three = await Fitgraph.start({ beside: one });
   const streams = [events(`${three.url}/graphql/stream`, token(ann)), socket(`${three.url}/graphql`, token(ann))].map((open) =>
     open({ query: CHANGED }),
