@@ -1,4 +1,4 @@
-/** Real answers against the OpenAPI document: the schema of a path, method and status, and whether a body has it. */
+/** Validates responses against the OpenAPI document, by path, method and status. */
 import addFormats from 'ajv-formats';
 import Ajv from 'ajv/dist/2020';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
@@ -6,7 +6,7 @@ import { normalizeTarget } from '../../src/server/requesttarget';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
-/** Objects with named keys take no others, so that a key which the document does not name is found. */
+/** Disallows additional keys in objects, so that keys that the document does not describe are found. */
 function closed(schema: any): any {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -21,7 +21,7 @@ const read = new Map<string, Conformance>();
 export class Conformance {
   private readonly ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictRequired: false });
 
-  /** The same for the same document: to read it takes a while, and most instances of the service that a suite starts have the same. */
+  /** Returns the same instance for the same document, because compiling it is slow and most servers of a test suite share it. */
   static with(document: OpenApiDocument): Conformance {
     const text = JSON.stringify([document.paths, document.components]);
     const known = read.get(text) ?? new Conformance(document);
@@ -37,7 +37,7 @@ export class Conformance {
     this.ajv.addSchema({ $id: 'document', ...closed({ paths, components }) });
   }
 
-  /** What is wrong with a JSON answer of a path as the document writes it, `/…/{id}/`; nothing if it is as described. */
+  /** Differences of a JSON response from the description of a path such as `/…/{id}/`; empty if it conforms. */
   problems(method: string, path: string, status: number, body: unknown): string[] {
     const operation = this.document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, any> } | undefined;
     const response = operation?.responses[status];
@@ -46,7 +46,7 @@ export class Conformance {
     return this.differences(`document${at}/content/application~1json/schema`, body);
   }
 
-  /** The same for an address as it was asked for, below the base. What the document does not describe is refused. */
+  /** Differences for a requested URL below the base path. A response that is not described must be an error. */
   problemsAt(method: string, url: string, status: number, body: unknown): string[] {
     const path = this.pathOf(
       normalizeTarget(url)
@@ -63,7 +63,7 @@ export class Conformance {
     return [path, general].find((candidate) => Object.hasOwn(this.document.paths, candidate));
   }
 
-  /** What is wrong with a value by the schema of this name. */
+  /** Differences of a value from the schema with this name. */
   differs(component: string, value: unknown): string[] {
     return this.differences(`document#/components/schemas/${component}`, value);
   }

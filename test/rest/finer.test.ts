@@ -1,4 +1,4 @@
-/** The finer rules of the contract, its last section, point by point, and of the deviations; each seen on a real database. */
+/** Detailed rules of the contract (its last section) and of the deviations, on a real database. */
 import { DateTime } from 'luxon';
 import { TIME_ZONE } from '../setup/databases';
 import { PASSWORD, fitgraphForThisFile } from '../setup/fitgraph';
@@ -19,17 +19,19 @@ beforeAll(async () => {
   set = (await ann.post('/set/', { exerciseday: day })).body.id;
 });
 
-/** JSON as it is, which `JSON.stringify` would spell in its own way. */
+/** Sends JSON text unchanged, because `JSON.stringify` would normalize numbers. */
 const raw = (method: string, path: string, text: string) => ann.send(method, `/api/v2${path}`, text);
 const form = (method: string, path: string, text: string) => ann.sending({ 'Content-Type': FORM }).send(method, `/api/v2${path}`, text);
 const filtered = async (path: string) => {
   const { status, body } = await ann.get(path);
   return status === 200 ? body.count : body;
 };
+/** The text as a test name. */
+const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text);
 const bad = (key: string, message: string) => ({ status: 400, body: { [key]: [message] } });
 
-describe('ounces', () => {
-  test('are converted item by item, in plans and in the diary', async () => {
+describe('nutritional values in ounces', () => {
+  test('are converted item by item in plans and in the diary, but not in meals and items', async () => {
     const imperial = await fitgraph.user('imperial');
     await fitgraph.sql(`UPDATE "user_profile" SET "weight_unit" = 'lb' WHERE "user_id" = $1`, [imperial.id]);
     await fitgraph.sql(`UPDATE "ingredient" SET "fibres" = 10 WHERE "id" = 1`);
@@ -46,7 +48,7 @@ describe('ounces', () => {
   });
 });
 
-describe('the age', () => {
+describe('a user profile', () => {
   let profile: string;
   const years = (count: number, days = 0) => DateTime.now().setZone(TIME_ZONE).minus({ years: count }).plus({ days }).toISODate()!;
   const patch = (values: object) => ann.patch(profile, values);
@@ -54,7 +56,7 @@ describe('the age', () => {
     profile = `/userprofile/${(await ann.get('/userprofile/')).body.results[0].id}/`;
   });
 
-  test('is that of the birthdate on every save while there is none', async () => {
+  test('derives the age from the birthdate on every save while it is null', async () => {
     expect((await patch({ birthdate: years(40, -1) })).body.age).toBe(40);
     expect((await patch({ age: 50 })).body.age).toBe(50);
     expect((await patch({ birthdate: years(30) })).body.age).toBe(50);
@@ -67,7 +69,7 @@ describe('the age', () => {
     expect((await patch({})).body.age).toBeNull();
   });
 
-  test('of two changes at once neither leaves it out', async () => {
+  test('has an age after concurrent changes of the age and the birthdate', async () => {
     for (let turn = 0; turn < 10; turn += 1) {
       await patch({ birthdate: null, age: 50 });
       await Promise.all([patch({ age: null }), patch({ birthdate: years(30) })]);
@@ -80,28 +82,31 @@ describe('the age', () => {
     [10, 1, false],
     [100, 0, true],
     [100, -1, false],
-  ])('a birth %d years ago, %d days later', async (age, days, good) => {
+  ])('accepts a birthdate %d years ago plus %d days: %s', async (age, days, good) => {
     const birthdate = years(age, days);
     const { status, body } = await patch({ birthdate });
     expect([status, body.birthdate]).toEqual(good ? [200, birthdate] : [400, [`${birthdate} is not a valid birthdate`]]);
   });
 
-  test('a birth on 29 February is good', async () => {
+  test('accepts a birthdate on 29 February', async () => {
     expect(await patch({ birthdate: '1984-02-29' })).toMatchObject({ status: 200 });
   });
 });
 
 describe('ordering', () => {
-  test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])('%s has no user to order by', async (name) => {
-    const orders = (await fitgraph.anyone.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
-      (parameter: { name?: string }) => parameter.name === 'ordering',
-    ).schema.items.enum;
-    expect(orders).toContain('id');
-    expect(orders).not.toContain('user');
-    expect((await ann.get(`/${name}/?ordering=user`)).status).toBe(200);
-  });
+  test.each(['day', 'set', 'setting', 'schedulestep', 'meal', 'mealitem', 'nutritiondiary'])(
+    'of %s ignores `user`, which is not one of its fields',
+    async (name) => {
+      const orders = (await fitgraph.anyone.send('GET', '/api/v2/schema.json')).body.paths[`/${name}/`].get.parameters.find(
+        (parameter: { name?: string }) => parameter.name === 'ordering',
+      ).schema.items.enum;
+      expect(orders).toContain('id');
+      expect(orders).not.toContain('user');
+      expect((await ann.get(`/${name}/?ordering=user`)).status).toBe(200);
+    },
+  );
 
-  test('by user leaves the default order of settings', async () => {
+  test('of settings by `user` keeps the default order', async () => {
     const ids: number[] = [];
     for (const order of [3, 1, 2]) {
       const { id } = (await ann.post('/setting/', { set, exercise: 1, reps: order })).body;
@@ -118,7 +123,7 @@ describe('ordering', () => {
     expect(await listed('ordering=%EF%BB%BF-reps')).toEqual(usual);
   });
 
-  test('takes as many terms as it is allowed', async () => {
+  test('accepts at most 50 terms', async () => {
     const terms = Object.keys((await ann.get('/ingredient/?limit=1')).body.results[0]);
     const many = [...terms, ...terms.map((term) => `-${term}`), ...terms];
     expect((await ann.get(`/ingredient/?ordering=${many.slice(0, 50).join()}`)).status).toBe(200);
@@ -176,13 +181,13 @@ describe('filters', () => {
     ['/day/?day=1', 1],
     ['/day/?day=2&day=1', 1],
     ['/day/?day=9', { day: ['Select a valid choice. 9 is not one of the available choices.'] }],
-    // As they were sent.
+    // The messages repeat the value as it was sent.
     ['/day/?day=01', { day: ['Select a valid choice. 01 is not one of the available choices.'] }],
     ['/day/?day=%201', { day: ['Select a valid choice.  1 is not one of the available choices.'] }],
     ['/day/?day=%20x', { day: ['“ x” is not a valid value.'] }],
     ['/day/?day=', { day: ['“” is not a valid value.'] }],
     ['/day/?day=1,3', { day: ['“1,3” is not a valid value.'] }],
-  ])('%s', async (path, answer) => {
+  ])('return the matching rows or an error for %s', async (path, answer) => {
     expect(await filtered(path)).toEqual(answer);
   });
 
@@ -192,7 +197,7 @@ describe('filters', () => {
     ['zeros and a letter', (length) => `${'0'.repeat(length)}x`],
     ['spaces', (length) => `1${'%20'.repeat(length / 3)}x`],
     ['signs', (length) => '-'.repeat(length)],
-  ])('long ones are read in linear time: %s', async (_name, textOf) => {
+  ])('parse long values in linear time: %s', async (_name, textOf) => {
     const read = async (share: number) => {
       const text = textOf(15_000 * share);
       for (const path of [
@@ -217,9 +222,9 @@ describe('filters', () => {
   });
 });
 
-describe('JSON as Python reads it', () => {
+describe('a JSON body', () => {
   const setting = (values: string) => raw('POST', '/setting/', `{"set":${set},"exercise":1,"reps":5${values && `,${values}`}}`);
-  test.each<[values: string, expected: object]>([
+  const cases: [values: string, expected: object][] = [
     ['"reps":1e20', bad('reps', 'A valid integer is required.')],
     ['"reps":100000000000000000000', bad('reps', 'Ensure this value is less than or equal to 600.')],
     ['"reps":5.0', { status: 201, body: { reps: 5 } }],
@@ -250,25 +255,31 @@ describe('JSON as Python reads it', () => {
     ['"weight":"-0.00"', { status: 201, body: { weight: '0.00' } }],
     ['"weight":20.50', { status: 201, body: { weight: '20.50' } }],
     ['"weight":""', bad('weight', 'A valid number is required.')],
-  ])('%s', async (values, expected) => {
-    expect(await setting(values)).toMatchObject(expected);
-  });
+  ];
+  test.each(cases.map(([values, expected]) => [shortened(values), values, expected] as const))(
+    'is read as in Python: %s',
+    async (_shown, values, expected) => {
+      expect(await setting(values)).toMatchObject(expected);
+    },
+  );
 
-  test.each([
-    `{"set":${'9'.repeat(200)}}`,
-    '{"set":1e400}',
-    '{"set":"x"}',
-    '{"set":true}',
-    '{"set":[1]}',
-    '{"set":{}}',
-    '{"set":1.5}',
-    '1.0',
-    '[1.0]',
-  ])('crashes nothing: %s', async (text) => {
+  test.each(
+    [
+      `{"set":${'9'.repeat(200)}}`,
+      '{"set":1e400}',
+      '{"set":"x"}',
+      '{"set":true}',
+      '{"set":[1]}',
+      '{"set":{}}',
+      '{"set":1.5}',
+      '1.0',
+      '[1.0]',
+    ].map((text) => [shortened(text), text]),
+  )('never fails with a server error: %s', async (_shown, text) => {
     expect((await raw('POST', '/setting/', text)).status).toBeLessThan(500);
   });
 
-  test('what is no object is told by its type', async () => {
+  test('is rejected with the name of its Python type when it is not an object', async () => {
     const said = (type: string) => bad('non_field_errors', `Invalid data. Expected a dictionary, but got ${type}.`);
     expect(await raw('POST', '/workout/', '1.0')).toMatchObject(said('float'));
     expect(await raw('POST', '/workout/', '100000000000000000000')).toMatchObject(said('int'));
@@ -278,13 +289,13 @@ describe('JSON as Python reads it', () => {
   test.each([
     [99, 201],
     [100, 400],
-  ])('%d levels below the first', async (levels, status) => {
+  ])('with %d levels below the first returns %d', async (levels, status) => {
     const text = `{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     expect((await raw('POST', '/workout/', text)).status).toBe(status);
   });
 });
 
-describe('lists of weekdays', () => {
+describe('a list of weekdays', () => {
   const patch = (value: string) => raw('PATCH', `/day/${day}/`, `{"day":${value}}`);
   test.each<[value: string, expected: object]>([
     ['""', bad('day', 'Expected a list of items but got type "str".')],
@@ -297,11 +308,11 @@ describe('lists of weekdays', () => {
     ['["x", 9]', bad('day', 'Incorrect type. Expected pk value, received str.')],
     ['[1, 99.0, 8]', bad('day', 'Invalid pk "99.0" - object does not exist.')],
     ['1.0', bad('day', 'Expected a list of items but got type "float".')],
-  ])('%s', async (value, expected) => {
+  ])('is read as in Python: %s', async (value, expected) => {
     expect(await patch(value)).toMatchObject(expected);
   });
 
-  test('long ones are looked up within bounds', async () => {
+  test('is looked up in linear time', async () => {
     const lookUp = async (share: number) => {
       const length = 15_000 * share;
       expect(await patch(`[${'1,'.repeat(length)}2]`)).toMatchObject({ status: 200, body: { day: [1, 2] } });
@@ -312,7 +323,7 @@ describe('lists of weekdays', () => {
     expect(await growth(lookUp)).toBeLessThan(LINEAR);
   });
 
-  test('an empty form has an empty one', async () => {
+  test('is empty when a form omits it, and missing when JSON omits it', async () => {
     expect((await form('POST', '/day/', '')).body).toMatchObject({ day: ['This list may not be empty.'] });
     expect((await form('POST', '/day/', `training=${workout}`)).body.day).toEqual(['This list may not be empty.']);
     expect((await raw('POST', '/day/', '{}')).body.day).toEqual(['This field is required.']);
@@ -320,13 +331,13 @@ describe('lists of weekdays', () => {
   });
 });
 
-describe('forms', () => {
-  test('a question mark at the start belongs to the first name', async () => {
+describe('a request body', () => {
+  test('in a form keeps a leading question mark in the first name', async () => {
     expect((await form('POST', '/workout/', '?comment=x')).body.comment).toBe('');
     expect((await form('POST', '/workout/', 'comment=%3Fx')).body.comment).toBe('?x');
   });
 
-  test('names of parts are not trimmed', async () => {
+  test('in multipart format keeps spaces in part names', async () => {
     const parts = (name: string) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\nx\r\n--b--\r\n`;
     const sent = (name: string) =>
       ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/workout/', parts(name));
@@ -335,7 +346,7 @@ describe('forms', () => {
     expect((await sent('comment ')).body.comment).toBe('');
   });
 
-  test('an unknown charset is refused, a known one read', async () => {
+  test('is rejected with an unknown charset and accepted with a known one', async () => {
     const charset = (name: string, type = FORM) =>
       ann
         .sending({ 'Content-Type': `${type}; charset=${name}` })
@@ -351,7 +362,7 @@ describe('forms', () => {
     ['cp1252', 'Á', undefined],
     ['cp1252', 'é', 'Ã©'],
     ['utf-8', '\uFFFD', '\uFFFD'],
-  ])('JSON in %s that holds the bytes of %j', async (charset, sent, comment) => {
+  ])('in JSON is decoded by its charset %s: bytes of %j', async (charset, sent, comment) => {
     const { status, body } = await ann
       .sending({ 'Content-Type': `application/json; charset=${charset}` })
       .send('POST', '/api/v2/workout/', JSON.stringify({ comment: sent }));
@@ -363,7 +374,7 @@ describe('forms', () => {
     [1, 'InMemoryUploadedFile'],
     [2_621_440, 'InMemoryUploadedFile'],
     [2_621_441, 'TemporaryUploadedFile'],
-  ])('a file of %d bytes is no key', async (size, type) => {
+  ])('is rejected when it has a file of %d bytes for an id', async (size, type) => {
     const sent = new FormData();
     sent.append('training', new Blob([new Uint8Array(size)]), 'key.bin');
     sent.append('description', 'd');
@@ -371,14 +382,14 @@ describe('forms', () => {
     expect(await ann.post('/day/', sent)).toMatchObject(bad('training', `Incorrect type. Expected pk value, received ${type}.`));
   });
 
-  test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('%s is the type of no body', async (type) => {
+  test.each(['application/*', '*/*', 'text/*', 'application/jsonp'])('is rejected with 415 when its type is %s', async (type) => {
     expect(await ann.sending({ 'Content-Type': type }).send('POST', '/api/v2/workout/', '{}')).toMatchObject({
       status: 415,
       body: { detail: `Unsupported media type "${type}" in request.` },
     });
   });
 
-  test('types are read in any case', async () => {
+  test('has a case-insensitive type and charset', async () => {
     expect((await ann.sending({ 'Content-Type': 'Application/JSON; Charset=UTF-8' }).send('POST', '/api/v2/workout/', '{}')).status).toBe(
       201,
     );
@@ -390,7 +401,7 @@ describe('dates and times', () => {
   const WRONG = (key: string, form: string, message = 'Time has wrong format. Use one of these formats instead:') =>
     bad(key, `${message} ${form}.`);
 
-  test('a fraction may follow a comma, and a line feed a date', async () => {
+  test('may have a comma before the fraction and a line feed at the end', async () => {
     expect(await session({ date: '2021-02-01\n', time_start: '08:00:00,25', time_end: '9:5' })).toMatchObject({
       status: 201,
       body: { date: '2021-02-01', time_start: '08:00:00.250000', time_end: '09:05:00' },
@@ -404,7 +415,7 @@ describe('dates and times', () => {
     expect((await eaten('2021-03-10T08:00:00\n\n')).status).toBe(400);
   });
 
-  test('digits are those of ASCII, and nothing is trimmed', async () => {
+  test('must have ASCII digits and no surrounding spaces', async () => {
     const date = (value: string) => session({ date: value });
     for (const value of ['２021-01-01', ' 2021-01-01', '2021-01-01\n\n', '2021-01-01 ', '2021_1-1'])
       expect(await date(value)).toMatchObject(WRONG('date', 'YYYY-MM-DD', 'Date has wrong format. Use one of these formats instead:'));
@@ -412,7 +423,7 @@ describe('dates and times', () => {
   });
 });
 
-test('moments far away follow the rules of the zone', async () => {
+test('uses the UTC offset of the time zone for the years 1960 and 2050', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const eaten = async (datetime: string) =>
     (await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1, datetime })).body.datetime;
@@ -420,7 +431,7 @@ test('moments far away follow the rules of the zone', async () => {
   expect(await eaten('1960-07-01T08:00')).toBe('1960-07-01T08:00:00+01:00');
 });
 
-test('a body may come in chunks', async () => {
+test('reads a chunked request body', async () => {
   const init = {
     method: 'POST',
     headers: { Authorization: `Token ${ann.token}`, 'Content-Type': 'application/json' },
@@ -442,15 +453,15 @@ describe('booleans', () => {
   };
   const texts = (list: string) => list.split(' ').map((text) => JSON.stringify(text));
 
-  test('true', async () => {
+  test('are true for every accepted spelling of true', async () => {
     for (const value of [...texts('t T y Y yes YES Yes true True TRUE on On ON 1'), 'true', '1', '1.0'])
       expect([value, await patched(value)]).toEqual([value, true]);
   });
-  test('false', async () => {
+  test('are false for every accepted spelling of false', async () => {
     for (const value of [...texts('f F n N no NO No false False FALSE off Off OFF 0'), 'false', '0', '0.0', '-0'])
       expect([value, await patched(value)]).toEqual([value, false]);
   });
-  test('neither', async () => {
+  test('are rejected for null and other values', async () => {
     for (const value of [...texts('yEs tRUE nO null None 2 1.0'), '""', '" "', '" true"', '2', '1.5', '[]', '{}'])
       expect([value, await patched(value)]).toEqual([value, 'Must be a valid boolean.']);
     expect(await patched('null')).toBe('This field may not be null.');
@@ -470,13 +481,13 @@ describe('login', () => {
     ['a\\u0000', 'short', 400, { username: ['Null characters are not allowed.'], password: [SHORT] }],
     ['', 'short', 400, { username: ['This field may not be blank.'], password: [SHORT] }],
     ['\\udc00', 'a good password', 400, { username: ['Surrogate characters are not allowed: U+DC00.'] }],
-  ])('%s %s', async (username, password, status, errors) => {
+  ])('with username "%s" and password "%s" returns %d', async (username, password, status, errors) => {
     const answer = await login(username, password);
     expect(answer.status).toBe(status);
     if (status === 400) expect(answer.body).toEqual(errors);
   });
 
-  test('blanks around are those of Python', async () => {
+  test('strips the whitespace around a password that Python strips', async () => {
     expect((await login('ann', `\\u001f${PASSWORD}\\u0085`)).status).toBe(200);
     expect((await login('ann', `\\ufeff${PASSWORD}`)).status).toBe(401);
   });
@@ -489,7 +500,7 @@ describe('the language of a request', () => {
     ['en, de;q=0.5', '03.05.2021', 400],
     ['de', '33.05.2021', 400],
     ['de', '2021-05-03', 200],
-  ])('decides how a date is read: %s %s', async (languages, date, status) => {
+  ])('decides how a date filter is read: %s with %s returns %d', async (languages, date, status) => {
     await ann.post('/weightentry/', { date: '2021-05-03', weight: 80 });
     const answer = await ann.sending({ 'Accept-Language': languages }).get(`/weightentry/?date=${date}`);
     expect(answer.status).toBe(status);
@@ -498,7 +509,7 @@ describe('the language of a request', () => {
   });
 });
 
-test('a filter by a key of many digits', async () => {
+test('rejects an id of 400 digits in a filter and in a body', async () => {
   const answer = await ann.get(`/workoutlog/?exercise=${'9'.repeat(400)}`);
   expect(answer).toMatchObject({ status: 400, body: { exercise: [expect.stringContaining('not one of the available choices')] } });
   expect(await ann.post('/day/', { training: '9'.repeat(400), day: [1], description: 'x' })).toMatchObject({ status: 403 });
@@ -510,23 +521,23 @@ describe('the size of a body', () => {
     fitgraph.anyone
       .sending({ 'Content-Type': type })
       .send('POST', '/api/v2/login/', type === FORM ? `username=${'x'.repeat(size)}` : JSON.stringify({ username: 'x'.repeat(size) }));
-  test.each(['application/json', FORM])('of somebody who is not signed in: %s', async (type) => {
+  test.each(['application/json', FORM])('is limited to 256 KiB for anonymous clients: %s', async (type) => {
     expect((await login(250_000, type)).status).toBe(400);
     expect(await login(263_000, type)).toMatchObject(TOO_LARGE);
   });
 
-  test('of somebody who is', async () => {
+  test('is limited to 5 MiB for signed-in users', async () => {
     expect(await ann.post('/workout/', { comment: 'x'.repeat(3_000_000) })).toMatchObject({ status: 400 });
     expect(await ann.post('/workout/', { comment: 'x'.repeat(5_300_000) })).toMatchObject(TOO_LARGE);
   });
 });
 
-describe('values of an amount', () => {
+describe('the nutritional values of an amount', () => {
   const values = async (query: string) => (await fitgraph.anyone.get(`/ingredient/2/get_values/?${query}`)).body;
   const NOT_A_CHOICE = ['Select a valid choice. That choice is not one of the available choices.'];
 
-  test('a unit is one of the ingredient that is named', async () => {
-    // Of 101 g, that is 64.64 kcal of milk; its own unit weighs 102 g.
+  test('need a unit that belongs to the ingredient in the query', async () => {
+    // Unit 1 weighs 101 g, which has 64.64 kcal for milk. The unit of milk itself weighs 102 g.
     expect(await values('amount=1&unit=1&ingredient=1')).toMatchObject({ energy: '64.64' });
     expect(await values('amount=1&unit=2&ingredient=2')).toMatchObject({ energy: '65.28' });
     expect(await values('amount=1&unit=%202%C2%85&ingredient=%2B02')).toMatchObject({ energy: '65.28' });
@@ -543,21 +554,21 @@ describe('values of an amount', () => {
     expect(await values('amount=1&ingredient=abc')).toMatchObject({ energy: 0, errors: { ingredient: NOT_A_CHOICE } });
   });
 
-  test('a negative one shows the sign of a value that is rounded to zero', async () => {
+  test('keep the minus sign when a negative amount is rounded to zero', async () => {
     await fitgraph.sql(`UPDATE "ingredient" SET "protein" = 0, "sodium" = 0.001, "fibres" = NULL WHERE "id" = 2`);
     expect(await values('amount=-1')).toMatchObject({ energy: '-0.64', protein: '0.00', sodium: '-0.00', fibres: '0.00' });
     expect(await values('amount=0')).toMatchObject({ energy: '0.00', protein: '0.00' });
     expect(await values('amount=%1F-1%C2%85')).toMatchObject({ energy: '-0.64' });
   });
 
-  test('digits are those of ASCII', async () => {
+  test('need an amount in ASCII digits', async () => {
     expect(await values('amount=%EF%BC%91')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
     expect(await values('amount=%20')).toMatchObject({ errors: { amount: ['Enter a number.'] } });
     expect(await values('amount=')).toMatchObject({ errors: { amount: ['This field is required.'] } });
   });
 });
 
-test('the parts of a day may have a sign and blanks', async () => {
+test('accepts a sign and spaces around year, month and day of log_summary', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   await ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 100, datetime: '2021-03-10T08:00' });
   const summary = (query: string) => ann.get(`/nutritionplan/${plan}/log_summary/?${query}`);
@@ -566,7 +577,7 @@ test('the parts of a day may have a sign and blanks', async () => {
     expect(await summary(query)).toMatchObject(bad('date', 'Enter a valid date.'));
 });
 
-test('the moment of a diary entry that tells none has microseconds', async () => {
+test('gives a diary entry without a time the current time in microseconds', async () => {
   const plan = (await ann.post('/nutritionplan/', {})).body.id;
   const eaten = Array.from({ length: 20 }, () => ann.post('/nutritiondiary/', { plan, ingredient: 1, amount: 1 }));
   const moments = (await Promise.all(eaten)).map(({ body }) => body.datetime as string);
@@ -576,18 +587,18 @@ test('the moment of a diary entry that tells none has microseconds', async () =>
   expect(moments.every((moment) => Math.abs(Date.parse(moment) - Date.now()) < 60_000)).toBe(true);
 });
 
-test('a query of more parameters than the reference takes is refused', async () => {
+test('rejects a query with more than 1000 parameters', async () => {
   const many = (count: number) => ann.get(`/workout/?${'a&'.repeat(count - 1)}a`);
   expect((await many(1_000)).status).toBe(200);
   expect(await many(1_001)).toMatchObject({ status: 400, body: { detail: 'A query has at most 1000 parameters.' } });
 });
 
-describe('a missing slash', () => {
+describe('a path without a trailing slash', () => {
   test.each([
     ['/workout', '/api/v2/workout/'],
     ['/workout?', '/api/v2/workout/'],
     ['/workout?a=b&c', '/api/v2/workout/?a=b&c'],
-  ])('%s', async (path, location) => {
+  ])('redirects %s to %s', async (path, location) => {
     const { status, headers, text } = await ann.get(path);
     expect([status, headers.get('location'), headers.get('content-length'), text]).toEqual([301, location, '0', '']);
   });
@@ -599,12 +610,12 @@ test.each([
   ['Token x\u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
   ['Token \u00a0', 403, 'Invalid token header. Token string should not contain invalid characters.'],
   ['Token  x', 403, 'Invalid token.'],
-])('a non-breaking space parts no words: %j', async (header, status, detail) => {
+])('does not split an Authorization header at a non-breaking space: %j returns %d', async (header, status, detail) => {
   const answer = await fitgraph.anyone.sending({ Authorization: header }).get('/muscle/');
   expect([answer.status, answer.body.detail]).toEqual([status, detail]);
 });
 
-test('the root keeps the format in its links', async () => {
+test('keeps the format parameter in the links of the root', async () => {
   const links = (await ann.get('/?format=json')).body;
   expect(links.workout).toMatch(/\/api\/v2\/workout\/\?format=json$/);
   expect((await ann.get('/?format=')).body.workout).toMatch(/\/api\/v2\/workout\/$/);
@@ -621,23 +632,23 @@ describe('ids in paths', () => {
     ['%EF%BC%91', 404],
     ['-1', 404],
     ['1.0', 404],
-  ])('%s: %d', async (id, status) => {
+  ])('are read as in Python: %s returns %d', async (id, status) => {
     expect((await ann.get(`/muscle/${id}/`)).status).toBe(status);
   });
 });
 
-describe('other sites', () => {
+describe('cross-origin clients', () => {
   const Origin = 'https://elsewhere.example';
   const origin = ({ headers }: { headers: Headers }) => headers.get('access-control-allow-origin');
 
-  test('may follow a redirect and read pictures', async () => {
+  test('may follow a redirect and read images', async () => {
     const redirect = await ann.sending({ Origin }).get('/workout');
     expect([redirect.status, origin(redirect)]).toEqual([301, '*']);
     expect(origin(await ann.get('/workout'))).toBeNull();
     expect(origin(await fitgraph.anyone.sending({ Origin }).send('GET', '/media/exercise-images/1/nothing.png'))).toBe('*');
   });
 
-  test('may send what clients need', async () => {
+  test('may send the headers that API clients need', async () => {
     const answer = await fitgraph.anyone.sending({ Origin, 'Access-Control-Request-Method': 'PUT' }).options('/workout/');
     expect([answer.status, answer.text, origin(answer)]).toEqual([200, '', '*']);
     const allowed = answer.headers.get('access-control-allow-headers')!.split(', ');
@@ -647,7 +658,7 @@ describe('other sites', () => {
   });
 });
 
-test('limits and offsets that are no integers are the default ones', async () => {
+test('uses the default limit and offset when they are not valid integers', async () => {
   const window = async (query: string) => (await ann.get(`/daysofweek/?${query}`)).body.results.map(({ id }: { id: number }) => id);
   expect(await window('limit=%202%C2%85&offset=%2B1')).toEqual([2, 3]);
   for (const query of [

@@ -1,4 +1,4 @@
-/** The document tells of every address there is, and the addresses answer as it tells. */
+/** The OpenAPI document describes every endpoint, and the endpoints respond as described. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -34,14 +34,14 @@ const operations = () =>
       .map(([method, operation]) => ({ address, method, operation: operation as Record<string, any> })),
   );
 
-/** An id that ann sees, for each address with one. */
+/** The id of a row that ann can read, for a path with an id. */
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
   const entity = allEntities().find((candidate) => resourceOf(candidate)!.fact.views.some(({ rest }) => rest === name))!;
   return belongings.get(entity) ?? 1;
 }
 
-test('a validator of OpenAPI finds nothing to object to', () => {
+test('returns a document that an OpenAPI validator accepts', () => {
   const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-openapi-')), 'openapi.json');
   fs.writeFileSync(file, JSON.stringify(document));
   const validator = path.join(path.dirname(require.resolve('@seriousme/openapi-schema-validator/package.json')), 'bin/validate-api-cli.js');
@@ -56,7 +56,7 @@ test.each([
   ['workoutlog', ['rir']],
   ['weightentry', []],
   ['workoutsession', ['notes', 'time_start', 'time_end']],
-])('null is described for the values of a row that may be null alone: %s', async (name, nullable) => {
+])('describes only nullable fields of a row as nullable: %s', async (name, nullable) => {
   const { body } = await ann.get(`/${name}/`);
   const [row] = body.results as Record<string, unknown>[];
   const accepted = Object.keys(row!).filter((key) => {
@@ -66,7 +66,7 @@ test.each([
   expect(accepted.sort()).toEqual([...nullable].sort());
 });
 
-test('every resource of the root has its list and its detail', async () => {
+test('describes the list and the detail path of every resource in the root', async () => {
   const names = Object.keys((await ann.get('/')).body as object);
   expect(names.length).toBeGreaterThanOrEqual(28);
   for (const name of names) {
@@ -75,7 +75,7 @@ test('every resource of the root has its list and its detail', async () => {
   }
 });
 
-test('every action, endpoint of its own and type of row that the schema has is there', () => {
+test('describes the schema of every view, and POST only for resources with a create mutation', () => {
   for (const entity of allEntities()) {
     const { views, create } = resourceOf(entity)!.fact;
     views.forEach(({ rest }, index) => {
@@ -86,14 +86,14 @@ test('every action, endpoint of its own and type of row that the schema has is t
   expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/', '/login/']));
 });
 
-test('operations have names of their own, and every parameter a description', () => {
+test('gives every operation a unique operationId and every parameter a description', () => {
   const ids = operations().map(({ operation }) => operation.operationId as string);
   expect(new Set(ids).size).toBe(ids.length);
   const parameters = operations().flatMap(({ operation }) => (operation.parameters ?? []) as Record<string, unknown>[]);
   expect(parameters.filter(({ $ref, description }) => !$ref && !description)).toEqual([]);
 });
 
-test('who asks is said by a token, or by the session of a browser, which needs its CSRF token to change anything', async () => {
+test('describes authentication by a token, or by a session that needs a CSRF token for changes', async () => {
   const visitor = new Visitor(fitgraph.url);
   await visitor.signIn('ann');
   const { token, session, csrf } = document.components.securitySchemes as Record<string, { in: string; name: string }>;
@@ -104,13 +104,13 @@ test('who asks is said by a token, or by the session of a browser, which needs i
     const safe = ['get', 'options'].includes(method);
     expect(ways.slice(-2)).toEqual([['token'], safe ? ['session'] : ['session', 'csrf']]);
   }
-  // As it is described, so it is done.
+  // The service behaves as described.
   const body = { date: '2022-02-02', weight: '80.00' };
   expect((await visitor.json('POST', '/api/v2/weightentry/', body)).status).toBe(403);
   expect((await visitor.json('POST', '/api/v2/weightentry/', body, { [csrf!.name]: await visitor.csrfToken() })).status).toBe(201);
 });
 
-test('a change may have an Idempotency-Key, and its conflicts are described', async () => {
+test('describes Idempotency-Key and its conflicts for every change', async () => {
   const named = operations().filter(({ operation }) => JSON.stringify(operation.parameters ?? []).includes('/idempotencyKey"'));
   const changing = operations().filter(({ address, method }) => !['get', 'options'].includes(method) && address !== '/login/');
   expect(named).toEqual(changing);
@@ -121,7 +121,7 @@ test('a change may have an Idempotency-Key, and its conflicts are described', as
   expect((await once.post('/workout/', { comment: 'once' })).body).toEqual(first.body);
 });
 
-test('over https the cookie has another name', async () => {
+test('describes the session cookie with the prefix __Host- when the public URL is HTTPS', async () => {
   const secure = await Fitgraph.start({ environment: { PUBLIC_URL: 'https://fit.example' }, beside: fitgraph });
   try {
     const { components } = (await secure.anyone.get('/schema')).body as OpenApiDocument;
@@ -134,7 +134,7 @@ test('over https the cookie has another name', async () => {
   }
 });
 
-test('methods are those that the addresses allow, less those that nobody may use', async () => {
+test('describes only methods that the endpoints allow', async () => {
   for (const [address, methods] of Object.entries(document.paths)) {
     const { headers } = await ann.options(address.replace('{id}', '1'));
     const told = Object.keys(methods).filter((key) => key !== 'parameters');
@@ -143,7 +143,7 @@ test('methods are those that the addresses allow, less those that nobody may use
   }
 });
 
-test('what is read is as described', async () => {
+test('describes the responses to all reads', async () => {
   const wrong: string[] = [];
   for (const { address, method } of operations()) {
     if (method !== 'get' && method !== 'options') continue;
@@ -156,7 +156,7 @@ test('what is read is as described', async () => {
   expect(wrong).toEqual([]);
 });
 
-test('refusals are as described', async () => {
+test('describes the responses to rejected requests', async () => {
   const answers: [string, string, Promise<Answer>][] = [];
   for (const { address, method, operation } of operations()) {
     const real = `/api/v2${address.replace('{id}', String(UNKNOWN))}`;
@@ -178,24 +178,27 @@ test('refusals are as described', async () => {
   expect(wrong).toEqual([]);
 });
 
-test.each(ownedTypes().map((entity) => [entity.name, entity] as const))('what is written of %s is as described', async (_name, entity) => {
-  const [view] = resourceOf(entity)!.fact.views;
-  const { post } = (view && document.paths[`/${view.rest}/`]) ?? {};
-  if (!view || !post) return;
-  const [list, detail] = [`/${view.rest}/`, `/${view.rest}/{id}/`];
-  const sent = bodyOf(entity, 2, parentsIn(belongings));
-  expect(conformance.differs(`${view.rest}.body`, asJson(sent))).toEqual([]);
-  const created = await ann.post(list, sent);
-  expect(created.status).toBe(201);
-  expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
-  const at = detail.replace('{id}', created.body.id);
-  for (const method of ['PUT', 'PATCH']) {
-    const { status, body } = await ann.send(method, `/api/v2${at}`, method === 'PUT' ? sent : {});
-    expect(status).toBe(200);
-    expect(conformance.problems(method, detail, status, body)).toEqual([]);
-  }
-  expect((await ann.delete(at)).status).toBe(204);
-});
+test.each(ownedTypes().map((entity) => [entity.name, entity] as const))(
+  'describes the bodies and responses of writes of %s',
+  async (_name, entity) => {
+    const [view] = resourceOf(entity)!.fact.views;
+    const { post } = (view && document.paths[`/${view.rest}/`]) ?? {};
+    if (!view || !post) return;
+    const [list, detail] = [`/${view.rest}/`, `/${view.rest}/{id}/`];
+    const sent = bodyOf(entity, 2, parentsIn(belongings));
+    expect(conformance.differs(`${view.rest}.body`, asJson(sent))).toEqual([]);
+    const created = await ann.post(list, sent);
+    expect(created.status).toBe(201);
+    expect(conformance.problems('post', list, 201, created.body)).toEqual([]);
+    const at = detail.replace('{id}', created.body.id);
+    for (const method of ['PUT', 'PATCH']) {
+      const { status, body } = await ann.send(method, `/api/v2${at}`, method === 'PUT' ? sent : {});
+      expect(status).toBe(200);
+      expect(conformance.problems(method, detail, status, body)).toEqual([]);
+    }
+    expect((await ann.delete(at)).status).toBe(204);
+  },
+);
 
 describe('the pattern of a decimal with 5 digits, 2 of them decimal places', () => {
   const pattern = () => {
@@ -217,7 +220,7 @@ describe('the pattern of a decimal with 5 digits, 2 of them decimal places', () 
   });
 
   test.each(['', '80.500', '1080', '8,5', '80x5', 'x80', '80x', '--80', '-', '0x50'])(
-    'does not match %j, which the API refuses',
+    'does not match %j, which the API rejects',
     async (weight) => {
       expect(weight).not.toMatch(pattern());
       expect((await ann.post('/weightentry/', { date: '2020-01-01', weight })).status).toBe(400);
@@ -225,11 +228,11 @@ describe('the pattern of a decimal with 5 digits, 2 of them decimal places', () 
   );
 });
 
-/** Ids are numbers in REST. */
+/** The body as the client sends it. */
 const asJson = (body: object): unknown => JSON.parse(JSON.stringify(body));
 
-describe('the document is served', () => {
-  test('as JSON and as YAML, with one content', async () => {
+describe('the OpenAPI document', () => {
+  test('is returned as JSON and as YAML with the same content', async () => {
     const { anyone } = fitgraph;
     const json = [anyone.get('/schema'), anyone.get('/schema/'), anyone.get('/schema.json'), anyone.get('/schema?format=json')];
     const yaml = [
@@ -245,11 +248,11 @@ describe('the document is served', () => {
     expect(written.map((text) => parse(text) as unknown)).toEqual([document, document]);
   });
 
-  test('with the address under which the client knows the service', async () => {
+  test('has the URL that the client uses as the server', async () => {
     expect(document.servers).toEqual([{ url: `${fitgraph.url}/api/v2` }]);
   });
 
-  test('to pages of every origin, whatever headers they send', async () => {
+  test('is readable from every origin, with any request header', async () => {
     const headers = {
       Origin: 'https://tools.example',
       'Access-Control-Request-Method': 'GET',
@@ -261,7 +264,7 @@ describe('the document is served', () => {
     expect((await ann.get('/schema.json')).headers.get('access-control-allow-origin')).toBe('*');
   });
 
-  test('in no other format, by no other method and at no address beside it', async () => {
+  test('is not returned in other formats, for other methods or at similar paths', async () => {
     const { anyone } = fitgraph;
     expect(await anyone.sending({ Accept: 'text/csv' }).get('/schema')).toMatchObject({
       status: 406,
@@ -275,7 +278,7 @@ describe('the document is served', () => {
   });
 });
 
-test('answers are JSON: a page for people is no second type of them', async () => {
+test('describes JSON as the only media type of responses', async () => {
   const { paths, components } = (await fitgraph.anyone.get('/schema')).body;
   const types = (responses: object) => Object.values(responses).flatMap(({ content }) => Object.keys(content ?? {}));
   const operations = Object.values<Record<string, any>>(paths).flatMap((path) => Object.values(path).filter(({ responses }) => responses));
@@ -284,7 +287,7 @@ test('answers are JSON: a page for people is no second type of them', async () =
   expect(new Set(all)).toEqual(new Set(['application/json']));
 });
 
-test('the page of the reference loads only what this service has, and for ever', async () => {
+test('returns a reference page that loads only local, immutable assets', async () => {
   const { status, headers, text } = await fitgraph.anyone.get('/schema/docs');
   expect(status).toBe(200);
   const policy = headers.get('content-security-policy')!;
@@ -301,7 +304,7 @@ test('the page of the reference loads only what this service has, and for ever',
   }
 });
 
-test('the description is derived: no file of it names a resource', () => {
+test('derives the document without naming resources in its source code', () => {
   const folder = path.join(__dirname, '../../src/rest');
   const files = fs.readdirSync(path.join(folder, 'openapi')).map((file) => path.join('openapi', file));
   const names = allEntities().flatMap((entity) => [toSnakeCase(entity.name), ...resourceOf(entity)!.fact.views.map(({ rest }) => rest)]);

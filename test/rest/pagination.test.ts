@@ -1,4 +1,4 @@
-/** Limit and offset, and the links to the pages around. */
+/** Limit and offset, and the links to neighbouring pages. */
 import { urlWithParameters, pageEnvelope, parsePageWindow } from '../../src/rest/dialect/pagination';
 
 const window = (query: string) => parsePageWindow(new URLSearchParams(query));
@@ -23,11 +23,11 @@ test.each([
   ['offset=x', 20, 0],
   ['offset=99999999999999999999', 20, 2_147_483_647],
   ['page=3', 20, 0],
-])('%j is limit %d, offset %d', (query, limit, offset) => {
+])('parses %j as limit %d and offset %d', (query, limit, offset) => {
   expect(window(query)).toEqual({ limit, offset });
 });
 
-/** The links of a page of 45 rows. */
+/** The links of a page in a list of 45 rows. */
 function links(query: string): [string | null, string | null] {
   const parameters = new URLSearchParams(query);
   const { next, previous } = pageEnvelope('http://x/', parameters, parsePageWindow(parameters), 45, []);
@@ -44,11 +44,11 @@ test.each<[string, string | null, string | null]>([
   ['limit=44', 'http://x/?limit=44&offset=44', null],
   ['offset=1000', null, 'http://x/?limit=20&offset=980'],
   ['limit=x&offset=x', 'http://x/?limit=20&offset=20', null],
-])('%j: next %j, previous %j', (query, next, previous) => {
+])('returns for %j the links next %j and previous %j', (query, next, previous) => {
   expect(links(query)).toEqual([next, previous]);
 });
 
-test('links keep all parameters, sorted by key, each encoded anew', () => {
+test('keeps all parameters in links, sorted by key and encoded again', () => {
   const query = new URLSearchParams("b=2&a=z&a=,&blank=&x=a%20b&u=ä&special=~!'()*-._&limit=1&limit=2&offset=1&offset=0");
   expect(urlWithParameters('http://x/', query, { limit: '2', offset: '2' })).toBe(
     'http://x/?a=z&a=%2C&b=2&blank=&limit=2&offset=2&special=~%21%27%28%29%2A-._&u=%C3%A4&x=a+b',
@@ -56,7 +56,7 @@ test('links keep all parameters, sorted by key, each encoded anew', () => {
   expect(urlWithParameters('http://x/', new URLSearchParams('offset=3'), { offset: null })).toBe('http://x/');
 });
 
-test('the envelope', () => {
+test('returns the count, the links and the results of a page', () => {
   const query = new URLSearchParams('limit=2');
   expect(pageEnvelope('http://x/', query, parsePageWindow(query), 3, ['a', 'b'])).toEqual({
     count: 3,

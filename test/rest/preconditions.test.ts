@@ -1,4 +1,4 @@
-/** Conditional requests: a row's version as its ETag, `If-Match` before a change, `If-None-Match` before an answer. */
+/** Conditional requests: the version of a row as its ETag, `If-Match` for changes and `If-None-Match` for reads. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { furnish, ownedTypes, parentsIn, type Belongings } from '../setup/belongings';
@@ -27,14 +27,14 @@ async function entry(): Promise<{ path: string; tag: string; body: any }> {
   expect(answer.status).toBe(201);
   return { path: `/weightentry/${answer.body.id}/`, tag: tagOf(answer)!, body: answer.body };
 }
-const given = (headers: Record<string, string>) => ann.sending(headers);
-const ifMatch = (tag: string) => given({ 'If-Match': tag });
+const withHeaders = (headers: Record<string, string>) => ann.sending(headers);
+const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
-describe.each(types)('%s', (rest, entity) => {
+describe.each(types)('a row of %s', (rest, entity) => {
   const { fact } = resourceOf(entity)!;
   const path = () => `/${rest}/${belongings.get(entity)}/`;
 
-  test('one row carries a strong tag, which is no part of its body', async () => {
+  test('has a strong ETag, which is not part of its body', async () => {
     const got = await ann.get(path());
     expect(tagOf(got)).toMatch(STRONG);
     expect(tagOf(await ann.head(path()))).toBe(tagOf(got));
@@ -48,7 +48,7 @@ describe.each(types)('%s', (rest, entity) => {
     expect(tagOf(await ann.options(path()))).toBeNull();
   });
 
-  test('a change gives it another one, and is refused by the former', async () => {
+  test('gets a new ETag with a change and rejects changes with the former one', async () => {
     const body = fact.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
@@ -66,13 +66,13 @@ describe.each(types)('%s', (rest, entity) => {
   });
 });
 
-test('a new row has the tag that it is read with', async () => {
+test('returns the same ETag when a row is created and when it is read', async () => {
   const { path, tag, body } = await entry();
   const got = await ann.get(path);
   expect([tagOf(got), got.body]).toEqual([tag, body]);
 });
 
-test('what a tag stands for holds what the body is made of', () => {
+test('stores or links every field in the body of an owned row, so that its version covers them', () => {
   for (const [, entity] of types)
     for (const field of fieldsOf(entity).filter(({ hidden, only }) => !hidden && only !== 'graphql'))
       expect([field.name, field.stored || field.link !== undefined]).toEqual([field.name, true]);
@@ -80,11 +80,11 @@ test('what a tag stands for holds what the body is made of', () => {
 
 describe('If-Match', () => {
   test.each([
-    ['any', () => '*'],
-    ['the present one', (tag: string) => tag],
-    ['one of several', (tag: string) => `"a", ${tag} ,"b"`],
-    ['a strong one beside weak ones', (tag: string) => `W/"a",${tag},W/"b"`],
-  ])('%s matches', async (_what, header) => {
+    ['*', () => '*'],
+    ['the current ETag', (tag: string) => tag],
+    ['the current ETag among others', (tag: string) => `"a", ${tag} ,"b"`],
+    ['the current ETag among weak ones', (tag: string) => `W/"a",${tag},W/"b"`],
+  ])('allows changes with %s', async (_what, header) => {
     const { path, tag } = await entry();
     const patched = await ifMatch(header(tag)).patch(path, { weight: '81' });
     expect(patched.status).toBe(200);
@@ -93,16 +93,16 @@ describe('If-Match', () => {
   });
 
   test.each([
-    ['another', () => '"a"'],
-    ['several others', () => '"a", "b"'],
-    ['the same as a weak one', (tag: string) => `W/${tag}`],
-    ['weak ones alone', (tag: string) => `W/${tag}, W/"a"`],
-    ['one without its quotes', (tag: string) => tag.slice(1, -1)],
-    ['an empty one', () => '""'],
-    ['nothing', () => ''],
-    ['no list', () => ',,"'],
-    ['a long one', () => `"${'a'.repeat(4000)}"`],
-  ])('%s does not, and nothing is written', async (_what, header) => {
+    ['another ETag', () => '"a"'],
+    ['several other ETags', () => '"a", "b"'],
+    ['the current ETag as a weak one', (tag: string) => `W/${tag}`],
+    ['weak ETags only', (tag: string) => `W/${tag}, W/"a"`],
+    ['the current ETag without quotes', (tag: string) => tag.slice(1, -1)],
+    ['an empty ETag', () => '""'],
+    ['an empty header', () => ''],
+    ['a malformed list', () => ',,"'],
+    ['a long ETag', () => `"${'a'.repeat(4000)}"`],
+  ])('rejects changes with %s and writes nothing', async (_what, header) => {
     const { path, tag, body } = await entry();
     expect(await ifMatch(header(tag)).patch(path, { weight: '81' })).toMatchObject(REFUSED);
     expect(await ifMatch(header(tag)).put(path, { date: body.date, weight: '82' })).toMatchObject(REFUSED);
@@ -111,7 +111,7 @@ describe('If-Match', () => {
     expect([tagOf(got), got.body]).toEqual([tag, body]);
   });
 
-  test('a row that does not exist is not found, and a body that is wrong is wrong', async () => {
+  test('gives way to 404 for a missing row and to 400 for an invalid body', async () => {
     for (const tag of ['*', '"a"']) {
       expect((await ifMatch(tag).patch('/weightentry/2000000000/', { weight: '81' })).status).toBe(404);
       expect((await ifMatch(tag).delete('/weightentry/2000000000/')).status).toBe(404);
@@ -120,23 +120,23 @@ describe('If-Match', () => {
     expect((await ifMatch('"a"').patch(path, { weight: 'x' })).status).toBe(400);
   });
 
-  test('another user’s row is not found, whatever its version', async () => {
+  test('gives way to 404 for a row of another user, even with its current ETag', async () => {
     const { path, tag } = await entry();
     const bob = (await fitgraph.user('bob')).sending({ 'If-Match': tag });
     expect((await bob.patch(path, { weight: '81' })).status).toBe(404);
     expect((await bob.delete(path)).status).toBe(404);
   });
 
-  test('of parallel changes with the same tag one wins', async () => {
+  test('lets exactly one of several parallel changes succeed', async () => {
     const { path, tag } = await entry();
     const answers = await Promise.all([1, 2, 3, 4, 5, 6].map((number) => ifMatch(tag).patch(path, { weight: `${60 + number}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
     expect((await ann.get(path)).body).toEqual(answers.find(({ status }) => status === 200)!.body);
   });
 
-  test('a refusal is kept with its Idempotency-Key, an answer with its tag', async () => {
+  test('keeps a 412, and a response with its ETag, for a repeated Idempotency-Key', async () => {
     const { path, tag } = await entry();
-    const keyed = (key: string, match: string) => given({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
+    const keyed = (key: string, match: string) => withHeaders({ 'Idempotency-Key': key, 'If-Match': match }).patch(path, { weight: '81' });
     expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
     expect(await keyed('k1', '"a"')).toMatchObject(REFUSED);
     const first = await keyed('k2', tag);
@@ -147,15 +147,15 @@ describe('If-Match', () => {
 
 describe('If-None-Match', () => {
   test.each([
-    ['the present one', (tag: string) => tag],
-    ['the same as a weak one', (tag: string) => `W/${tag}`],
-    ['one of several', (tag: string) => `"a", ${tag}`],
-    ['any', () => '*'],
-  ])('%s: 304 without a body', async (_what, header) => {
+    ['the current ETag', (tag: string) => tag],
+    ['the current ETag as a weak one', (tag: string) => `W/${tag}`],
+    ['the current ETag among others', (tag: string) => `"a", ${tag}`],
+    ['*', () => '*'],
+  ])('returns 304 without a body for %s', async (_what, header) => {
     const { path, tag } = await entry();
     for (const answer of [
-      await given({ 'If-None-Match': header(tag) }).get(path),
-      await given({ 'If-None-Match': header(tag) }).head(path),
+      await withHeaders({ 'If-None-Match': header(tag) }).get(path),
+      await withHeaders({ 'If-None-Match': header(tag) }).head(path),
     ]) {
       expect([answer.status, answer.text, tagOf(answer)]).toEqual([304, '', tag]);
       expect(answer.headers.get('content-type')).toBeNull();
@@ -163,49 +163,49 @@ describe('If-None-Match', () => {
     }
   });
 
-  test('another: the row', async () => {
+  test('returns the row for another ETag', async () => {
     const { path, tag, body } = await entry();
     await ann.patch(path, { weight: '81' });
     for (const header of [tag, '"a"', 'x', ''])
-      expect(await given({ 'If-None-Match': header }).get(path)).toMatchObject({ status: 200, body: { ...body, weight: '81.00' } });
+      expect(await withHeaders({ 'If-None-Match': header }).get(path)).toMatchObject({ status: 200, body: { ...body, weight: '81.00' } });
   });
 
-  test('it means nothing to a change', async () => {
+  test('has no effect on a change', async () => {
     const { path, tag } = await entry();
-    expect((await given({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(200);
+    expect((await withHeaders({ 'If-None-Match': tag }).patch(path, { weight: '81' })).status).toBe(200);
   });
 });
 
-test('other representations have no tag: their bytes are others', async () => {
+test('returns no ETag for HTML and indented JSON, and the same ETag for .json', async () => {
   const { path, tag } = await entry();
   for (const [headers, url] of [
     [{ Accept: 'text/html' }, path],
     [{ Accept: 'application/json; indent=2' }, path],
     [{}, `${path}?format=json&indent=4`],
   ] as [Record<string, string>, string][]) {
-    const answer = await given({ ...headers, 'If-None-Match': tag }).get(url);
+    const answer = await withHeaders({ ...headers, 'If-None-Match': tag }).get(url);
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);
   }
   expect(tagOf(await ann.get(`${path.slice(0, -1)}.json`))).toBe(tag);
 });
 
-test('what shows other rows has no tag, nor has a public row by a key', async () => {
+test('returns no ETag for views of several rows and for public rows requested with a token', async () => {
   const plan = belongings.get(types.find(([rest]) => rest === 'nutritionplan')![1]);
   for (const path of [`/nutritionplaninfo/${plan}/`, `/nutritionplan/${plan}/nutritional_values/`, '/exercise/1/', '/exerciseinfo/1/']) {
-    const answer = await given({ 'If-None-Match': '*' }).get(path);
+    const answer = await withHeaders({ 'If-None-Match': '*' }).get(path);
     expect([answer.status, tagOf(answer)]).toEqual([200, null]);
   }
 });
 
-test('pages of other sites may read the tag, and the id of their request', async () => {
+test('exposes ETag and X-Request-Id to cross-origin clients', async () => {
   const { path } = await entry();
-  expect((await given({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe(
+  expect((await withHeaders({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe(
     'ETag, X-Request-Id',
   );
   expect((await ann.get(path)).headers.get('access-control-expose-headers')).toBeNull();
 });
 
-test('a read costs who it is and the row, a conditional change one statement more', async () => {
+test('reads a row with two statements and adds one to a change for If-Match', async () => {
   const { path, tag } = await entry();
   expect((await ann.get(path)).statements).toBe(2);
   const plain = await ann.patch(path, { weight: '81' });

@@ -1,4 +1,4 @@
-/** REST over a schema of fruit that nobody stores: what the adapter does it does for any schema. */
+/** The REST adapter over an in-memory schema of fruit, to show that it works for any schema. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -131,7 +131,7 @@ export class Orchard {
     known: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
     ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
     createFruit: ({ input }: any) => {
-      // What only the mutation finds out.
+      // An error that only the mutation detects.
       if (this.fruits.some(({ fullName }) => fullName === input.fullName))
         return { errors: [{ path: ['input', 'fullName'], code: 'NOT_UNIQUE', message: 'There is one of this name.' }] };
       return {

@@ -1,4 +1,4 @@
-/** Requests that Node's parser refuses are answered in JSON, and say what was wrong with them. */
+/** Requests that Node's HTTP parser rejects receive a JSON error with the reason. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/logging';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-/** All that comes back for the bytes. */
+/** Sends the bytes and resolves with all that is received until the connection closes. */
 function send(text: string, then?: () => void): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect((server.address() as AddressInfo).port, 'localhost', () =>
@@ -42,18 +42,18 @@ const parsed = (answer: string) => {
 
 test.each<[what: string, text: string, status: number, detail: RegExp]>([
   [
-    'a query with bytes of UTF-8',
+    'raw UTF-8 in a query',
     'GET /api/v2/workout/?comment=ä HTTP/1.1\r\nHost: a\r\n\r\n',
     400,
     /^The address holds characters that must be percent-encoded/,
   ],
-  ['a path with bytes of UTF-8', 'GET /api/v2/wörkout/ HTTP/1.1\r\nHost: a\r\n\r\n', 400, /percent-encoded/],
-  ['a blank in a query', 'GET /api/v2/workout/?comment=a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, /Expected HTTP/],
+  ['raw UTF-8 in a path', 'GET /api/v2/wörkout/ HTTP/1.1\r\nHost: a\r\n\r\n', 400, /percent-encoded/],
+  ['a space in a query', 'GET /api/v2/workout/?comment=a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, /Expected HTTP/],
   ['an unknown method', 'FETCH / HTTP/1.1\r\nHost: a\r\n\r\n', 400, /^The method/],
-  ['a long address', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, /too long/],
-  ['a header that is none', 'GET / HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400, /header/i],
-  ['a length that is none', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400, /Content-Length/],
-])('%s', async (_what, text, status, detail) => {
+  ['a URL that is too long', `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nHost: a\r\n\r\n`, 431, /too long/],
+  ['an invalid header name', 'GET / HTTP/1.1\r\nHost: a\r\nX Y: z\r\n\r\n', 400, /header/i],
+  ['an invalid Content-Length', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n', 400, /Content-Length/],
+])('logs a request and returns the reason in JSON for %s', async (_what, text, status, detail) => {
   const answer = parsed(await send(text));
   expect(answer).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -65,7 +65,7 @@ test.each<[what: string, text: string, status: number, detail: RegExp]>([
   expect(line).toMatchObject({ level: 30, msg: 'unreadable request', status, address: expect.stringMatching(/127\.0\.0\.1|::1/) });
 });
 
-test('an answer under way is not broken into', async () => {
+test('closes the connection without an error response when another response is pending', async () => {
   const answer = await send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n');
   release();
   expect(answer).toBe('');

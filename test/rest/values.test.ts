@@ -1,4 +1,4 @@
-/** One value of a body: what it becomes, or what is said of it. Messages and leniency are those that clients know. */
+/** Coercion of single values of a body. The accepted values and the error messages are those of the reference service. */
 import { limitMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldFact, FieldKind } from '../../src/contract/facts';
 import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
@@ -18,7 +18,7 @@ function field(kind: FieldKind, more: Partial<FieldFact> = {}): FieldFact {
   return made;
 }
 
-/** Ids that there are. */
+/** Existing ids. */
 const KNOWN = [1, 2, 7];
 
 function read(facts: FieldFact, value: unknown): unknown {
@@ -26,17 +26,26 @@ function read(facts: FieldFact, value: unknown): unknown {
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
-/** As it arrives where the body says so. */
+/** Parses a JSON text like a request body. */
 const sent = (text: string) => parseJson(() => text);
 
-const json = (value: unknown) => (typeof value === 'string' && value.length > 60 ? `${value.slice(0, 20)}…` : JSON.stringify(value));
+const shownValue = (value: unknown) => {
+  if (value instanceof JsonNumber) return value.text;
+  return typeof value === 'string' && value.length > 60 ? `${value.slice(0, 20)}…` : JSON.stringify(value);
+};
 
-/** Pairs of a value and what it becomes; a message is a list. */
+const outcomeOf = (expected: unknown) =>
+  Array.isArray(expected) && typeof expected[0] === 'string' ? 'is rejected' : `becomes ${JSON.stringify(expected)}`;
+
+/** Each pair has a value and the expected result, or a list of error messages. */
 function table(what: string, facts: FieldFact, pairs: [unknown, unknown][]): void {
   describe(what, () => {
-    test.each(pairs.map(([value, expected]) => [json(value), value, expected]))('%s', (_shown, value, expected) => {
-      expect(read(facts, value)).toEqual(expected);
-    });
+    test.each(pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]))(
+      '%s %s',
+      (_shown, _outcome, value, expected) => {
+        expect(read(facts, value)).toEqual(expected);
+      },
+    );
   });
 }
 
@@ -81,7 +90,7 @@ table('an integer', field('integer', { min: 0, max: 600 }), [
   ['1'.repeat(1001), ['String value too large.']],
 ]);
 
-table('an integer without limits has those of the database', field('integer'), [
+table('an integer without limits of its own', field('integer'), [
   [2147483647, 2147483647],
   [-2147483648, -2147483648],
   [2147483648, ['Ensure this value is less than or equal to 2147483647.']],
@@ -93,7 +102,7 @@ const NUMBER = ['A valid number is required.'];
 const PLACES = ['Ensure that there are no more than 2 decimal places.'];
 const DIGITS = ['Ensure that there are no more than 5 digits in total.'];
 const WHOLE = ['Ensure that there are no more than 3 digits before the decimal point.'];
-table('a decimal of 5 digits, 2 of them after the point', field('decimal', { digits: 5, places: 2, min: 30, max: 600 }), [
+table('a decimal with 5 digits, 2 of them decimal places', field('decimal', { digits: 5, places: 2, min: 30, max: 600 }), [
   ['80.50', '80.50'],
   ['80.5', '80.5'],
   [80.5, '80.5'],
@@ -147,13 +156,13 @@ table('a boolean', field('boolean'), [
   ),
 ]);
 
-table('a text of 10 characters', field('string', { maxLength: 10 }), [
+table('a text of at most 10 characters', field('string', { maxLength: 10 }), [
   ['text', 'text'],
   ['  text  ', 'text'],
   ['<b>&', '<b>&'],
   [12, '12'],
   [1.5, '1.5'],
-  // Numbers are spelled as JavaScript does it.
+  // Numbers are formatted as in JavaScript.
   [sent('1.0'), '1'],
   [sent('1e3'), '1000'],
   ['\u001c\u0085text\u2003', 'text'],
@@ -171,7 +180,7 @@ table('a text of 10 characters', field('string', { maxLength: 10 }), [
   [{}, ['Not a valid string.']],
 ]);
 
-table('a text that may be blank, of 3 characters at least', field('string', { minLength: 3, blank: true }), [
+table('a text that is blank or has at least 3 characters', field('string', { minLength: 3, blank: true }), [
   ['', ''],
   [' ', ''],
   ['ab', ['Ensure this field has at least 3 characters.']],
@@ -190,7 +199,7 @@ table('a choice', field('choice', { choices: ['1', '2'].map((value) => ({ value,
 ]);
 
 const DAY = ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'];
-table('a day', field('date'), [
+table('a date', field('date'), [
   ['2021-03-03', '2021-03-03'],
   ['2021-3-3', '2021-03-03'],
   ['2020-02-29', '2020-02-29'],
@@ -231,7 +240,7 @@ table('a time of day', field('time'), [
 const MOMENT = ['Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].'];
 const ZONE = ['Invalid datetime for the timezone "Europe/Berlin".'];
 const RANGE = ['Datetime value out of range.'];
-table('a moment', field('datetime'), [
+table('a date with a time', field('datetime'), [
   ['2021-03-10T08:00:00Z', '2021-03-10T08:00:00Z'],
   ['2021-03-10T08:00:00+02:00', '2021-03-10T08:00:00+02:00'],
   ['2021-03-10T08:00:00-0330', '2021-03-10T08:00:00-03:30'],
@@ -241,14 +250,14 @@ table('a moment', field('datetime'), [
   ['2021-3-1T8:5', '2021-03-01T08:05:00+01:00'],
   ['2021-07-10T08:00:00', '2021-07-10T08:00:00+02:00'],
   ['2021-07-10T08:00:00.25', '2021-07-10T08:00:00.25+02:00'],
-  // Clocks go from 02:00 to 03:00.
+  // The clocks go forward from 02:00 to 03:00.
   ['2021-03-28T01:59:59', '2021-03-28T01:59:59+01:00'],
   ['2021-03-28T02:00:00', ZONE],
   ['2021-03-28T02:30:00', ZONE],
   ['2021-03-28T02:59:59', ZONE],
   ['2021-03-28T03:00:00', '2021-03-28T03:00:00+02:00'],
   ['2021-03-28T02:30:00Z', '2021-03-28T02:30:00Z'],
-  // Clocks go from 03:00 back to 02:00.
+  // The clocks go back from 03:00 to 02:00.
   ['2021-10-31T01:59:59', '2021-10-31T01:59:59+02:00'],
   ['2021-10-31T02:00:00', ZONE],
   ['2021-10-31T02:59:59', ZONE],
@@ -286,7 +295,7 @@ table('a reference', one, [
   ['７', pk('str')],
   [sent('7.0'), 7],
   [1.7, 1],
-  // The value is told as it was sent.
+  // The message repeats the value as it was sent.
   [9, unknown('9')],
   [9.5, unknown('9.5')],
   [' 9', unknown(' 9')],
@@ -305,7 +314,7 @@ table('a reference', one, [
 ]);
 
 const many = field('relation', { relation: { type: 'X', object: 'x', many: true, owned: false } });
-table('references', many, [
+table('a list of references', many, [
   [[1, '2'], [1, 2]],
   [[1, 1, '1'], [1]],
   [1, ['Expected a list of items but got type "int".']],
@@ -313,12 +322,12 @@ table('references', many, [
   ['', ['Expected a list of items but got type "str".']],
   [true, ['Expected a list of items but got type "bool".']],
   [sent('1.0'), ['Expected a list of items but got type "float".']],
-  // A dict is the list of its keys.
+  // An object counts as the list of its keys.
   [{}, ['This list may not be empty.']],
   [{ 1: 2 }, [1]],
   [{ x: 1 }, pk('str')],
   [[], ['This list may not be empty.']],
-  // The first that is wrong is told.
+  // The first invalid item is reported.
   [[1, 9, 'x'], unknown('9')],
   [['x', 9], pk('str')],
   [[sent('9.0'), 8], unknown('9.0')],
@@ -338,12 +347,12 @@ test.each([
   [sent('1e2'), 'float'],
   [sent('100000000000000000000'), 'int'],
   [true, 'bool'],
-])('%j is a %s', (value, name) => {
+])('gives %j the Python type name %s', (value, name) => {
   expect(pythonTypeName(value)).toBe(name);
 });
 
-describe('JSON', () => {
-  // What Python makes of a number and writes in messages.
+describe('the JSON parser', () => {
+  // Messages contain numbers as Python writes them.
   test.each([
     ['1.0', '1.0'],
     ['-0', '0'],
@@ -356,11 +365,11 @@ describe('JSON', () => {
     ['1.50e300', '1.5e+300'],
     ['-123456789.250', '-123456789.25'],
     ['100000000000000000000', '100000000000000000000'],
-  ])('%s is %s', (number, text) => {
+  ])('keeps the number %s so that messages show %s', (number, text) => {
     expect(read(field('choice', { choices: [] }), sent(number))).toEqual([`"${text}" is not a valid choice.`]);
   });
 
-  test('is what JavaScript reads but for numbers that it spells otherwise', () => {
+  test('returns the values of JSON.parse', () => {
     const plain = (value: unknown): unknown => {
       if (value instanceof JsonNumber) return value.value;
       if (Array.isArray(value)) return value.map(plain);
@@ -378,10 +387,10 @@ describe('JSON', () => {
     expect(Object.keys(sent('{"__proto__":1.0}') as object)).toEqual(['__proto__']);
   });
 
-  test('is read in a time that grows with its length alone', async () => {
+  test('takes linear time', async () => {
     const texts: [length: number, textOf: (many: number) => string][] = [
       [300_000, (many) => `["${'\\\\'.repeat(many)}",1.0]`],
-      // As many values as are read.
+      // About the maximum number of values.
       [19_000, (many) => `{"a":[${'1.0,'.repeat(many)}1]}`],
       [300_000, (many) => `["",${'9'.repeat(many)}]`],
       [300_000, (many) => `{"a":${' '.repeat(many)}1.0}`],

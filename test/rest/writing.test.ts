@@ -1,4 +1,4 @@
-/** Bodies: how they are read and what is said of those that cannot be. */
+/** Request bodies: parsing, validation and errors. */
 import { Orchard } from './toy';
 
 const orchard = new Orchard();
@@ -13,13 +13,13 @@ const send = (method: string, body: unknown, type = 'application/json', path = '
 const form = (method: string, values: Record<string, string>, path?: string) =>
   send(method, new URLSearchParams(values).toString(), 'application/x-www-form-urlencoded', path);
 
-test('a creation is 201 with the row, and no Location', async () => {
+test('returns 201 with the created row and without Location', async () => {
   const answer = await send('POST', { full_name: ' Apple ', pieces: '3', id: 77, unknown: 'x' });
   expect(answer).toMatchObject({ status: 201, body: { id: 2, full_name: 'Apple', pieces: 3, peeled: false } });
   expect(answer.headers.get('location')).toBeNull();
 });
 
-test('PUT needs what is required and leaves the rest, PATCH needs nothing', async () => {
+test('requires required fields in PUT but not in PATCH, and keeps omitted fields', async () => {
   const put = (body: unknown) => send('PUT', body, undefined, '/api/v2/fruit/1/');
   expect((await put({})).body).toEqual({ full_name: ['This field is required.'] });
   expect((await put({ full_name: 'Plum' })).body).toEqual({ id: 1, full_name: 'Plum', pieces: 2, peeled: true });
@@ -29,13 +29,13 @@ test('PUT needs what is required and leaves the rest, PATCH needs nothing', asyn
   expect((await send('PATCH', {}, undefined, '/api/v2/fruit/9/')).status).toBe(404);
 });
 
-test('DELETE is 204 with nothing, once', async () => {
+test('returns 204 without a body for DELETE, and 404 when it is repeated', async () => {
   const gone = await orchard.anyone.delete('/fruit/1/');
   expect([gone.status, gone.text, gone.headers.get('content-type'), gone.headers.get('content-length')]).toEqual([204, '', null, '0']);
   expect((await orchard.anyone.delete('/fruit/1/')).status).toBe(404);
 });
 
-test('all that is wrong comes at once, in the order of the fields', async () => {
+test('returns all validation errors at once, in the order of the fields', async () => {
   const answer = await send('POST', { peeled: 'perhaps', pieces: 10, full_name: 'x'.repeat(11) });
   expect(answer.status).toBe(400);
   expect(answer.text).toBe(
@@ -44,22 +44,22 @@ test('all that is wrong comes at once, in the order of the fields', async () => 
   expect(orchard.fruits).toHaveLength(1);
 });
 
-test('what only the mutation finds wrong is said under the same keys', async () => {
+test('returns errors of the mutation under the keys of the fields', async () => {
   expect((await send('POST', { full_name: 'Kiwi' })).status).toBe(201);
   const again = await send('POST', { full_name: 'Kiwi' });
   expect([again.status, again.text]).toEqual([400, '{"full_name":["There is one of this name."]}']);
 });
 
-describe('JSON', () => {
+describe('a JSON body', () => {
   test.each(['{', '{"full_name": }', '{"full_name": NaN}', '[1', 'nonsense', '\ufeff{}', "{'full_name': 1}"])(
-    '%j cannot be read',
+    'is rejected with a parse error: %j',
     async (body) => {
       const answer = await send('POST', body);
       expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
     },
   );
 
-  test('nor can bytes that are no UTF-8', async () => {
+  test('is rejected when it is not UTF-8, unless it declares its charset', async () => {
     const answer = await send('POST', Buffer.from('{"full_name": "\xff"}', 'latin1'));
     expect([answer.status, answer.body.detail]).toEqual([400, expect.stringMatching(/^JSON parse error/)]);
     const latin = await send('POST', Buffer.from('{"full_name": "\xe4"}', 'latin1'), 'application/json; charset=latin-1');
@@ -73,22 +73,22 @@ describe('JSON', () => {
     [1.5, 'Invalid data. Expected a dictionary, but got float.'],
     [true, 'Invalid data. Expected a dictionary, but got bool.'],
     ['null', 'No data provided'],
-  ])('%j is no object', async (body, message) => {
+  ])('is rejected when it is %j instead of an object', async (body, message) => {
     expect(await send('POST', body)).toMatchObject({ status: 400, body: { non_field_errors: [message] } });
   });
 
-  test('an empty body is an empty object, the last of two keys counts', async () => {
+  test('counts as an empty object when it is empty, and uses the last of two equal keys', async () => {
     expect((await send('POST', '')).body).toEqual({ full_name: ['This field is required.'] });
     expect((await send('POST', '{"full_name": "one", "full_name": "two"}')).body.full_name).toBe('two');
   });
 
-  test('a key of every object is no value', async () => {
+  test('does not set values by the key __proto__', async () => {
     expect((await send('POST', '{"__proto__": {"full_name": "x"}}')).body).toEqual({ full_name: ['This field is required.'] });
   });
 });
 
-describe('forms', () => {
-  test('hold texts only, and a missing box is not checked', async () => {
+describe('a form body', () => {
+  test('has an empty value for null and no value for false', async () => {
     expect((await form('POST', { full_name: 'Fig', pieces: '' })).body).toEqual({ id: 2, full_name: 'Fig', pieces: null, peeled: false });
     expect((await form('PUT', { full_name: 'Fig' }, '/api/v2/fruit/1/')).body).toMatchObject({ pieces: 2, peeled: false });
     expect((await form('PATCH', { full_name: 'Date' }, '/api/v2/fruit/2/')).body).toMatchObject({ full_name: 'Date' });
@@ -96,7 +96,7 @@ describe('forms', () => {
     expect((await form('POST', { full_name: '' })).body).toEqual({ full_name: ['This field may not be blank.'] });
   });
 
-  test('of several parts are read too', async () => {
+  test('may be multipart, but not without a boundary', async () => {
     const parts = new FormData();
     parts.set('full_name', 'Kiwi');
     parts.set('peeled', 'on');
@@ -106,20 +106,20 @@ describe('forms', () => {
   });
 });
 
-test.each(['text/plain', 'application/xml', 'application/vnd.api+json'])('%s is not read', async (type) => {
+test.each(['text/plain', 'application/xml', 'application/vnd.api+json'])('rejects a body of type %s with 415', async (type) => {
   expect(await send('POST', 'x', type)).toMatchObject({ status: 415, body: { detail: `Unsupported media type "${type}" in request.` } });
 });
 
 describe('a body over the limit', () => {
   const TOO_LARGE = { status: 413, body: { detail: 'Request body too large.' } };
 
-  test('is refused, told or counted', async () => {
+  test('is rejected with 413 for JSON and for forms', async () => {
     expect(await send('POST', { full_name: 'x'.repeat(1000) })).toMatchObject(TOO_LARGE);
     expect(await send('POST', `full_name=${'x'.repeat(1000)}`, 'application/x-www-form-urlencoded')).toMatchObject(TOO_LARGE);
     expect((await send('POST', { full_name: 'x'.repeat(900) })).status).toBe(400);
   });
 
-  test('leaves the connection of use', async () => {
+  test('does not prevent later requests', async () => {
     for (let times = 0; times < 3; times += 1) {
       await send('POST', { full_name: 'x'.repeat(100_000) });
       expect((await orchard.anyone.get('/fruit/1/')).status).toBe(200);
