@@ -14,7 +14,7 @@ async function signedIn(username: string): Promise<Visitor> {
 }
 
 /** Sends the form of a new token, as a browser would with these boxes ticked. */
-async function make(visitor: Visitor, name: string, scopes: string[], days = '90') {
+async function createToken(visitor: Visitor, name: string, scopes: string[], days = '90') {
   const fields = new URLSearchParams(await visitor.fieldsOf(PATH, /Make an access token/));
   fields.set('name', name);
   for (const scope of scopes) fields.append('scope', scope);
@@ -25,45 +25,45 @@ async function make(visitor: Visitor, name: string, scopes: string[], days = '90
 const tokenIn = (text: string) => /<code id="token">(fgt_[0-9a-f]{48})<\/code>/.exec(text)?.[1];
 const rowsIn = (text: string) =>
   [...text.matchAll(/<th scope="row">(.*?)<\/th><td>(.*?)<\/td><td>.*?<\/td><td>(.*?)<\/td><td>(.*?)<\/td>/g)].map(([, ...cells]) => cells);
-const coming = (token: string) => new Person(fitgraph.url).sending({ Authorization: `Token ${token}` });
+const clientWith = (token: string) => new Person(fitgraph.url).sending({ Authorization: `Token ${token}` });
 
-it('makes an access token and shows it once', async () => {
+it('creates an access token and shows it once', async () => {
   const visitor = await signedIn('ann');
-  const { status, text } = await make(visitor, 'Watch <1>', ['read:body', 'write:training'], '30');
+  const { status, text } = await createToken(visitor, 'Watch <1>', ['read:body', 'write:training'], '30');
   expect(status).toBe(200);
   const token = tokenIn(text)!;
   const ends = new Date(Date.now() + 30 * 86_400_000).getTime();
   const [[name, scopes, end, used]] = rowsIn(text) as [string[]];
   expect([name, scopes, used]).toEqual(['Watch &lt;1>', 'READ_BODY, WRITE_TRAINING', 'never']);
   expect(Math.abs(Date.parse(end!) - ends)).toBeLessThan(2 * 86_400_000);
-  expect((await coming(token).get('/weightentry/')).status).toBe(200);
-  expect((await coming(token).get('/nutritionplan/')).status).toBe(403);
+  expect((await clientWith(token).get('/weightentry/')).status).toBe(200);
+  expect((await clientWith(token).get('/nutritionplan/')).status).toBe(403);
   const again = await visitor.get(PATH);
   expect(again.text).not.toContain(token);
   expect(rowsIn(again.text)).toHaveLength(1);
   expect(again.text).toContain('An access token was made.');
 });
 
-it('says what is wrong and keeps what was filled in', async () => {
+it('shows errors in the form of a new token and keeps the submitted values', async () => {
   const visitor = await signedIn('bob');
-  const { status, text } = await make(visitor, 'Backup', [], '');
+  const { status, text } = await createToken(visitor, 'Backup', [], '');
   expect([status, tokenIn(text)]).toEqual([400, undefined]);
   expect(text).toContain('Choose one scope at least.');
   expect(text).toContain('value="Backup"');
-  expect((await make(visitor, 'Backup', ['read', 'everything'])).status).toBe(400);
-  const made = await make(visitor, 'Backup', ['read'], '');
+  expect((await createToken(visitor, 'Backup', ['read', 'everything'])).status).toBe(400);
+  const made = await createToken(visitor, 'Backup', ['read'], '');
   expect(rowsIn(made.text)).toEqual([['Backup', 'READ', 'never', 'never']]);
-  // The same form once more, by a reload.
-  const reloaded = await make(visitor, 'Backup', ['read'], '');
+  // The same form again, as by a reload.
+  const reloaded = await createToken(visitor, 'Backup', ['read'], '');
   expect(reloaded.text).toContain('You have an access token of this name already.');
   expect(rowsIn(reloaded.text)).toHaveLength(1);
 });
 
-it('revokes one, and all of them', async () => {
+it('revokes one access token, and all access tokens', async () => {
   const visitor = await signedIn('carl');
   const tokens: string[] = [];
-  for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await make(visitor, name, ['read'])).text)!);
-  const works = () => Promise.all(tokens.map(async (token) => (await coming(token).get('/weightentry/')).status === 200));
+  for (const name of ['one', 'two', 'three']) tokens.push(tokenIn((await createToken(visitor, name, ['read'])).text)!);
+  const works = () => Promise.all(tokens.map(async (token) => (await clientWith(token).get('/weightentry/')).status === 200));
   const fields = await visitor.fieldsOf(PATH, /Revoke two/);
   expect((await visitor.post(PATH, fields)).text).toContain('it works no more');
   expect(await works()).toEqual([true, false, true]);
@@ -74,7 +74,7 @@ it('revokes one, and all of them', async () => {
   expect(await works()).toEqual([false, false, false]);
 });
 
-it('ends all sessions', async () => {
+it('ends all sessions of the user', async () => {
   const [here, elsewhere] = [await signedIn('dora'), await signedIn('dora')];
   const other = await signedIn('emil');
   const ended = await here.post(PATH, await here.fieldsOf(PATH, /End all sessions/));
@@ -85,13 +85,13 @@ it('ends all sessions', async () => {
   expect((await fitgraph.anyone.post('/login/', { username: 'dora', password: PASSWORD })).status).toBe(200);
 });
 
-it('does nothing without the token of its forms, and nothing for an access token', async () => {
+it('rejects forms without a CSRF token, and access tokens as credentials', async () => {
   const visitor = await signedIn('fred');
-  const token = tokenIn((await make(visitor, 'one', ['write'])).text)!;
+  const token = tokenIn((await createToken(visitor, 'one', ['write'])).text)!;
   for (const action of ['create-token', 'revoke-token', 'revoke-tokens', 'end-sessions'])
     expect((await visitor.post(PATH, { action, name: 'x', scope: 'read' })).status).toBe(403);
-  const page = await coming(token).sending({ Accept: 'text/html' }).send('GET', PATH);
+  const page = await clientWith(token).sending({ Accept: 'text/html' }).send('GET', PATH);
   expect(page.status).toBe(403);
-  expect((await coming(token).get('/weightentry/')).status).toBe(200);
+  expect((await clientWith(token).get('/weightentry/')).status).toBe(200);
   expect((await visitor.get(PATH)).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** Answers of the playground as tables and charts. */
+/** Results of the playground as tables and charts. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -51,7 +51,7 @@ const tableFrom = (data: unknown, name?: string): Table => {
 };
 
 describe('a table', () => {
-  test('has the fields of a row as columns, and lists below it in one cell each', () => {
+  test('has the fields of a row as columns, and each nested list in one cell', () => {
     expect(shown(tableFrom(LOGS))).toEqual([
       ['comment', 'user.name', 'muscles.name', 'muscles.id', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
       ['Push', 'Ann', 'Chest; Triceps', '4; 5', '2026-03-08; 2026-03-09', '5; 10', '100.00; 60.00'],
@@ -59,7 +59,7 @@ describe('a table', () => {
     ]);
   });
 
-  test('of a list below a row has its rows, each with what is above it', () => {
+  test('of a nested list repeats the columns of the parent row', () => {
     expect(listsOf(LOGS).map(({ name, rows }) => [name, rows])).toEqual([
       ['workouts.nodes', 2],
       ['workouts.nodes.muscles', 2],
@@ -74,7 +74,7 @@ describe('a table', () => {
     expect(table.columns.map(({ kind }) => kind)).toEqual(['text', 'text', 'text', 'text', 'time', 'number', 'number']);
   });
 
-  test('of several lists is that of the first, or of one within it where that is a single row', () => {
+  test('shows the first of several lists, or a list nested in it if it has a single row', () => {
     const days = { plans: { nodes: [{ name: 'Cut', days: [{ energy: 2100.5 }, { energy: 1900 }] }] } };
     expect(shown(tableFrom(days))).toEqual([
       ['name', 'days.energy'],
@@ -84,7 +84,7 @@ describe('a table', () => {
     expect(mainList(listsOf({ a: [{ b: 1 }, { b: 2 }], c: [{ d: 1 }, { d: 2 }, { d: 3 }] }))?.name).toBe('a');
   });
 
-  test('of an answer without lists is one row, of an empty list none', () => {
+  test('has one row for a result without lists, and none for an empty list', () => {
     expect(shown(tableFrom({ viewer: { username: 'ann', profile: null }, rateLimit: { cost: 3 } }))).toEqual([
       ['viewer.username', 'viewer.profile', 'rateLimit.cost'],
       ['ann', null, 3],
@@ -92,7 +92,7 @@ describe('a table', () => {
     expect(listsOf({ workouts: { nodes: [] } })).toEqual([]);
   });
 
-  test('takes ids for names and decimals for numbers', () => {
+  test('treats ids and codes as text and decimals as numbers', () => {
     const kinds = tableFrom({
       rows: [{ id: '1', exerciseId: '7', weight: '-1.50', code: '4001', at: '2026-03-08T10:00:00.000Z', time: '10:00:00' }],
     });
@@ -107,18 +107,18 @@ describe('a table', () => {
   });
 });
 
-describe('a reader', () => {
+describe('an arranged table', () => {
   const table = tableFrom(LOGS, 'workouts.nodes.logs.nodes');
   const first = (arrangement: Parameters<typeof arrangeTable>[1]) =>
     arrangeTable(table, arrangement).rows.map((row) => row[row.length - 2]);
 
-  test('sorts numbers by what they are worth, what is nothing last', () => {
+  test('sorts numbers by value, with null last', () => {
     expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.reps', descending: false } })).toEqual([5, 9, 10]);
     expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: false } })).toEqual([10, 5, 9]);
     expect(first({ ...UNARRANGED, sort: { column: 'logs.nodes.weight', descending: true } })).toEqual([5, 10, 9]);
   });
 
-  test('turns the order around by asking again, and has it as it came the third time', () => {
+  test('cycles from ascending to descending to no order', () => {
     const once = { ...UNARRANGED, sort: nextSortOrder(UNARRANGED, 'a') };
     const twice = { ...UNARRANGED, sort: nextSortOrder(once, 'a') };
     expect([once.sort, twice.sort, nextSortOrder(twice, 'a')]).toEqual([
@@ -128,12 +128,12 @@ describe('a reader', () => {
     ]);
   });
 
-  test('filters by what is shown', () => {
+  test('filters rows by visible columns, ignoring case', () => {
     expect(first({ ...UNARRANGED, filter: ' PUSH ' })).toEqual([5, 10]);
     expect(first({ filter: 'push', hidden: new Set(['comment']) })).toEqual([]);
   });
 
-  test('saves what is shown as CSV that works nothing out', () => {
+  test('exports visible columns as CSV without formulas', () => {
     const csv = csvOf(arrangeTable(table, { filter: '', hidden: new Set(['muscles.name', 'muscles.id', 'user.name']) }));
     expect(parse(csv)).toEqual([
       ['comment', 'logs.nodes.date', 'logs.nodes.reps', 'logs.nodes.weight'],
@@ -144,29 +144,29 @@ describe('a reader', () => {
   });
 });
 
-describe('the chart that suits', () => {
+describe('a chart', () => {
   const rows = (...all: object[]) => tableFrom({ rows: all });
   test.each([
-    ['days and numbers', rows({ day: '2026-01-01', kg: '80' }, { day: '2026-01-02', kg: '81' }), { kind: 'line', x: 'day', y: ['kg'] }],
+    ['dates and numbers', rows({ day: '2026-01-01', kg: '80' }, { day: '2026-01-02', kg: '81' }), { kind: 'line', x: 'day', y: ['kg'] }],
     [
-      'days that come again',
+      'repeated dates',
       rows({ day: '2026-01-01', of: 'a', n: 1 }, { day: '2026-01-01', of: 'b', n: 2 }),
       { kind: 'stacked', x: 'day', y: ['n'], by: 'of' },
     ],
-    ['names', rows({ name: 'a', n: 1 }, { name: 'b', n: 2 }), { kind: 'bar', x: 'name', y: ['n'] }],
+    ['names and numbers', rows({ name: 'a', n: 1 }, { name: 'b', n: 2 }), { kind: 'bar', x: 'name', y: ['n'] }],
     [
-      'names by names',
+      'pairs of names',
       rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'y', n: 2 }, { name: 'b', of: 'x', n: 2 }),
       { kind: 'heatmap', x: 'name', y: ['of'], by: 'n' },
     ],
-    ['numbers alone', rows({ a: 1, b: 2 }, { a: 3, b: 4 }), { kind: 'scatter', x: 'a', y: ['b'] }],
+    ['only numbers', rows({ a: 1, b: 2 }, { a: 3, b: 4 }), { kind: 'scatter', x: 'a', y: ['b'] }],
     ['no numbers', rows({ name: 'a' }, { name: 'b' }), undefined],
-  ])('%s', (_of, table, settings) => {
+  ])('is suggested by the columns: %s', (_columns, table, settings) => {
     expect(suggestChart(table)).toEqual(settings);
     if (settings) expect(fitsTable(table, settings as ChartSettings)).toBe(true);
   });
 
-  test.each(['bar', 'stacked', 'line', 'scatter'] as const)('leaves out values that are not numbers: %s', (kind) => {
+  test.each(['bar', 'stacked', 'line', 'scatter'] as const)('omits values that are not numbers: %s', (kind) => {
     const table = rows(
       { name: 'a', n: 1, note: 'heavy' },
       { name: 'b', n: 2, note: '7.5' },
@@ -180,7 +180,7 @@ describe('the chart that suits', () => {
     expect(drawingOf(table, { kind, x: 'n', y: ['name'] }).series).toEqual([]);
   });
 
-  test('adds up what shares a bar or a field, and leaves points alone', () => {
+  test('adds up values of the same bar or heatmap cell, but not of scatter points', () => {
     const table = rows({ name: 'a', of: 'x', n: 1 }, { name: 'a', of: 'x', n: 2 }, { name: 'b', of: 'y', n: null });
     const points = (kind: 'bar' | 'scatter' | 'heatmap') =>
       drawingOf(table, kind === 'heatmap' ? { kind, x: 'name', y: ['of'], by: 'n' } : { kind, x: 'name', y: ['n'] }).series.map(
@@ -211,13 +211,13 @@ describe('a shared link', () => {
     unit: 'lb',
   } as const;
 
-  test('has the query, its variables and the view, and nothing else', () => {
+  test('contains the query, its variables and the view, but no headers', () => {
     const link = shareUrlOf({ ...shared, headers: '{"Authorization":"Bearer fgt_secret"}' } as typeof shared);
     expect(parseShareUrl(new URL(link, 'https://fit.example.com').searchParams)).toEqual(shared);
     expect(link).not.toContain('secret');
   });
 
-  test('that somebody has changed asks for what can be read of it', () => {
+  test('ignores invalid parts of an edited URL', () => {
     const read = (search: string) => parseShareUrl(new URLSearchParams(search));
     expect(read('query={a}&view=pie&unit=stone&chart={"kind":"pie","x":"a","y":["b"]}')).toEqual({ query: '{a}' });
     expect(read('query={a}&chart={')).toEqual({ query: '{a}' });
@@ -228,7 +228,7 @@ describe('a shared link', () => {
 
 const schema = buildSchema(readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8'));
 
-test('the documentation lists types and fields by name, and is the same schema', () => {
+test('sorts types and fields of the documentation by name, without changing the schema', () => {
   const scrambled = buildSchema('type Query { b(z: Int, a: Int): B a: Int } type B { z: Int c: Int } input A { y: Int x: Int }');
   const { __schema } = sortIntrospection(introspectionFromSchema(scrambled));
   expect(__schema.types.map(({ name }) => name).filter((name) => name.length === 1)).toEqual(['A', 'B']);
@@ -246,7 +246,7 @@ describe('the map of the schema', () => {
   const map = schemaMapOf(schema);
   const from = (name: string) => map.relations.filter((relation) => relation.from === name);
 
-  test('has every type of rows, and where its fields lead', () => {
+  test('contains every row type with its relations', () => {
     expect(map.types.map(({ name }) => name)).toEqual(expect.arrayContaining(['Exercise', 'Meal', 'WorkoutLog', 'WeightEntry']));
     expect(map.types.map(({ name }) => name)).not.toContain('WorkoutLogConnection');
     expect(from('SetGroup')).toEqual(
@@ -255,22 +255,22 @@ describe('the map of the schema', () => {
         { from: 'SetGroup', field: 'trainingDay', to: 'TrainingDay', isMany: false },
       ]),
     );
-    // A list with pages leads to its rows, a grouping to none.
+    // A paged list is a relation to its row type; a grouped list is no relation.
     expect(from('Workout')).toContainEqual({ from: 'Workout', field: 'logs', to: 'WorkoutLog', isMany: true });
     expect(map.relations.some(({ field }) => field.endsWith('Grouped'))).toBe(false);
   });
 
-  test('around a type is what it leads to and is led to from', () => {
+  test('has the outgoing and incoming relations of a type as its neighbourhood', () => {
     const { types, relations } = neighbourhoodOf(map, 'WorkoutSession');
     expect(types.map(({ name }) => name)).toEqual(['Workout', 'WorkoutLog', 'WorkoutSession']);
     expect(relations.every(({ from, to }) => from === 'WorkoutSession' || to === 'WorkoutSession')).toBe(true);
   });
 });
 
-describe('a mass', () => {
+describe('columns with a mass', () => {
   const masses = (query: string, variables = {}) => Object.fromEntries(massUnitsOf(schema, { query: parseQuery(query), variables }));
 
-  test('is what is asked for in a unit, by itself or by a field around it, whichever way that is told', () => {
+  test('are detected by the unit argument of the field or a parent, literal or variable', () => {
     expect(masses('{ bestOneRepMaxes { oneRepMax log { max: oneRepMax(unit: LB) reps } } }')).toEqual({
       'bestOneRepMaxes.oneRepMax': 'kg',
       'bestOneRepMaxes.log.max': 'lb',
@@ -284,17 +284,17 @@ describe('a mass', () => {
     });
   });
 
-  test('is what is in kilograms, whatever is worked out of it, and no number of such masses', () => {
+  test('are detected for statistics of kilograms, but not for their counts', () => {
     const worked = '{ workoutLogsGrouped { max { weightKg weight reps } median { weightKg } countDistinct(of: WEIGHT_KG) } }';
     expect(masses(worked)).toEqual({
       'workoutLogsGrouped.max.weightKg': 'kg',
       'workoutLogsGrouped.median.weightKg': 'kg',
     });
-    // Its kind says whether it is one.
+    // Whether `value` is a mass depends on `kind`.
     expect(masses('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
   });
 
-  test('is shown in the unit that a reader chooses, and called by it', () => {
+  test('are converted to the selected unit, which is added to their title', () => {
     const data = {
       workoutLogs: {
         nodes: [
@@ -325,7 +325,7 @@ describe('a mass', () => {
   });
 });
 
-test('axes are titled by what they show', () => {
+test('derives the titles of columns and axes from the paths of their fields', () => {
   const columns = [
     'keys.dateBucket.start',
     'keys.exercise.name',

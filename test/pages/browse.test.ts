@@ -41,15 +41,16 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
 
 const textOf = async (changes?: Partial<HtmlView>) => (await renderBrowsePage(view(changes))).text;
 
-describe('JSON', () => {
+describe('highlighted JSON', () => {
   const links = { keys: { id: { endpoint: 'fruit', keys: {} }, kinds: { endpoint: 'kind', keys: {} } } };
 
-  it('links ids to the rows that they name', () => {
+  it('links ids to their rows', () => {
     const html = highlightJson({ id: 3, kinds: [1, 2], other: 4 }, links, '/api/v2');
     expect(html.match(/href="[^"]*"/g)).toEqual(['href="/api/v2/fruit/3/"', 'href="/api/v2/kind/1/"', 'href="/api/v2/kind/2/"']);
   });
 
-  it('looks through envelopes', () => expect(highlightJson({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
+  it('links ids of nested objects', () =>
+    expect(highlightJson({ rows: [{ id: 3 }] }, links, '/api/v2')).toContain('href="/api/v2/fruit/3/"'));
 
   it.each([
     ['http://a.example/x?y=1&z=2', 'href="http://a.example/x?y=1&amp;z=2"'],
@@ -64,7 +65,7 @@ describe('JSON', () => {
 });
 
 describe('a page', () => {
-  it('escapes whatever it shows', async () => {
+  it('escapes all values', async () => {
     const control = { key: 'name', label: 'Name', kind: 'string' as const, required: true };
     const text = await textOf({
       status: 400,
@@ -81,7 +82,7 @@ describe('a page', () => {
     expect(text.match(/<\/style>/g)).toHaveLength(1);
   });
 
-  it('shows errors at their fields, with what was typed', async () => {
+  it('shows errors at their fields and keeps the submitted values', async () => {
     const controls = [{ key: 'weight', label: 'Weight', kind: 'decimal' as const, required: true, min: 30, places: 2 }];
     const form = {
       action: '/api/v2/fruit/',
@@ -112,7 +113,7 @@ describe('a page', () => {
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
     ['date', 'No such day', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
-  ] as const)('says what is wrong with a %s as people would: %s', async (kind, message, typed, said) => {
+  ] as const)('shows a readable error for a %s instead of "%s"', async (kind, message, typed, said) => {
     const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
     const form = { action: '/', methods: ['PUT', 'PATCH'], controls, values: { weight: [typed] }, raw: '{}', failed: 'fields' as const };
     const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });
@@ -120,7 +121,7 @@ describe('a page', () => {
     expect(text.match(/>Save</g)).toHaveLength(1);
   });
 
-  it('draws what can be drawn, with its unit and its values', async () => {
+  it('draws charts with their units and a table of their values', async () => {
     const points = (...numbers: number[]) => numbers.map((number, index): [string, number] => [`2025-01-0${index + 1}`, number]);
     const series = [
       {
@@ -143,7 +144,7 @@ describe('a page', () => {
     expect(text).toMatch(/<th scope="row">2025-01-02<\/th><td class="number">80.5<\/td><td class="number"><\/td>/);
   });
 
-  it('draws lines of which each has a number of its own', async () => {
+  it('draws a line per number of repetitions for a progress action, if it has data', async () => {
     const lines = [
       [
         { date: '2025-01-02', weight: '80.50', reps: 5 },
@@ -161,14 +162,14 @@ describe('a page', () => {
       expect(await textOf({ ...action, body })).not.toContain('class="chart"');
   });
 
-  it('shows images as thumbnails that lead to them', async () => {
+  it('shows images as thumbnails that link to the images', async () => {
     const src = '/media/exercise-images/1/a%20b.png';
     const results = [{ id: 1, image: `http://localhost${src}` }];
     const text = await textOf({ body: { count: 1, next: null, previous: null, results } });
     expect(text).toContain(`<a href="${src}"><img src="${src}.200x200_q85.jpg" alt="Image 1"`);
   });
 
-  it('shows drawings of rows, not of what is in them', async () => {
+  it('shows drawings of rows, but not those of nested rows or other hosts', async () => {
     const drawn = (name: string) => ({ name, image_url_main: `/static/${name}.svg` });
     const results = [
       { ...drawn('Soleus'), others: [drawn('Brachialis')] },
@@ -189,15 +190,15 @@ describe('a form', () => {
     ['DELETE', 'DELETE'],
     ['GET', 'POST'],
     ['TRACE', 'POST'],
-  ])('that says %s means %s', (said, meant) => expect(posted({ _method: said }).method).toBe(meant));
+  ])('with _method=%s is handled as %s', (said, meant) => expect(posted({ _method: said }).method).toBe(meant));
 
-  it('hands on its fields alone', () => {
+  it('passes on its own fields only', () => {
     const { body, values } = posted({ _method: 'PUT', csrfToken: 'x', name: 'pear' });
     expect(body).toEqual({ form: true, data: new Map([['name', ['pear']]]) });
     expect(values).toEqual({ name: ['pear'] });
   });
 
-  it('may carry JSON', () => {
+  it('may contain JSON, and reports invalid JSON and other types', () => {
     expect(posted({ _content: '{"a": 1}' }).body).toEqual({ form: false, data: { a: 1 } });
     expect(posted({ _content: '{"a":' })).toMatchObject({ raw: '{"a":', jsonError: { status: 400 } });
     expect(posted({ _content: '<a/>', _content_type: 'application/xml' })).toMatchObject({ jsonError: { status: 415 } });

@@ -1,4 +1,4 @@
-/** What is drawn of a list: the newest, by unit and by exercise. */
+/** Charts of lists: the newest values, with a chart per unit and a line per exercise. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -9,7 +9,7 @@ const chartsOf = async (person: Person, path: string): Promise<string[]> => {
   return [...text.matchAll(/role="img" aria-label="([^"]*)"/g)].map(([, label]) => label!);
 };
 
-it('weights are drawn in the unit of their owner, the newest 90 days unless more are asked for', async () => {
+it('draws weights in a chart per unit, of the newest 90 days unless `days` asks for more', async () => {
   const ann = await fitgraph.user('ann');
   for (const [date, weight] of [
     ['2024-01-01', '90'],
@@ -27,7 +27,7 @@ it('weights are drawn in the unit of their owner, the newest 90 days unless more
   expect(await chartsOf(ann, '/weightentry/?days=365&date=2025-05-10')).toEqual([]);
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect((await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' })).status).toBe(200);
-  // What was logged keeps its unit, and what is logged from now on has another one.
+  // Existing entries keep their unit; entries from now on have the new one.
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
     'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
   ]);
@@ -42,7 +42,7 @@ it('weights are drawn in the unit of their owner, the newest 90 days unless more
   ]);
 });
 
-it('a form says in which unit a weight is meant', async () => {
+it('shows the weight unit of the user in the form', async () => {
   const gil = await fitgraph.user('gil');
   const page = gil.sending({ Accept: 'text/html' });
   expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 kg, up to 2 decimal places.');
@@ -51,7 +51,7 @@ it('a form says in which unit a weight is meant', async () => {
   expect((await page.get('/weightentry/')).text).toContain('Between 30 and 600 lb');
 });
 
-it('each exercise has a line, each unit a chart, and a day its heaviest weight', async () => {
+it('draws a chart per unit and a line per exercise with the heaviest weight of each day', async () => {
   const bob = await fitgraph.user('bob');
   const { id: workout } = (await bob.post('/workout/', { comment: 'Push' })).body;
   const log = (exercise: number, date: string, weight: string, weight_unit = 1) =>
@@ -82,7 +82,7 @@ const rowsBelow = (text: string) => {
   );
 };
 
-it('the values of a day are told below the chart, and long names have room beside it', async () => {
+it('shows the values of each day below the chart, and the exercises in a legend', async () => {
   const dora = await fitgraph.user('dora');
   const { id: workout } = (await dora.post('/workout/', { comment: 'Pull' })).body;
   for (const [exercise, date, weight] of [
@@ -99,11 +99,11 @@ it('the values of a day are told below the chart, and long names have room besid
   expect(text).toMatch(/<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</);
 });
 
-/** The days below the charts of a page. */
+/** The day labels of the charts of a page. */
 const daysBelow = (text: string) =>
   [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, said]) => said!.trim()).filter((said) => /[A-Z][a-z]{2}|^\d{4}$/.test(said));
 
-it('the days below a chart are named alike, with the year where it changes', async () => {
+it('labels the days of a chart in one format, with the year where it changes', async () => {
   const finn = await fitgraph.user('finn');
   const weigh = (date: string, weight: string) => finn.post('/weightentry/', { date, weight });
   const days = async (query: string) => daysBelow((await finn.sending({ Accept: 'text/html' }).get(`/weightentry/?limit=1${query}`)).text);
@@ -120,7 +120,7 @@ it('the days below a chart are named alike, with the year where it changes', asy
   expect(await days('&days=0')).toEqual(['2021', '2022', '2023', '2024', '2025']);
 });
 
-it('of many days the newest are told below the chart', async () => {
+it('shows only the newest 60 days below the chart', async () => {
   const eve = await fitgraph.user('eve');
   for (let day = 0; day < 130; day++)
     await eve.post('/weightentry/', {
@@ -133,7 +133,7 @@ it('of many days the newest are told below the chart', async () => {
   expect(text).toContain('The newest 60 of 130 days.');
 });
 
-it('amounts whose units are not known are not drawn', async () => {
+it('draws no chart of diary amounts, whose units are unknown', async () => {
   const carl = await fitgraph.user('carl');
   const { id: plan } = (await carl.post('/nutritionplan/', { language: 2 })).body;
   for (const day of [1, 2, 3])

@@ -1,4 +1,4 @@
-/** The key page. */
+/** The API key page. */
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 
@@ -16,7 +16,7 @@ const works = async (token: string) =>
   (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/weightentry/')).status === 200;
 const shown = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
 
-it('needs a visitor who is signed in', async () => {
+it('redirects anonymous visitors to the login', async () => {
   for (const path of [PATH, `${PATH}/replace`]) {
     const { status, headers } = await new Visitor(fitgraph.url).get(path);
     expect([status, headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(path)}`]);
@@ -24,7 +24,7 @@ it('needs a visitor who is signed in', async () => {
   expect((await new Visitor(fitgraph.url).post(PATH, { action: 'make' })).status).toBe(303);
 });
 
-it('makes a key, once', async () => {
+it('creates a key, and keeps it when the form is sent again', async () => {
   const visitor = await signedIn('ann');
   const { id } = await fitgraph.user('ann');
   await fitgraph.sql('DELETE FROM "token" WHERE "user_id" = $1', [id]);
@@ -35,11 +35,11 @@ it('makes a key, once', async () => {
   const token = shown(text)!;
   expect(await works(token)).toBe(true);
   expect(text).toContain(`Authorization: Token ${token}`);
-  // The form sent again, by a reload.
+  // The form is sent again, as by a reload.
   expect(shown((await visitor.post(PATH, fields)).text)).toBe(token);
 });
 
-it('shows the key when it is asked to, and nobody else’s', async () => {
+it('masks the key until the form to show it is sent', async () => {
   const { token } = await fitgraph.user('bob');
   const visitor = await signedIn('bob');
   const { text } = await visitor.get(PATH);
@@ -48,7 +48,7 @@ it('shows the key when it is asked to, and nobody else’s', async () => {
   expect(shown((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show it/))).text)).toBe(token);
 });
 
-it('replaces the key after asking', async () => {
+it('replaces the key after a confirmation, and only once', async () => {
   const { token } = await fitgraph.user('carl');
   const visitor = await signedIn('carl');
   expect((await visitor.get(`${PATH}/replace`)).text).toContain('stops working at once');
@@ -57,12 +57,12 @@ it('replaces the key after asking', async () => {
   const renewed = shown(text)!;
   expect(renewed).not.toBe(token);
   expect([await works(token), await works(renewed)]).toEqual([false, true]);
-  // The form sent again replaces nothing: the key that it names is gone.
+  // Sending the form again replaces nothing, because the key that it names no longer exists.
   expect(shown((await visitor.post(PATH, fields)).text)).toBe(renewed);
   expect(await works(renewed)).toBe(true);
 });
 
-it('says so when the key was sealed with another SECRET_KEY', async () => {
+it('cannot show a key that was encrypted with another SECRET_KEY, but replaces it', async () => {
   const { token } = await fitgraph.user('dora');
   const other = await Fitgraph.start({ environment: { SECRET_KEY: 'another secret key of the tests, long enough' }, beside: fitgraph });
   try {
@@ -77,7 +77,7 @@ it('says so when the key was sealed with another SECRET_KEY', async () => {
   }
 });
 
-it('gives the playground the token of the session', async () => {
+it('gives the playground the CSRF token of the session', async () => {
   const visitor = await signedIn('eve');
   const token = /<meta name="csrf-token" content="([\w-]+)"\/?>/.exec((await visitor.get('/playground')).text)?.[1];
   const answer = await visitor.json('POST', '/graphql', { query: '{ viewer { username } }' }, { 'X-CSRFToken': token ?? '' });

@@ -1,4 +1,4 @@
-/** Every page of a list links all of its rows as a file. */
+/** The CSV link on the pages of lists. */
 import { findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
 import { read } from '../graphql/exported';
@@ -13,7 +13,7 @@ let ann: Person;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   await furnish(ann);
-  // What waits for its review REST shows in places where GraphQL does not.
+  // REST shows exercises that await review in places where GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 
@@ -24,7 +24,7 @@ async function linkOn(path: string): Promise<string | undefined> {
 
 const follow = async (link: string) => read(await fetch(fitgraph.url + link, { headers: { Authorization: `Token ${ann.token}` } }));
 
-test('which has as many rows as the list, whichever list it is', async () => {
+test('links a CSV file with as many rows as the list, for every list', async () => {
   const lists = endpoints.filter(({ type }) => isListed(findEntity(type.name)!)).map(({ view }) => `/${view.rest}/`);
   expect(lists.length).toBeGreaterThan(20);
   const seen: [string, number, number][] = [];
@@ -38,7 +38,7 @@ test('which has as many rows as the list, whichever list it is', async () => {
   expect(seen).toEqual(expected);
 });
 
-test('by the same conditions and in the same order', async () => {
+test('links a CSV file with the filters and the order of the list', async () => {
   for (const comment of ['b', 'a', 'c', 'a']) await ann.post('/workout/', { comment });
   const { text, headers } = await follow((await linkOn('/workout/?comment=a&ordering=-id&limit=1&offset=1'))!);
   const { results } = (await ann.get('/workout/?comment=a&ordering=-id')).body;
@@ -51,7 +51,7 @@ test('by the same conditions and in the same order', async () => {
   expect(headers.get('content-disposition')).toBe('attachment; filename="workouts.csv"');
 });
 
-test('and no other page does', async () => {
+test('links no CSV file on pages without a valid list', async () => {
   for (const path of ['/', '/exercise/1/', '/exercise/search/?term=squat', '/workout/?creation_date=never']) {
     const link = await linkOn(path);
     expect([path, link && (await follow(link)).status]).toEqual([path, undefined]);

@@ -1,4 +1,4 @@
-/** Addresses where there is nothing. */
+/** Unknown paths. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 
@@ -10,7 +10,7 @@ const get = async (path: string, headers: Record<string, string>) => {
   return { status: answer.status, type: answer.headers.get('content-type'), vary: answer.headers.get('vary'), text: await answer.text() };
 };
 
-it('shows a browser a page with ways on, and who is signed in', async () => {
+it('returns a 404 page with links and the signed-in user to a browser', async () => {
   const { status, type, vary, text } = await get('/nothing/<b>here</b>', { Accept: BROWSER });
   expect([status, type, vary]).toEqual([404, 'text/html; charset=utf-8', 'Accept']);
   expect(text).toContain('There is nothing at this address.');
@@ -23,7 +23,7 @@ it('shows a browser a page with ways on, and who is signed in', async () => {
   expect((await visitor.get('/nothing', { Accept: BROWSER })).text).toContain('>ann</a>');
 });
 
-it.each(['*/*', 'application/json', 'image/png'])('tells everybody else in JSON: %s', async (accept) => {
+it.each(['*/*', 'application/json', 'image/png'])('returns a 404 in JSON when the client accepts %s', async (accept) => {
   const { status, type, text } = await get('/nothing', { Accept: accept });
   expect([status, type, text]).toEqual([404, 'application/json; charset=utf-8', '{"detail":"Not found."}']);
 });

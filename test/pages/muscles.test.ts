@@ -1,4 +1,4 @@
-/** The drawings that muscles name: API contract, section "muscle". */
+/** Drawings of muscles: API contract, section "muscle". */
 import { reference } from '../../seeders/reference';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
@@ -12,7 +12,7 @@ const get = async (path: string) => {
 
 const paths = (svg: string) => [...svg.matchAll(/<path d="[^"]+" fill="([^"]+)"/g)].map(([, colour]) => colour);
 
-/** Made, and known to the server, which hears of it a moment later. */
+/** Creates a muscle and waits until the server has loaded it. */
 async function muscle(name: string, isFront: boolean): Promise<{ image_url_main: string; image_url_secondary: string }> {
   const [row] = await fitgraph.sql('INSERT INTO "muscle" ("name", "is_front") VALUES ($1, $2) RETURNING "id"', [name, isFront]);
   while ((await get(`${MUSCLES}/main/muscle-${row!.id}.svg`)).status !== 200);
@@ -23,32 +23,32 @@ const seeded = reference().flatMap(({ model, fields }) =>
   model === 'exercises.muscle' ? [[fields.name as string, fields.is_front as boolean] as const] : [],
 );
 
-test.each(seeded)('%s is drawn, in one colour as a primary muscle and in another as a secondary one', async (name, isFront) => {
+test.each(seeded)('draws %s in one colour as a primary muscle and in another as a secondary one', async (name, isFront) => {
   const { image_url_main, image_url_secondary } = await muscle(name, isFront);
   const drawings = await Promise.all([get(image_url_main), get(image_url_secondary)]);
   for (const { type, text } of drawings) {
     expect(type).toBe('image/svg+xml; charset=utf-8');
     expect(text).toContain(`<title>${name}, ${isFront ? 'front' : 'back'} of the body</title>`);
-    // The body and the muscle, and both once more for the other side.
+    // One colour for the body and one for the muscle.
     expect(new Set(paths(text)).size).toBe(2);
   }
   expect(paths(drawings[0].text)).not.toEqual(paths(drawings[1].text));
 });
 
-test('all that an exercise trains is on one drawing, each muscle once', async () => {
+test('draws all muscles of an exercise on one body, ignoring invalid ids', async () => {
   const drawing = async (query: string) => (await get(`${MUSCLES}/body.svg${query}`)).text;
   const front = await muscle('Biceps brachii', true);
   const id = /\d+/.exec(front.image_url_main)![0];
   const text = await drawing(`?main=${id}&secondary=2,999999,x`);
   expect(text).toContain('Biceps brachii');
-  // Skin, a primary and a secondary colour, on the front and on the back.
+  // The colours of the body, of primary and of secondary muscles.
   expect(new Set(paths(text)).size).toBe(3);
   for (const nothing of ['', '?main=', '?main=1&main=2', `?main=${'1,'.repeat(5000)}`])
     expect((await get(`${MUSCLES}/body.svg${nothing}`)).status).toBe(200);
   expect(await drawing('')).toContain('<title>The body</title>');
 });
 
-test('a muscle of the operator is the figure alone, and its name is no markup', async () => {
+test('draws only the body for a muscle added by the operator, and escapes its name', async () => {
   const { image_url_main } = await muscle('<script>&', false);
   const { text } = await get(image_url_main);
   expect(text).toContain('<title>&lt;script>&amp;, back of the body</title>');
@@ -63,6 +63,6 @@ test.each([
   'constructor/muscle-1.svg',
   'main/muscle-x.svg',
   '',
-])('there is no %s', async (file) => {
+])('returns 404 for "%s"', async (file) => {
   expect(await get(`${MUSCLES}/${file}`)).toMatchObject({ status: 404, text: '{"detail":"Not found."}' });
 });

@@ -1,4 +1,4 @@
-/** "This as GraphQL": what the panel of a page shows gives, sent to `/graphql`, what the page shows. */
+/** The panel "This as GraphQL": its operation, sent to `/graphql`, returns the data of the page. */
 import { fieldsOf } from '../../src/core/model/fields';
 import { allEntities, findEntity } from '../../src/core/model/registry';
 import { endpoints } from '../system/attacks/surface';
@@ -13,7 +13,7 @@ let ann: Person;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   await furnish(ann);
-  // What waits for its review REST shows in places where GraphQL does not.
+  // REST shows exercises that await review in places where GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 
@@ -21,21 +21,21 @@ const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&
 
 const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
 
-/** What is stored, by what GraphQL calls it. */
+/** Stored values by the names of their GraphQL enum values. */
 const STORED: Readonly<Record<string, string | number>> = Object.assign(
   {},
   ...allEntities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
 );
 
-/** As REST and GraphQL both could say it: GraphQL's ids are texts, its choices have names, and its maps are lists of entries. */
+/** Removes differences of representation: GraphQL has ids as strings, choices as enum values, and maps as lists of entries. */
 const DECIMAL = /^-?\d+\.\d+$/;
-const alike = (value: unknown) =>
+const normalized = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (key, one) => {
-      // REST says it in a header.
+      // REST sends the version as a header.
       if (key === 'version') return undefined;
       if (typeof one === 'number') return String(one);
-      // Of nutritional values GraphQL says two places, and REST a number.
+      // Nutritional values have two decimal places in GraphQL and are numbers in REST.
       if (typeof one === 'string' && DECIMAL.test(one)) return String(Number(one));
       if (typeof one === 'string') return String(STORED[one] ?? one);
       return Array.isArray(one) && one.length && one.every(isEntry)
@@ -45,8 +45,9 @@ const alike = (value: unknown) =>
   );
 
 /** Keys that only REST has. */
-const OWN = ['ro_access', 'user', 'days_of_week'];
-const withoutOwn = (body: unknown) => JSON.parse(JSON.stringify(body, (key, value) => (OWN.includes(key) ? undefined : value)));
+const REST_ONLY_KEYS = ['ro_access', 'user', 'days_of_week'];
+const withoutRestOnlyKeys = (body: unknown) =>
+  JSON.parse(JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)));
 
 async function panelOf(path: string): Promise<{ query: string; variables: Record<string, unknown> }> {
   const { text } = await ann.sending({ Accept: 'text/html' }).send('GET', path);
@@ -57,14 +58,14 @@ async function panelOf(path: string): Promise<{ query: string; variables: Record
   return { ...shown, variables: JSON.parse(shown.variables) };
 }
 
-/** What GraphQL lists too. */
+/** The endpoints of rows that GraphQL lists too. */
 const listed = endpoints.filter(({ type }) => isListed(findEntity(type.name)!));
 
-/** A list without pages, of which REST shows one page. */
+/** Compares an unpaged GraphQL list with one page of REST. */
 function expectAmong(list: unknown[], { count, results }: { count: number; results: unknown[] }): void {
   expect(list).toHaveLength(count);
   expect(results.length).toBeGreaterThan(0);
-  expect(list.map(alike)).toEqual(expect.arrayContaining(results.map(alike)));
+  expect(list.map(normalized)).toEqual(expect.arrayContaining(results.map(normalized)));
 }
 
 async function expectSame(path: string): Promise<void> {
@@ -73,24 +74,25 @@ async function expectSame(path: string): Promise<void> {
   const { body } = await ann.send('GET', path);
   if (Array.isArray(data.page)) return expectAmong(data.page, body);
   const shown = data.page ? { count: data.page.totalCount, results: data.page.nodes } : (data.row?.action ?? data.row);
-  const { next: _next, previous: _previous, ...rest } = withoutOwn(body);
-  expect(alike(shown)).toEqual(alike(rest));
+  const { next: _next, previous: _previous, ...rest } = withoutRestOnlyKeys(body);
+  expect(normalized(shown)).toEqual(normalized(rest));
 }
 
-it.each(listed.map(({ view }) => view.rest))('of %s and its rows', async (rest) => {
+it.each(listed.map(({ view }) => view.rest))('shows an operation with the same data for %s and its rows', async (rest) => {
   const list = `/api/v2/${rest}/`;
   await expectSame(`${list}?limit=2&ordering=-id`);
   const [row] = (await ann.send('GET', list)).body.results;
   if (row) await expectSame(`${list}${row.id}/`);
 });
 
-it('of a list with filters, on its second page', () =>
+it('shows an operation with the same data for the second page of a filtered list', () =>
   expectSame('/api/v2/exercise/?language=2&muscles=1&muscles=3&ordering=-name,id&limit=1&offset=1'));
 
-it('of a list of days by one of the week', () => expectSame('/api/v2/day/?day=1'));
+it('shows an operation with the same data for training days filtered by weekday', () => expectSame('/api/v2/day/?day=1'));
 
-it.each(['workout/1/canonical_representation', 'nutritionplan/1/nutritional_values'])('of %s', async (path) =>
-  expectSame(`/api/v2/${path}/`),
+it.each(['workout/1/canonical_representation', 'nutritionplan/1/nutritional_values'])(
+  'shows an operation with the same data for %s',
+  async (path) => expectSame(`/api/v2/${path}/`),
 );
 
 it.each([
@@ -100,7 +102,7 @@ it.each([
   'exercise/search/?term=squat',
   'version/',
   'daysofweek/',
-])('is not there where only REST has the operation: %s', async (path) => {
+])('shows no operation when only REST has it: %s', async (path) => {
   const { status, text } = await ann.sending({ Accept: 'text/html' }).send('GET', `/api/v2/${path}`);
   expect([status, text.includes('aria-label="Operation"')]).toEqual([200, false]);
 });

@@ -1,4 +1,4 @@
-/** The worked questions of the playground, each asked by whom it is for, over the data of the demo account. */
+/** The example questions of the playground, over the data of the demo account. */
 import { currentDate } from '../../src/core/model/clock';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
 import { drawingOf, fitsTable } from '../../src/pages/playground/answer/chart';
@@ -21,30 +21,33 @@ beforeAll(async () => {
   demo = new Person(fitgraph.url, { id, token });
 });
 
-test('there are thirty and more, in every group some, each under a name of its own', () => {
+test('has at least 30 questions with unique names, and at least five in each group', () => {
   expect(QUESTIONS.length).toBeGreaterThanOrEqual(30);
   for (const group of GROUPS) expect(QUESTIONS.filter((question) => question.group === group).length).toBeGreaterThan(4);
-  for (const told of [({ slug }: (typeof QUESTIONS)[number]) => slug, ({ title }: (typeof QUESTIONS)[number]) => title])
-    expect(new Set(QUESTIONS.map(told)).size).toBe(QUESTIONS.length);
+  for (const keyOf of [({ slug }: (typeof QUESTIONS)[number]) => slug, ({ title }: (typeof QUESTIONS)[number]) => title])
+    expect(new Set(QUESTIONS.map(keyOf)).size).toBe(QUESTIONS.length);
   for (const { slug, query } of QUESTIONS) {
     expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    // Its tab is called so.
+    // The operation name is the title of the tab.
     expect(query).toMatch(/^query [A-Z]\w+/);
   }
 });
 
-test.each(QUESTIONS.map((question) => [question.slug, question] as const))('%s', async (_slug, question) => {
-  const person = question.group === 'Catalogue' ? fitgraph.anyone : demo;
-  const data = await person.ask(question.query, variablesOf(question, currentDate(TIME_ZONE)));
-  const table = tableOf(data, mainList(listsOf(data)));
-  expect(table.rows.length).toBeGreaterThan(0);
-  const columns = table.columns.map(({ name }) => name);
-  expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
-  expect(fitsTable(table, question.chart)).toBe(true);
-  const drawing = drawingOf(table, question.chart);
-  expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
-  expect(drawing.omitted).toBe(0);
-});
+test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
+  'returns rows that fit the chart of the question: %s',
+  async (_slug, question) => {
+    const person = question.group === 'Catalogue' ? fitgraph.anyone : demo;
+    const data = await person.ask(question.query, variablesOf(question, currentDate(TIME_ZONE)));
+    const table = tableOf(data, mainList(listsOf(data)));
+    expect(table.rows.length).toBeGreaterThan(0);
+    const columns = table.columns.map(({ name }) => name);
+    expect(columns).toEqual(expect.arrayContaining([question.chart.x, ...question.chart.y]));
+    expect(fitsTable(table, question.chart)).toBe(true);
+    const drawing = drawingOf(table, question.chart);
+    expect(drawing.series.flatMap(({ points }) => points).length).toBeGreaterThan(0);
+    expect(drawing.omitted).toBe(0);
+  },
+);
 
 /** The first day of the period of each question that has one, asked on 2026-07-05. */
 const FIRST_DAYS: Readonly<Record<string, string>> = {
@@ -63,14 +66,14 @@ const FIRST_DAYS: Readonly<Record<string, string>> = {
   'weight-trend': '2026-01-04',
 };
 
-test('a question with a period begins so many days before today, and no other one has `$since`', () => {
+test('sets `$since` to the first day of the period, only for questions with a period', () => {
   const periods = QUESTIONS.filter(({ days }) => days !== undefined);
   expect(QUESTIONS.filter(({ query }) => query.includes('$since'))).toEqual(periods);
   const since = periods.map((question) => [question.slug, variablesOf(question, '2026-07-05').since]);
   expect(Object.fromEntries(since)).toEqual(FIRST_DAYS);
 });
 
-test('what is one’s own is for whom it belongs to', async () => {
+test('rejects questions about owned rows for anonymous clients', async () => {
   const own = QUESTIONS.filter(({ group }) => group !== 'Catalogue');
   for (const question of own) {
     const { code, data } = await fitgraph.anyone.query(question.query, variablesOf(question, currentDate(TIME_ZONE)));

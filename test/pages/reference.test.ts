@@ -1,11 +1,11 @@
-/** The page of the reference has the frame of all pages. */
+/** The API reference page. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 
 const fitgraph = fitgraphForThisFile();
 const DOCS = '/api/v2/schema/docs';
 
-it('it knows its visitor', async () => {
+it('shows a login link, or the signed-in user with a CSRF token', async () => {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   const before = await visitor.get(DOCS);
@@ -19,5 +19,5 @@ it('it knows its visitor', async () => {
   expect(headers.get('cache-control')).toBe('private, no-store');
 });
 
-it('a bad key does not close it', async () =>
+it('is available with an invalid API key', async () =>
   expect((await fitgraph.anyone.sending({ Authorization: 'Token none' }).send('GET', DOCS)).status).toBe(200));

@@ -1,4 +1,4 @@
-/** Relations in forms and filters: few rows are chosen from, more are searched by name. */
+/** Relations in forms and filters: a select for few rows, a search by name for many. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { Visitor } from './visitor';
@@ -29,7 +29,7 @@ const options = (html: string, id: string) =>
 const found = (html: string) =>
   [...html.matchAll(/<input type="radio" name="training" value="(\d+)"\/?> ([^<]*)/g)].map(([, id, name]) => [id, name]);
 
-it('few rows of one’s own are a choice, other people’s are none', async () => {
+it('offers the few rows of the user in a select, without rows of other users', async () => {
   const [bob] = await visitorOf('bob');
   await workouts(bob, 1);
   const [ann, visitor] = await visitorOf('ann');
@@ -45,14 +45,14 @@ it('few rows of one’s own are a choice, other people’s are none', async () =
   ]);
 });
 
-it('rows without a name are told apart by their time', async () => {
+it('labels meals without a name by their time', async () => {
   const [carl, visitor] = await visitorOf('carl');
   const plan = (await carl.post('/nutritionplan/', { language: 2 })).body.id;
   const meal = (await carl.post('/meal/', { plan, time: '07:30' })).body.id;
   expect(options((await visitor.get('/api/v2/mealitem/')).text, 'wpost-meal')).toContainEqual([String(meal), `${meal}: 07:30:00`]);
 });
 
-it('sets are told apart by what is trained, and empty ones by their day', async () => {
+it('labels sets by their exercises, and empty sets by their day', async () => {
   const [eve, visitor] = await visitorOf('eve');
   const [training] = await workouts(eve, 1);
   const exerciseday = (await eve.post('/day/', { training, day: [1], description: 'Legs' })).body.id;
@@ -70,7 +70,7 @@ it('sets are told apart by what is trained, and empty ones by their day', async 
   ]);
 });
 
-describe('more rows', () => {
+describe('relations with many rows', () => {
   let ids: number[];
   let visitor: Visitor;
 
@@ -87,14 +87,14 @@ describe('more rows', () => {
 
   const chosen = (html: string) => /name="_chosen_training" value="(\d*)"/.exec(html)?.[1];
 
-  it('are meant by a name that only one has, which is then shown', async () => {
+  it('accept a unique name, and then show the id with the name', async () => {
     const { status, text } = await form(' pLAN 61 ');
     expect(status).toBe(201);
     expect(text).toContain(`name="training" value="${ids[60]}: Plan 61"`);
     expect(chosen(text)).toBe(String(ids[60]));
   });
 
-  it('are meant by the name that is shown, whoever else has it', async () => {
+  it('accept the displayed label when the name is not unique', async () => {
     const twins = (
       await fitgraph.sql(`UPDATE "workout" SET "comment" = 'Twin' WHERE "id" = ANY($1) RETURNING "id"`, [ids.slice(0, 2)])
     ).map(({ id }) => id);
@@ -103,7 +103,7 @@ describe('more rows', () => {
     expect([status, chosen(text)]).toEqual([201, String(twins[1])]);
   });
 
-  it('are found by a part of the name, then chosen', async () => {
+  it('show matches for a part of a name, and accept the chosen one', async () => {
     const { status, text } = await form('plan');
     expect(status).toBe(400);
     expect(text).toContain('id="wpost-training-error">Which one do you mean? Choose it below.');
@@ -115,14 +115,14 @@ describe('more rows', () => {
     expect(chosen(created.text)).toBe(String(ids[60]));
   });
 
-  it('it is said when nothing is found', async () => {
+  it('show an error when no name matches', async () => {
     const { status, text } = await form('zumba');
     expect(status).toBe(400);
     expect(text).toContain('id="wpost-training-error">Nothing is called “zumba”.');
     expect(found(text)).toEqual([]);
   });
 
-  it('are found in filters too', async () => {
+  it('accept names in filters too', async () => {
     const { status, text } = await visitor.get(`${DAYS}?training=plan`);
     expect(status).toBe(400);
     expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
@@ -133,14 +133,14 @@ describe('more rows', () => {
     }
   });
 
-  it('programs are told that a name is no id', async () => {
+  it('do not accept names from API clients', async () => {
     const dora = await fitgraph.user('dora');
     const { status, body } = await dora.post('/day/', { training: 'Plan 61', day: [1], description: 'Legs' });
     expect([status, body]).toEqual([400, { training: ['Incorrect type. Expected pk value, received str.'] }]);
     expect((await dora.get('/day/?training=Plan+61')).status).toBe(400);
   });
 
-  it('a number that is the id of nothing stays in its field', async () => {
+  it('keep an unknown id in the field', async () => {
     for (const id of ['999999', '99999999999999999999']) {
       const { status, text } = await form(id);
       expect(status).toBeLessThan(500);
@@ -155,7 +155,7 @@ describe('more rows', () => {
     return JSON.parse(answer.text);
   };
 
-  it('are suggested while a name is typed', async () => {
+  it('suggest up to 20 rows while a name is typed', async () => {
     expect((await suggested('Workout', ' plan 61'))[0]).toEqual({ value: String(ids[60]), label: `${ids[60]}: Plan 61` });
     expect(await suggested('Workout', 'plan')).toHaveLength(20);
     const { text, headers } = await visitor.get(DAYS);
@@ -165,7 +165,7 @@ describe('more rows', () => {
     expect(headers.get('content-security-policy')).toContain("connect-src 'self'");
   });
 
-  it('are suggested as data, whatever they are called', async () => {
+  it('suggest names with markup as JSON', async () => {
     const [gerd, other] = await visitorOf('gerd');
     const comment = '<img src=x onerror=alert(1)>';
     const { id } = (await gerd.post('/workout/', { comment })).body;
@@ -176,28 +176,28 @@ describe('more rows', () => {
     expect(JSON.parse(text)).toEqual([{ value: String(id), label: `${id}: ${comment}` }]);
   });
 
-  it('are suggested to nobody else', async () => {
+  it('suggest owned rows to their user only', async () => {
     const [, other] = await visitorOf('frida');
     expect(await suggested('Workout', 'plan', other)).toEqual([]);
     expect(await suggested('Workout', 'plan', new Visitor(fitgraph.url))).toEqual([]);
   });
 
-  it('of public ones everybody is suggested those that everybody sees', async () => {
+  it('suggest public rows to anonymous clients', async () => {
     expect(await suggested('Ingredient', 'appl', new Visitor(fitgraph.url))).toEqual([{ value: expect.any(String), label: 'Apple' }]);
   });
 
   it.each([
-    ['no text', 'Workout', ''],
-    ['a blank', 'Workout', ' '],
-    ['a NUL', 'Workout', 'a\0'],
+    ['an empty text', 'Workout', ''],
+    ['a space', 'Workout', ' '],
+    ['a null character', 'Workout', 'a\0'],
     ['a very long text', 'Workout', 'x'.repeat(5000)],
-    ['no such type', 'Zumba', 'plan'],
-    ['no type', '', 'plan'],
-    ['a type that has no rows', '__Schema', 'plan'],
-    ['a name that objects know', 'constructor', 'plan'],
-  ])('nothing is suggested for %s', async (_what, type, text) => expect(await suggested(type, text)).toEqual([]));
+    ['an unknown type', 'Zumba', 'plan'],
+    ['an empty type', '', 'plan'],
+    ['a type without rows', '__Schema', 'plan'],
+    ['a property of Object.prototype', 'constructor', 'plan'],
+  ])('suggest nothing for %s', async (_what, type, text) => expect(await suggested(type, text)).toEqual([]));
 
-  it('a page without a search field loads the script of its tabs alone, and sends nothing', async () => {
+  it('load no suggestion script and forbid connections on pages without a search field', async () => {
     const { text, headers } = await visitor.get('/api/v2/workout/');
     expect(text.match(/<script[^>]*>/g)).toEqual(['<script src="/pages/tabs.js" defer>']);
     const script = await visitor.get('/pages/tabs.js');
@@ -218,7 +218,7 @@ describe('rows without a name of their own', () => {
     );
   });
 
-  it('are called by what they belong to', async () => {
+  it('are named by the rows that they belong to', async () => {
     const [, visitor] = await visitorOf('eve');
     for (const part of ['milk', 'bowl 1']) {
       const { status, text } = await visitor.get(`/api/v2/mealitem/?weight_unit=${part}`);
@@ -227,7 +227,7 @@ describe('rows without a name of their own', () => {
     }
   });
 
-  it('exercises of images too, whose ids are to be seen nowhere else', async () => {
+  it('have no id in their label when they are exercises of images', async () => {
     const [, visitor] = await visitorOf('fay');
     expect(options((await visitor.get('/api/v2/exerciseimage/')).text, 'wpost-exercise')).toContainEqual(['1', 'Squat']);
   });

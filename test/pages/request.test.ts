@@ -1,4 +1,4 @@
-/** What a page tells of its request, and the other formats that it leads to. */
+/** The request shown on a page, and the links to other formats. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 
@@ -12,7 +12,7 @@ const plain = (html: string) =>
     .replaceAll('&amp;', '&');
 const requestIn = (html: string) => plain(/<pre class="line"[^>]*>(.*?)<\/pre>/s.exec(html)![1]!);
 
-it('the request is shown with the headers that a program sends', async () => {
+it('shows the request with the headers that a program sends', async () => {
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   const lines = [`GET ${PATH}`, `Host: ${new URL(fitgraph.url).host}`, 'Accept: application/json'];
   expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual(lines);
@@ -21,7 +21,7 @@ it('the request is shown with the headers that a program sends', async () => {
   expect(requestIn((await visitor.get(PATH)).text).split('\n')).toEqual([...lines, 'Authorization: Token <your key>']);
 });
 
-it('leads to JSON, to indented JSON and to OPTIONS', async () => {
+it('links to JSON and to indented JSON, and shows OPTIONS', async () => {
   const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
   const visitor = new Visitor(fitgraph.url, { Accept: accept });
   const { text } = await visitor.get(PATH);
@@ -33,12 +33,15 @@ it('leads to JSON, to indented JSON and to OPTIONS', async () => {
   expect(text).toMatch(/<pre id="options"[^>]*>\{\n "name": /);
 });
 
-it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?format=json&indent='])('%s is not indented', async (query) => {
-  const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
-  expect(text).not.toContain('\n');
-});
+it.each(['?indent=2', '?format=json&indent=x', '?format=json&indent=-1', '?format=json&indent='])(
+  'does not indent JSON for %s',
+  async (query) => {
+    const { text } = await fitgraph.anyone.send('GET', `${PATH}${query}`);
+    expect(text).not.toContain('\n');
+  },
+);
 
-it('filters, order and size of a list live through its links; a new order begins at its start', async () => {
+it('keeps filters, order and page size in links, and starts a new order on the first page', async () => {
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   const pathIn = (html: string, pattern: RegExp) => plain(pattern.exec(html)![1]!);
   const parameters = (path: string) => Object.fromEntries(new URL(path, fitgraph.url).searchParams);

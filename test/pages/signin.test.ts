@@ -1,4 +1,4 @@
-/** Signing in with a browser: the form, the cookie, the ways out. */
+/** Signing in and out with a browser: form, cookies, redirects and sessions. */
 import { readConfig } from '../../src/platform/config';
 import { setActive, setPassword } from '../../src/auth/accounts';
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -16,7 +16,7 @@ async function signedIn(username: string): Promise<Visitor> {
   return visitor;
 }
 
-it('signs in, for pages, REST and GraphQL, and out', async () => {
+it('signs in for pages, REST and GraphQL, and signs out', async () => {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   const answer = await visitor.signIn('ann', ` ${PASSWORD} `);
@@ -29,12 +29,12 @@ it('signs in, for pages, REST and GraphQL, and out', async () => {
   const before = new Map(visitor.cookies);
   const out = await visitor.post('/logout', { csrfToken: await visitor.csrfToken() });
   expect([out.status, out.headers.get('location'), visitor.cookies.size]).toEqual([303, '/', 0]);
-  // Not only forgotten by the browser.
+  // The session is deleted on the server, not only the cookie in the browser.
   for (const [name, value] of before) visitor.cookies.set(name, value);
   expect((await visitor.get('/api/v2/weightentry/')).status).toBe(403);
 });
 
-it('gives cookies at sign-in only, out of reach of scripts and other sites', async () => {
+it('sets cookies at sign-in only, as HttpOnly and SameSite', async () => {
   const person = await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   expect((await visitor.get('/login')).cookies).toEqual([
@@ -63,7 +63,7 @@ it('gives cookies at sign-in only, out of reach of scripts and other sites', asy
 it.each([
   ['https', {}],
   ['production', { NODE_ENV: 'production' }],
-])('makes cookies Secure in %s', async (way, environment) => {
+])('sets Secure cookies with %s', async (way, environment) => {
   const secure = await Fitgraph.start({ environment: { ...environment, TRUSTED_PROXIES: '127.0.0.1, ::1' }, beside: fitgraph });
   try {
     await fitgraph.user('ann');
@@ -76,7 +76,7 @@ it.each([
   }
 });
 
-it('asks for more statements of nobody but a session', async () => {
+it('needs no additional statement for tokens, sessions and invalid cookies', async () => {
   const person = await fitgraph.user('ann');
   const visitor = await signedIn('ann');
   const { statements } = await person.get('/weightentry/');
@@ -88,7 +88,7 @@ it('asks for more statements of nobody but a session', async () => {
   expect((await fitgraph.anyone.sending({ Cookie: 'fitgraph=nonsense; other=1' }).get('/exercise/')).statements).toBe(anonymous);
 });
 
-it('keeps the name, not the password, when either is wrong', async () => {
+it('keeps the username but not the password in the form after a failed sign-in', async () => {
   await fitgraph.user('bob');
   const visitor = new Visitor(fitgraph.url);
   const name = `<script>alert(1)</script>"'&`;
@@ -106,7 +106,7 @@ it('keeps the name, not the password, when either is wrong', async () => {
   }
 });
 
-it('limits tries, together with those over the interfaces', async () => {
+it('limits failed sign-ins together with those over REST', async () => {
   await fitgraph.user('carl');
   const visitor = new Visitor(fitgraph.url);
   for (let i = 0; i < 3; i += 1) {
@@ -120,7 +120,7 @@ it('limits tries, together with those over the interfaces', async () => {
   expect(text).toContain('value="carl"');
 });
 
-it('lets no other site fill in the form', async () => {
+it('rejects the form without the CSRF token of the same visitor', async () => {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   const fields = await visitor.fieldsOf('/login');
@@ -136,8 +136,8 @@ it('lets no other site fill in the form', async () => {
   }
 });
 
-describe('afterwards', () => {
-  it.each(['/playground?query={viewer{id}}', '/api/v2/weightentry/?limit=1#x'])('goes on to %s', async (next) => {
+describe('the redirect after sign-in', () => {
+  it.each(['/playground?query={viewer{id}}', '/api/v2/weightentry/?limit=1#x'])('leads to %s', async (next) => {
     await fitgraph.user('dora');
     const visitor = new Visitor(fitgraph.url);
     expect((await visitor.signIn('dora', PASSWORD, next)).headers.get('location')).toBe(encodeURI(next));
@@ -154,7 +154,7 @@ describe('afterwards', () => {
     'javascript:alert(1)',
     'evil',
     '/\r\nSet-Cookie: a=b',
-  ])('does not go on to %j', async (next) => {
+  ])('does not leave the site for %j', async (next) => {
     const name = `eve${Buffer.from(next).toString('hex')}`;
     await fitgraph.user(name);
     const visitor = new Visitor(fitgraph.url);
@@ -164,14 +164,14 @@ describe('afterwards', () => {
     expect(new URL(location, fitgraph.url).origin).toBe(fitgraph.url);
     expect(location).toMatch(/^\/[^/\\]/);
     expect(cookies).toHaveLength(2);
-    // Neither does it for who is signed in already.
+    // The redirect of a visitor who is already signed in is the same.
     const again = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
     expect(again).toBe(location);
   });
 });
 
 describe('a session', () => {
-  it('gets a new id at every sign-in, and the old one ends', async () => {
+  it('gets a new id at every sign-in, which ends the old session', async () => {
     const visitor = await signedIn('fred');
     const first = visitor.cookies.get('fitgraph')!;
     const form = await new Visitor(fitgraph.url).fieldsOf('/login');
@@ -183,7 +183,7 @@ describe('a session', () => {
     expect(await viewer(visitor)).toBeNull();
   });
 
-  it('takes no id that a browser brings along', async () => {
+  it('does not adopt an id that the browser sent', async () => {
     await fitgraph.user('gil');
     const visitor = new Visitor(fitgraph.url);
     const planted = 'p'.repeat(43);
@@ -195,8 +195,8 @@ describe('a session', () => {
   it.each<[string, (id: number) => Promise<unknown>]>([
     ['the password changes', (id) => setPassword(id, 'another password', fitgraph.database.session())],
     ['the account is locked', (id) => setActive(id, false, fitgraph.database.session())],
-    ['the account goes', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
-  ])('ends, wherever it was begun, when %s', async (why, change) => {
+    ['the account is deleted', (id) => fitgraph.sql('DELETE FROM "user_account" WHERE "id" = $1', [id])],
+  ])('ends in every browser when %s', async (why, change) => {
     const name = why.replaceAll(' ', '-');
     const visitors = [await signedIn(name), await signedIn(name)];
     const bystander = await signedIn('ida');
@@ -205,7 +205,7 @@ describe('a session', () => {
     expect(await viewer(bystander)).toEqual({ username: 'ida' });
   });
 
-  it('ends after 14 days, and is swept up', async () => {
+  it('ends after 14 days and is deleted', async () => {
     const visitor = await signedIn('jo');
     const days = `extract(day from "expires" - "created")::int AS "days"`;
     const { id } = await fitgraph.user('jo');
@@ -216,7 +216,7 @@ describe('a session', () => {
     expect(await fitgraph.sql('SELECT 1 FROM "session" WHERE "user_id" = $1', [id])).toEqual([]);
   });
 
-  it('remembers when it was seen, in the database and without its id', async () => {
+  it('stores the time of its last use, and a digest instead of its id', async () => {
     const visitor = await signedIn('lea');
     const { id } = await fitgraph.user('lea');
     await fitgraph.sql(`UPDATE "session" SET "seen" = now() - interval '1 hour' WHERE "user_id" = $1`, [id]);
@@ -231,7 +231,7 @@ describe('a session', () => {
   });
 });
 
-it('shows stored names as text', async () => {
+it('escapes stored usernames on pages', async () => {
   const visitor = await signedIn('mia');
   const name = `<img src=x onerror=alert(1)>"'&`;
   await fitgraph.sql('UPDATE "user_account" SET "username" = $1 WHERE "username" = $2', [name, 'mia']);
@@ -242,7 +242,7 @@ it('shows stored names as text', async () => {
   }
 });
 
-it('the front door shows first calls with the answers that they get', async () => {
+it('shows example requests with their actual responses on the start page', async () => {
   const { text } = await fitgraph.anyone.send('GET', '/');
   const shown = [...text.matchAll(/<pre[^>]*>(?:<code[^>]*>)(.*?)<\/code>/gs)].map(([, code]) =>
     code!.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&').replaceAll('&gt;', '>'),
@@ -256,7 +256,7 @@ it('the front door shows first calls with the answers that they get', async () =
   expect(text).toContain('src="/static/images/muscles/body.svg?main=1');
 });
 
-it('protects every page', async () => {
+it('sends security headers with every page', async () => {
   for (const path of ['/', '/login', '/register', '/user/api-key']) {
     const { headers } = await fitgraph.anyone.send('GET', path);
     const policy = headers.get('content-security-policy')!;
@@ -269,7 +269,7 @@ it('protects every page', async () => {
   }
 });
 
-it('says that registration is not possible, and what the operator does', async () => {
+it('explains on the registration page that only the operator creates users', async () => {
   const { text } = await fitgraph.anyone.send('GET', '/register');
   expect(text).toContain('Registration is not possible here.');
   expect(text).toContain('npm run fitgraph -- user create');
@@ -286,4 +286,4 @@ it.each([
     { PUBLIC_URL: 'https://user:password@fit.example' },
     'PUBLIC_URL must be a scheme and a host, such as https://fit.example.com, not "https://user:password@fit.example"',
   ],
-])('refuses to start with %j', (environment, message) => expect(() => readConfig(environment)).toThrow(message));
+])('rejects the configuration %j', (environment, message) => expect(() => readConfig(environment)).toThrow(message));

@@ -1,4 +1,4 @@
-/** What the playground offers to copy is run as it stands. */
+/** Code snippets of the playground, run unchanged. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SNIPPETS } from '../../src/pages/playground/answer/snippets';
@@ -7,7 +7,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 const fitgraph = fitgraphForThisFile();
 const run = promisify(execFile);
 
-/** Full of what a shell, a template or a text of another language would take for something else. */
+/** Characters with a special meaning in shells, template strings and strings of other languages. */
 const NAME = `it's "$HOME" \`date\` \${x} \\n é`;
 const asked = {
   query: `query Find($name: String!) {\n  # "quoted" '$HOME' \`date\` \${x} \\\n  viewer { username }\n  exercises(where: { name: { eq: $name } }) { totalCount }\n}`,
@@ -15,23 +15,23 @@ const asked = {
 };
 const answer = { viewer: { username: 'ann' }, exercises: { totalCount: 0 } };
 
-async function said(command: string, args: string[]): Promise<unknown> {
+async function outputOf(command: string, args: string[]): Promise<unknown> {
   const { token } = await fitgraph.user('ann');
-  // An API key goes by both schemes.
+  // An API key is accepted with both authorization schemes.
   const { stdout } = await run(command, args, { env: { ...process.env, FITGRAPH_TOKEN: token } });
   return JSON.parse(stdout);
 }
 
-test('curl', async () => {
-  expect(await said('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, asked)])).toEqual({ data: answer });
+test('runs the curl snippet with special characters intact', async () => {
+  expect(await outputOf('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, asked)])).toEqual({ data: answer });
 });
 
-test('fetch', async () => {
+test('runs the fetch snippet with special characters intact', async () => {
   const program = `${SNIPPETS.fetch!(`${fitgraph.url}/graphql`, asked)}console.log(JSON.stringify({ data, errors }));`;
-  expect(await said(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
+  expect(await outputOf(process.execPath, ['--input-type=module', '-e', program])).toEqual({ data: answer });
 });
 
-test.each(['Python', 'R'])('%s has all of it', (name) => {
+test.each(['Python', 'R'])('contains the query, variables, URL and token in the %s snippet', (name) => {
   const program = SNIPPETS[name]!(`${fitgraph.url}/graphql`, { query: '{ a(name: "b") }', variables: { n: 1 } });
   for (const part of ['{ a(name: "b") }', '{"n":1}', `"${fitgraph.url}/graphql"`, 'FITGRAPH_TOKEN']) expect(program).toContain(part);
 });

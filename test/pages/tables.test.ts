@@ -1,4 +1,4 @@
-/** Lists and rows as people read them: tables with names, things with what hangs below them. */
+/** HTML pages of lists and rows: tables with names, and rows with their child rows. */
 import { endpoints } from '../system/attacks/surface';
 import { furnish } from '../setup/belongings';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -29,7 +29,7 @@ const columnsOf = (html: string) => cells(/<thead>.*?<\/thead>/s.exec(tableIn(ht
 const headlineOf = (html: string) => plain(/<h1>.*?<\/h1>/s.exec(html)![0]);
 const titleOf = (html: string) => plain(/<title>.*?<\/title>/s.exec(html)![0]);
 
-/** Of the request before. */
+/** The number of statements of a request for the page. */
 async function statementsOf(path: string): Promise<number> {
   const before = fitgraph.logged.length;
   await read(path);
@@ -40,7 +40,7 @@ async function statementsOf(path: string): Promise<number> {
   }
 }
 
-it('a list names what its rows name, and leads there', async () => {
+it('shows the names of related rows in a list, with links to them', async () => {
   const html = await read('/exercise/');
   expect(columnsOf(html)).toEqual(expect.arrayContaining(['Name', 'Category', 'Muscles', 'Equipment', 'Language']));
   const squat = rowsOf(html).find(([name]) => name === 'Squat')!;
@@ -50,7 +50,7 @@ it('a list names what its rows name, and leads there', async () => {
   expect(headlineOf(html)).toBe('Exercises');
 });
 
-it('its headers sort, and turn the order round', async () => {
+it('sorts a list by a column header, and reverses the order when it is followed again', async () => {
   const link = (html: string) => plain(/<a href="([^"]*)">Name/.exec(tableIn(html))![1]!);
   const up = link(await read('/exercise/?language=2&offset=1'));
   expect(up).toBe('/api/v2/exercise/?language=2&ordering=name');
@@ -62,7 +62,7 @@ it('its headers sort, and turn the order round', async () => {
   expect(rowsOf(down).map(([name]) => name)).toEqual(['Squat', 'Plank', 'Bench press']);
 });
 
-it('however many rows there are, their names are read by as many statements', async () => {
+it('reads the names of related rows with a constant number of statements', async () => {
   const { id: workout } = (await ann.post('/workout/', { comment: 'Push' })).body;
   const log = (exercise: number) => ann.post('/workoutlog/', { workout, exercise, reps: 5, weight: '50', date: '2025-01-01' });
   await log(1);
@@ -73,7 +73,7 @@ it('however many rows there are, their names are read by as many statements', as
   expect(await statementsOf('/workoutlog/')).toBeLessThanOrEqual(one);
 });
 
-it('a page of many rows is small, whatever it shows', async () => {
+it('limits a page of a long list to 100 rows and 100 kB', async () => {
   const { id: workout } = (await ann.post('/workout/', { comment: 'Long' })).body;
   await fitgraph.sql(
     `INSERT INTO "workout_log" ("user_id", "workout_id", "exercise_id", "reps", "weight", "date", "repetition_unit_id", "weight_unit_id")
@@ -86,7 +86,7 @@ it('a page of many rows is small, whatever it shows', async () => {
   expect(html).toContain('the whole answer');
 });
 
-it('a row is called by its name, shows what it leads to, and leads back', async () => {
+it('titles a page by the name of its row, and links related rows in both directions', async () => {
   const html = await read('/exerciseinfo/1/');
   expect([headlineOf(html), titleOf(html)]).toEqual(['Squat', 'Squat – Exercise – Fitgraph']);
   expect(html).toContain('src="/static/images/muscles/body.svg?main=2&amp;secondary=1,3"');
@@ -97,7 +97,7 @@ it('a row is called by its name, shows what it leads to, and leads back', async 
   expect(comment).toMatch(/<dt>Exercise<\/dt><dd><a href="\/api\/v2\/exercise\/1\/">Squat<\/a><\/dd>/);
 });
 
-it('an exercise leads to its translations', async () => {
+it('shows the translations of an exercise', async () => {
   await fitgraph.sql(
     `INSERT INTO "exercise" ("uuid", "name", "name_original", "description", "status", "language_id", "license_id", "exercise_base_id")
      SELECT gen_random_uuid(), 'Kniebeuge', '', "description", '2', 1, 2, 1 FROM "exercise" WHERE "id" = 1`,
@@ -105,7 +105,7 @@ it('an exercise leads to its translations', async () => {
   expect(plain(await read('/exercise/1/'))).toContain('Kniebeuge (Deutsch)');
 });
 
-it('what hangs below somebody’s row is shown and added to', async () => {
+it('shows the child rows of an owned row, with a link to add one', async () => {
   const { id: training } = (await ann.post('/workout/', { comment: 'Legs and more' })).body;
   const { id: exerciseday } = (await ann.post('/day/', { training, day: [1], description: 'Leg day' })).body;
   const { id: set } = (await ann.post('/set/', { exerciseday, order: 1 })).body;
@@ -120,7 +120,7 @@ it('what hangs below somebody’s row is shown and added to', async () => {
   expect(form).toMatch(new RegExp(`<option value="${training}" selected>`));
 });
 
-it('a set is called by its exercises, and by its day too where another one is called alike', async () => {
+it('names a set by its exercises, and by its day too when the name is ambiguous', async () => {
   const dan = await fitgraph.user('dan');
   const { id: training } = (await dan.post('/workout/', { comment: 'Twice a week' })).body;
   const setOf = async (description: string, exercises: number[]) => {
@@ -153,7 +153,7 @@ it('a set is called by its exercises, and by its day too where another one is ca
   expect(headlineOf((await page.get(`/set/${pair}/`)).text)).toBe('Squat + Bench press');
 });
 
-it('a row is not called by what all around it are', async () => {
+it('does not name a row by a value that the surrounding rows share', async () => {
   const eve = await fitgraph.user('eve');
   const page = eve.sending({ Accept: 'text/html' });
   const { id: workout } = (await eve.post('/workout/', { comment: 'Push' })).body;
@@ -163,7 +163,7 @@ it('a row is not called by what all around it are', async () => {
   const squat = (await page.get('/exercise/1/')).text;
   const logs = /<h2>Logs.*?<\/section>/s.exec(squat)![0];
   expect(rowsOf(logs)[0]).toEqual(expect.arrayContaining(['2025-01-01', '5', '50.00']));
-  // Nor is a unit told whose it is beside that.
+  // The ingredient is not repeated in the unit beside it.
   const { id: plan } = (await eve.post('/nutritionplan/', { language: 2 })).body;
   const { id: meal } = (await eve.post('/meal/', { plan, time: '07:30' })).body;
   const [unit] = (await eve.get('/ingredientweightunit/?ingredient=1')).body.results;
@@ -172,7 +172,7 @@ it('a row is not called by what all around it are', async () => {
   expect(item!.filter((text) => text.includes('Oats'))).toEqual(['Oats']);
 });
 
-it('what a list is narrowed to is said while its form is closed', async () => {
+it('summarizes the active filters of a list, and distinguishes no matches from no rows', async () => {
   const html = await read('/exercise/?category=2&name=Squat');
   expect(html).toMatch(/<details class="filters"><summary>/);
   expect(plain(/<summary>Filter.*?<\/summary>/s.exec(html)![0])).toBe('Filter and sort Name: Squat, Category: Legs');
@@ -182,19 +182,19 @@ it('what a list is narrowed to is said while its form is closed', async () => {
   expect(plain((await bob.get('/workout/')).text)).toContain('Nothing here yet.');
 });
 
-it('what a search finds is a list that leads there', async () => {
+it('shows search results as a list of links', async () => {
   const html = await read('/exercise/search/?term=squ&language=en');
   expect(headlineOf(html)).toBe('Search exercises');
   expect(html).toContain('<a href="/api/v2/exercise/1/">Squat</a> <span class="count">Legs</span>');
   expect(plain(await read('/ingredient/search/?term=nothing'))).toContain('Nothing found.');
 });
 
-it('a row without a name is called by what it is', async () => {
+it('names a row without a name by its type and id', async () => {
   const { id } = (await ann.post('/workout/', {})).body;
   expect(headlineOf(await read(`/workout/${id}/`))).toBe(`Workout ${id}`);
 });
 
-it('no page says what only programs need to hear', async () => {
+it('shows no API terms such as "Instance" in the titles of pages, but in OPTIONS', async () => {
   const bob = await fitgraph.user('bob');
   await furnish(bob);
   const page = bob.sending({ Accept: 'text/html' });
@@ -211,14 +211,14 @@ it('no page says what only programs need to hear', async () => {
   }
 });
 
-it('a profile is called by its user', async () => {
+it('names a user profile by its username', async () => {
   const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
   const html = await read('/userprofile/');
   expect([columnsOf(html)[0], rowsOf(html)[0]![0]]).toEqual(['User profile', 'ann']);
   expect(headlineOf(await read(`/userprofile/${profile}/`))).toBe('ann');
 });
 
-it('what is eaten has units, and is held against the goal of its owner', async () => {
+it('shows nutritional values with units and as a percentage of the goal', async () => {
   const [{ id: profile }] = (await ann.get('/userprofile/')).body.results;
   await ann.patch(`/userprofile/${profile}/`, { calories: 2000 });
   const { id: plan } = (await ann.post('/nutritionplan/', { language: 2, has_goal_calories: true })).body;
@@ -238,11 +238,11 @@ it.each([
   ['muscle', ['Name', 'On the front', 'Drawing']],
   ['license', ['Full name', 'Short name', 'Link']],
   ['language', ['Name', 'Code']],
-])('the columns of %s are called as people call them', async (name, columns) =>
+])('has readable column titles for %s', async (name, columns) =>
   expect(columnsOf(await read(`/${name}/?limit=1`)).map((column) => column.replace(/[^a-z ]/gi, ''))).toEqual(columns),
 );
 
-it('programs are told labels as they know them', async () => {
+it('keeps the field labels of the reference service in OPTIONS', async () => {
   const { body } = await ann.options('/muscle/');
   expect([body.fields.is_front.label, body.fields.image_url_main.label]).toEqual(['Is front', 'Image url main']);
 });

@@ -1,4 +1,4 @@
-/** Uploads by form: those that are too large, and those beside a mistake. */
+/** Uploads by form: files that are too large, and forms with other errors. */
 import fs from 'node:fs';
 import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -8,7 +8,7 @@ const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '20KB', MAX_BO
 const LIST = '/api/v2/exerciseimage/';
 const KILOBYTE = 1024;
 
-async function uploaded(size: number, after: Record<string, string> = {}, csrfToken?: string): Promise<Page> {
+async function upload(size: number, after: Record<string, string> = {}, csrfToken?: string): Promise<Page> {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   await visitor.signIn('ann');
@@ -20,8 +20,8 @@ async function uploaded(size: number, after: Record<string, string> = {}, csrfTo
   return visitor.send('POST', LIST, form);
 }
 
-it('a file over the limit is said at its field, and what was typed before and after it stays', async () => {
-  const { status, text } = await uploaded(200 * KILOBYTE, { is_main: 'true' });
+it('shows an error at the field of a file over the limit, and keeps the other values', async () => {
+  const { status, text } = await upload(200 * KILOBYTE, { is_main: 'true' });
   expect(status).toBe(400);
   expect(text).toContain('id="wpost-image-error">The submitted file is larger than 20480 bytes.');
   expect(text).toMatch(/<option value="3" selected>Plank<\/option>/);
@@ -29,18 +29,18 @@ it('a file over the limit is said at its field, and what was typed before and af
   expect(text).toContain('Sign out');
 });
 
-it('so it is where the rest of the form is what is too large', async () => {
-  const { status, text } = await uploaded(KILOBYTE, { is_main: 'x'.repeat(40 * KILOBYTE) });
+it('returns 413 and keeps earlier values when the rest of the form is too large', async () => {
+  const { status, text } = await upload(KILOBYTE, { is_main: 'x'.repeat(40 * KILOBYTE) });
   expect(status).toBe(413);
   expect(text).toContain('Request body too large.');
   expect(text).toMatch(/<option value="3" selected>Plank<\/option>/);
 });
 
-it('nothing is looked at without the token of the form', async () => {
-  expect((await uploaded(200 * KILOBYTE, {}, 'not the token')).status).toBe(403);
+it('rejects an upload without a CSRF token before its size is checked', async () => {
+  expect((await upload(200 * KILOBYTE, {}, 'not the token')).status).toBe(403);
 });
 
-it('beside a mistake what was typed stays, and the file has to be chosen again', async () => {
+it('keeps values but requires the file again after an error in another field', async () => {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
   await visitor.signIn('ann');

@@ -1,4 +1,4 @@
-/** A browser without a window: keeps cookies, fills in the forms of pages. */
+/** A minimal browser, which keeps cookies and fills in the forms of pages. */
 import { parseSetCookie } from 'cookie';
 import { PASSWORD } from '../setup/fitgraph';
 
@@ -55,6 +55,6 @@ export class Visitor {
     return this.post('/login', { ...fields, username, password });
   }
 
-  /** Of the session. */
+  /** The CSRF token of the session. */
   csrfToken = async (): Promise<string> => (await this.fieldsOf('/', /action="\/logout"/)).csrfToken!;
 }
