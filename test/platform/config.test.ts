@@ -1,10 +1,10 @@
-/** The environment: what it means, and the line that says what is wrong with it. */
+/** Environment variables: defaults, parsing and error messages. */
 import { ConfigError, readConfig } from '../../src/platform/config';
 import { ClientOrigin } from '../../src/request/clientorigin';
 
 const KEY = 'k'.repeat(32);
 
-test('nothing has to be set', () => {
+test('has a default for every variable', () => {
   expect(readConfig({})).toMatchObject({
     production: false,
     port: 8000,
@@ -22,11 +22,11 @@ test('nothing has to be set', () => {
   });
 });
 
-test('an empty value is no value', () => {
+test('treats an empty value as missing', () => {
   expect(readConfig({ PORT: '', SECRET_KEY: ' ', TIME_ZONE: '' })).toEqual(readConfig({}));
 });
 
-test('strangers never have more time than others', () => {
+test('limits the timeout of anonymous clients to that of signed-in users', () => {
   const timeouts = (STATEMENT_TIMEOUT: string, ANONYMOUS_TIMEOUT?: string) => {
     const { statementTimeout, anonymousTimeout } = readConfig({ STATEMENT_TIMEOUT, ANONYMOUS_TIMEOUT });
     return [statementTimeout, anonymousTimeout];
@@ -37,7 +37,7 @@ test('strangers never have more time than others', () => {
   expect(timeouts('off', 'off')).toEqual([0, 0]);
 });
 
-test('values are read', () => {
+test('parses values with units into a frozen configuration', () => {
   const config = readConfig({
     NODE_ENV: 'production',
     PORT: '9000',
@@ -111,28 +111,28 @@ test.each([
   ['KEPT_ANSWERS', 'some'],
   ['PUBLIC_URL', 'fit.example.com'],
   ['PUBLIC_URL', 'ftp://fit.example.com'],
-])('%s=%s is refused in one line that names the variable', (name, value) => {
+])('rejects %s=%s in one line that names the variable', (name, value) => {
   const read = () => readConfig({ [name]: value });
   expect(read).toThrow(ConfigError);
   expect(read).toThrow(new RegExp(`^${name}\\b[^\\n]*$`));
 });
 
-test('a secret key is not repeated when it is refused', () => {
+test('does not repeat a rejected secret key in the message', () => {
   expect(() => readConfig({ SECRET_KEY: 'hush' })).toThrow(expect.objectContaining({ message: expect.not.stringContaining('hush') }));
 });
 
-test('production needs a secret key', () => {
+test('requires a secret key in production', () => {
   expect(() => readConfig({ NODE_ENV: 'production' })).toThrow(/^SECRET_KEY is missing/);
   expect(readConfig({ NODE_ENV: 'production', SECRET_KEY: KEY }).production).toBe(true);
 });
 
-test.each(['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL'])('%s is one of the database that DATABASE_URL names', (name) => {
+test.each(['DATABASE_LISTEN_URL', 'DATABASE_REPLICA_URL'])('requires DATABASE_URL when %s is set', (name) => {
   const url = 'postgres://elsewhere/fit';
   expect(() => readConfig({ [name]: url })).toThrow(/^DATABASE_URL is missing/);
   expect(readConfig({ [name]: url, DATABASE_URL: url, SECRET_KEY: KEY }).databaseUrl).toBe(url);
 });
 
-test('trusted documents alone need a folder of them', () => {
+test('requires PERSISTED_OPERATIONS when PERSISTED_ONLY is on', () => {
   expect(() => readConfig({ PERSISTED_ONLY: 'true' })).toThrow(/^PERSISTED_OPERATIONS is missing/);
   expect(readConfig({ PERSISTED_ONLY: 'true', PERSISTED_OPERATIONS: '/somewhere' })).toMatchObject({
     persistedOnly: true,
@@ -140,7 +140,7 @@ test('trusted documents alone need a folder of them', () => {
   });
 });
 
-describe('behind proxies', () => {
+describe('a server behind proxies', () => {
   const request = (remoteAddress: string, headers: Record<string, string> = {}) =>
     ({ socket: { remoteAddress }, headers: { host: 'inside:8000', ...headers } }) as never;
   const origin = (environment: Record<string, string>) => new ClientOrigin(readConfig(environment));
@@ -150,7 +150,7 @@ describe('behind proxies', () => {
     'x-forwarded-host': 'fit.example.com',
   };
 
-  test('the client is the last address that no trusted proxy has', () => {
+  test('takes the last forwarded address that is not a trusted proxy as the client address', () => {
     const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
     expect(trusting.clientAddress(request('10.0.0.1', forwarded))).toBe('1.2.3.4');
     expect(trusting.clientAddress(request('::ffff:10.0.0.1', forwarded))).toBe('1.2.3.4');
@@ -159,18 +159,18 @@ describe('behind proxies', () => {
     expect(origin({}).clientAddress(request('10.0.0.1', forwarded))).toBe('10.0.0.1');
   });
 
-  test('links follow what a trusted proxy says, and nobody else', () => {
+  test('builds links from the headers of trusted proxies only', () => {
     const trusting = origin({ TRUSTED_PROXIES: '10.0.0.0/8' });
     expect(trusting.baseUrl(request('10.0.0.1', forwarded))).toBe('https://fit.example.com');
     expect(trusting.baseUrl(request('9.9.9.9', forwarded))).toBe('http://inside:8000');
     expect(origin({ PUBLIC_URL: 'https://fit.example.com' }).baseUrl(request('9.9.9.9'))).toBe('https://fit.example.com');
   });
 
-  test('a host that is none never becomes a link', () => {
+  test('does not use an invalid Host header in links', () => {
     expect(origin({}).baseUrl(request('9.9.9.9', { host: 'evil.example/"><script>' }))).toBe('http://localhost:8000');
   });
 
-  test('a proxy that is no address is refused', () => {
+  test('rejects a trusted proxy that is not an address', () => {
     expect(() => origin({ TRUSTED_PROXIES: 'proxy.local' })).toThrow(/^TRUSTED_PROXIES/);
     expect(() => origin({ TRUSTED_PROXIES: '10.0.0.0/x' })).toThrow(/^TRUSTED_PROXIES/);
   });

@@ -21,7 +21,7 @@ function offering(limiter: Limiter<string>) {
   return { started, rejected, offer };
 }
 
-test('serves clients in turn, each in the order of its work', () => {
+test('serves clients in turn, and the work of each client in order', () => {
   const limiter = new Limiter<string>({ slots: 1 });
   const { started, offer } = offering(limiter);
   for (const name of ['a1', 'a2', 'a3', 'b1', 'b2', 'c1']) offer(name);
@@ -57,7 +57,7 @@ test('bounds the queue of each client', () => {
   expect(rejected).toEqual(['a3', 'b3']);
 });
 
-test('resumed work goes first and is not bounded', () => {
+test('starts resumed work first and without a bound', () => {
   const limiter = new Limiter<string>({ slots: 1, maxQueued: 1 });
   const { started, rejected, offer } = offering(limiter);
   offer('a1');
@@ -67,7 +67,7 @@ test('resumed work goes first and is not bounded', () => {
   expect([started, rejected]).toEqual([['a1', 'c1', 'c2', 'b1'], []]);
 });
 
-test('rejects what waited for too long, and what is abandoned', async () => {
+test('rejects work that waited too long, and cancelled work once', async () => {
   const limiter = new Limiter<string>({ slots: 1, maxWaitMs: 5 });
   const rejections: unknown[] = [];
   const first = limiter.run('a', () => sleep(200));
@@ -85,7 +85,7 @@ function fail(): never {
   throw new Error('this must not start');
 }
 
-test('gives the slot back when the work fails', async () => {
+test('releases the slot when the work fails', async () => {
   const limiter = new Limiter<string>({ slots: 1 });
   await expect(limiter.run('a', () => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
   expect(limiter.tryAcquire('a')).toBe(true);
