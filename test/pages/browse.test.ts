@@ -113,7 +113,7 @@ describe('a page', () => {
     ['relation', 'Nothing at all', '', 'Choose a weight.'],
     ['date', 'No such day', '2025-02-30', 'Enter a date, such as 2026-01-31.'],
     ['string', 'Whatever else there is', 'x', 'Whatever else there is'],
-  ] as const)('shows a readable error for a %s instead of "%s"', async (kind, message, typed, said) => {
+  ] as const)('shows a readable error for a %s when the message is "%s"', async (kind, message, typed, said) => {
     const controls = [{ key: 'weight', label: 'Weight', kind, required: true, min: 30, max: 600, unit: 'kg' }];
     const form = { action: '/', methods: ['PUT', 'PATCH'], controls, values: { weight: [typed] }, raw: '{}', failed: 'fields' as const };
     const text = await textOf({ method: 'PUT', status: 400, errors: { weight: [message] }, forms: [form] });

@@ -27,8 +27,8 @@ const STORED: Readonly<Record<string, string | number>> = Object.assign(
   ...allEntities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
 );
 
-/** Removes differences of representation: GraphQL has ids as strings, choices as enum values, and maps as lists of entries. */
 const DECIMAL = /^-?\d+\.\d+$/;
+/** Removes differences of representation: GraphQL has ids as strings, choices as enum values, and maps as lists of entries. */
 const normalized = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (key, one) => {

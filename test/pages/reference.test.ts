@@ -5,7 +5,7 @@ import { Visitor } from './visitor';
 const fitgraph = fitgraphForThisFile();
 const DOCS = '/api/v2/schema/docs';
 
-it('shows a login link, or the signed-in user with a CSRF token', async () => {
+it('shows a login link on the API reference page, or the signed-in user with a CSRF token', async () => {
   await fitgraph.user('ann');
   const visitor = new Visitor(fitgraph.url);
   const before = await visitor.get(DOCS);
@@ -19,5 +19,5 @@ it('shows a login link, or the signed-in user with a CSRF token', async () => {
   expect(headers.get('cache-control')).toBe('private, no-store');
 });
 
-it('is available with an invalid API key', async () =>
+it('serves the API reference page even when the API key is invalid', async () =>
   expect((await fitgraph.anyone.sending({ Authorization: 'Token none' }).send('GET', DOCS)).status).toBe(200));

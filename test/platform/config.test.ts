@@ -4,7 +4,7 @@ import { ClientOrigin } from '../../src/request/clientorigin';
 
 const KEY = 'k'.repeat(32);
 
-test('has a default for every variable', () => {
+test('has a default for every environment variable', () => {
   expect(readConfig({})).toMatchObject({
     production: false,
     port: 8000,
