@@ -1,4 +1,4 @@
-/** What `npm run check:breaking` says of a repository. */
+/** `npm run check:breaking`, run in temporary repositories. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -29,18 +29,18 @@ function checked(): { status: number | null; said: string } {
   return { status, said: stdout + stderr };
 }
 
-it('has nothing to compare before the first release', () => {
+it('passes before the first release', () => {
   write('schema.graphql', 'type Query { other: Int }');
   expect(checked()).toEqual({ status: 0, said: expect.stringContaining('no release tag') });
 });
 
-describe('without a tag', () => {
+describe('check:breaking with released/*.graphql', () => {
   const keep = (version: string, text: string) => {
     fs.mkdirSync(path.join(folder, 'released'), { recursive: true });
     write(`released/${version}.graphql`, text);
   };
 
-  it('compares with the newest schema that was kept', () => {
+  it('compares with the newest released schema when there is no release tag', () => {
     keep('0.9.0', 'type Query { nothing: Int }');
     keep('0.10.0', RELEASED);
     version('0.10.1');
@@ -56,7 +56,7 @@ describe('without a tag', () => {
     ['0.10.0', '0.10.9', 1],
     ['1.2.0', '1.3.0', 1],
     ['1.2.0', '2.0.0', 0],
-  ])('after %s, %s may break clients as Semantic Versioning says', (released, next, status) => {
+  ])('exits, for a breaking change from version %s to %s, with status %i', (released, next, status) => {
     keep(released, RELEASED);
     version(next);
     write('schema.graphql', 'type Query { name: String }');
@@ -64,22 +64,22 @@ describe('without a tag', () => {
     expect(checked()).toEqual({ status, said });
   });
 
-  it('and with the tag once there is one', () => {
+  it('compares with the release tag when there is one', () => {
     keep('0.10.0', 'type Query { nothing: Int }');
     git('tag', 'v1.0.0');
     expect(checked()).toEqual({ status: 0, said: 'schema: 0 changes since v1.0.0, 0 of them breaking\n' });
   });
 });
 
-describe('after a release', () => {
+describe('check:breaking with a release tag', () => {
   beforeEach(() => git('tag', 'v1.0.0'));
 
-  it('lets a schema grow', () => {
+  it('accepts additions to the schema', () => {
     write('schema.graphql', 'type Query { name: String, size: Int, other: Int }');
     expect(checked()).toEqual({ status: 0, said: 'schema: 1 changes since v1.0.0, 0 of them breaking\n' });
   });
 
-  it('fails for a field that is gone, unless it is listed with a reason', () => {
+  it('fails for a removed field unless schema.breaking.json lists it with a reason', () => {
     write('schema.graphql', 'type Query { name: String }');
     expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`breaks clients of v1.0.0: ${REMOVED}`) });
     list({ [REMOVED]: ' ' });
@@ -88,7 +88,7 @@ describe('after a release', () => {
     expect(checked().status).toBe(0);
   });
 
-  it('fails for a listing of what is no breaking change', () => {
+  it('fails when schema.breaking.json lists a change that is not breaking', () => {
     list({ [REMOVED]: 'Nobody ever asked for it.' });
     expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
   });

@@ -1,4 +1,4 @@
-/** What caches, browsers and strangers are told beside the answers. */
+/** The response headers Cache-Control, Vary and Strict-Transport-Security. */
 import { Fitgraph, fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { Visitor } from '../pages/visitor';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 const cacheControl = async (person: Person, method: string, path: string, body?: unknown) =>
   (await person.send(method, path, body)).headers.get('cache-control');
 
-describe('what depends on who asks is kept by nobody', () => {
+describe('the Cache-Control header', () => {
   test.each([
     ['GET', '/api/v2/weightentry/', undefined],
     ['HEAD', '/api/v2/weightentry/', undefined],
@@ -22,13 +22,13 @@ describe('what depends on who asks is kept by nobody', () => {
     ['GET', '/api/v2/weightentry/1/', undefined],
     ['GET', '/api/v2/nutritionplan/1/nutritional_values/', undefined],
     ['POST', '/api/v2/login/', { username: 'ann', password: PASSWORD }],
-  ])('%s %s of everybody', async (method, path, body) => {
+  ])('forbids caching of %s %s for all clients', async (method, path, body) => {
     expect(await cacheControl(ann, method, path, body)).toBe(PRIVATE);
     expect(await cacheControl(fitgraph.anyone, method, path, body)).toBe(PRIVATE);
   });
 
   test.each([['/api/v2/exercise/?limit=1'], ['/api/v2/'], ['/api/v2/nothing/'], ['/api/v2/exercise/search/?term=press']])(
-    'GET %s of whoever has a key or a cookie, good or not',
+    'forbids caching of GET %s only with a token or cookie, valid or not',
     async (path) => {
       expect(await cacheControl(ann, 'GET', path)).toBe(PRIVATE);
       const some: Record<string, string>[] = [{ Authorization: 'Token no' }, { Authorization: 'Bearer no' }, { Cookie: 'fitgraph=no' }];
@@ -38,7 +38,7 @@ describe('what depends on who asks is kept by nobody', () => {
     },
   );
 
-  test('GraphQL, whatever becomes of it', async () => {
+  test('forbids caching of all GraphQL responses, which vary by credentials', async () => {
     const get = { 'apollo-require-preflight': 'yes' };
     const query = `/graphql?query=${encodeURIComponent('{ viewer { username } }')}`;
     const asked: [Person, string, string, unknown?][] = [
@@ -58,7 +58,7 @@ describe('what depends on who asks is kept by nobody', () => {
     }
   });
 
-  test('events', async () => {
+  test('forbids caching of event streams', async () => {
     const end = new AbortController();
     const response = await fetch(`${fitgraph.url}/graphql/stream`, {
       method: 'POST',
@@ -70,7 +70,7 @@ describe('what depends on who asks is kept by nobody', () => {
     end.abort();
   });
 
-  test('pages', async () => {
+  test('forbids caching of HTML pages', async () => {
     const visitor = new Visitor(fitgraph.url);
     await visitor.signIn('ann');
     for (const path of ['/', '/user/api-key', '/api/v2/exercise/', '/playground', '/pages/suggestions?type=Exercise&text=a'])
@@ -78,18 +78,18 @@ describe('what depends on who asks is kept by nobody', () => {
   });
 });
 
-describe('Strict-Transport-Security', () => {
+describe('the Strict-Transport-Security header', () => {
   const hsts = async (headers: Record<string, string>, path: string, { anyone } = fitgraph as Pick<Fitgraph, 'anyone'>) =>
     (await anyone.sending(headers).send('GET', path)).headers.get('strict-transport-security');
 
-  test('is said where a trusted proxy says that the client spoke https, and nowhere else', async () => {
+  test('is sent only when a trusted proxy reports HTTPS', async () => {
     for (const path of ['/', '/api/v2/exercise/?limit=1', '/graphql', '/media/none.png', '/health/live']) {
       expect([path, await hsts({ 'X-Forwarded-Proto': 'https' }, path)]).toEqual([path, 'max-age=31536000']);
       for (const headers of [{}, { 'X-Forwarded-Proto': 'http' }]) expect(await hsts(headers as Record<string, string>, path)).toBeNull();
     }
   });
 
-  test('is not said because anybody says https, nor where the operator does not want it', async () => {
+  test('is not sent behind an untrusted proxy or when HSTS_DAYS is 0', async () => {
     const other = await Fitgraph.start({ beside: fitgraph });
     const without = await Fitgraph.start({ beside: fitgraph, environment: { TRUSTED_PROXIES: '127.0.0.1, ::1', HSTS_DAYS: '0' } });
     try {

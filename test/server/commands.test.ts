@@ -1,4 +1,4 @@
-/** The operator's commands, beside a running server. */
+/** The operator's commands, run beside a server. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { openEmbedded } from '../../src/database/embedded';
@@ -43,13 +43,16 @@ const COMMANDS = [
   ['user', 'list'],
 ];
 
-test.each(COMMANDS.map((names): [string, string[]] => [names.join(' '), names]))('%s --help', async (_name, names) => {
-  const { status, stdout, stderr } = await fitgraph(...names, '--help');
-  expect([status, stderr]).toEqual([0, '']);
-  expect(stdout).toMatch(new RegExp(`^Usage: fitgraph ${names.join(' ')}`));
-});
+test.each(COMMANDS.map((names): [string, string[]] => [['fitgraph', ...names].join(' '), names]))(
+  'prints the usage for %s --help',
+  async (_name, names) => {
+    const { status, stdout, stderr } = await fitgraph(...names, '--help');
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(new RegExp(`^Usage: fitgraph ${names.join(' ')}`));
+  },
+);
 
-test('what is no command, and what lacks an argument, is refused with a hint', async () => {
+test('rejects unknown commands and options and missing arguments with a hint', async () => {
   const hints: [string[], string][] = [
     [['frobnicate'], 'fitgraph --help lists the commands'],
     [['import'], 'fitgraph import --help tells more'],
@@ -66,7 +69,7 @@ test('what is no command, and what lacks an argument, is refused with a hint', a
   }
 });
 
-test('what operators do is in the audit log', async () => {
+test('records commands and logins in the audit log and filters its events', async () => {
   for (const args of [
     ['user', 'create', 'audrey', '--password', 'first password', '--superuser'],
     ['user', 'password', 'audrey', '--password', 'second password'],
@@ -108,7 +111,7 @@ test('what operators do is in the audit log', async () => {
     expect(await fitgraph('audit', ...args)).toMatchObject({ stdout: '', stderr: expect.stringMatching(/^error: option/) });
 });
 
-test('an account is made, given another password and token, locked and unlocked', async () => {
+test('creates an account, replaces its password and token, and locks and unlocks it', async () => {
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');
   expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^User carla was made\. Token: [0-9a-f]{40}\n$/), stderr: '' });
   const token = tokenIn(created.stdout);
@@ -134,7 +137,7 @@ test('an account is made, given another password and token, locked and unlocked'
   expect((await mine(fresh)).status).toBe(200);
 });
 
-test('a user is deleted with everything, but only by name', async () => {
+test('deletes a user with all rows and images only after the name is confirmed', async () => {
   const { stdout } = await fitgraph('user', 'create', 'dora', '--password', 'some password');
   const dora = server.signedIn(tokenIn(stdout));
   expect((await dora.post('/workout/', { comment: 'mine' })).status).toBe(201);
@@ -158,7 +161,7 @@ test('a user is deleted with everything, but only by name', async () => {
   expect((await fitgraph('user', 'delete', 'dora', '--yes')).stderr).toBe('fitgraph: There is no user named dora.\n');
 });
 
-test('whoever has lost the password of the demo account has another one made', async () => {
+test('generates a new password for the demo account', async () => {
   const { status, stdout } = await fitgraph('user', 'password', 'demo', '--new');
   const [, password] = /\nNew password: (demo-\S+)\n$/.exec(stdout) ?? [];
   expect(status).toBe(0);
@@ -167,7 +170,7 @@ test('whoever has lost the password of the demo account has another one made', a
   expect(await login('demo', password!)).toMatchObject({ status: 200, body: { token: tokenIn(stdout) } });
 });
 
-test('a password may come from standard input', async () => {
+test('reads a password from standard input', async () => {
   const { status } = await installation.commandReading('typed password\n', 'user', 'create', 'typist');
   expect(status).toBe(0);
   expect((await login('typist', 'typed password')).status).toBe(200);
@@ -181,14 +184,14 @@ test.each([
   [['user', 'password', 'nobody', '--password', 'some password'], /There is no user named nobody/],
   [['user', 'deactivate', 'nobody'], /There is no user named nobody/],
   [['import', '/no/such/file'], /\/no\/such\/file cannot be read/],
-])('%j is one line and exit code 1', async (args, message) => {
+])('exits with status 1 and one line for %j', async (args, message) => {
   const { status, stdout, stderr } = await fitgraph(...args);
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^fitgraph: [^\n]+\n$/);
   expect(stderr).toMatch(message);
 });
 
-test('the doctor finds nothing beside a healthy server, and says what to do about one that is ill', async () => {
+test('doctor passes for a healthy installation and suggests fixes for problems', async () => {
   const { port } = new URL(server.url);
   const examined = (own: Record<string, string>) => run('command', { DATA_DIR: installation.dataDir, PORT: port, ...own }, ['doctor']);
   const healthy = await examined({});
@@ -228,7 +231,7 @@ test('the doctor finds nothing beside a healthy server, and says what to do abou
   });
 });
 
-test('a backup of the running server goes to another installation with its key, and comes back here', async () => {
+test('restores a backup into another installation and into the running server', async () => {
   const file = path.join(installation.folder, 'backup.tar.gz');
   const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
   const taken = await fitgraph('backup', file);
@@ -240,12 +243,12 @@ test('a backup of the running server goes to another installation with its key, 
   const elsewhere = new Installation();
   try {
     expect((await elsewhere.command('restore', file)).stdout).toMatch(/^\d{4} rows and 0 files of \S+Z are restored\.\n/);
-    // It could not be shown without the key that it was sealed with.
+    // The token can be decrypted because the backup contains the secret key.
     expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
     expect(
       (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY is not that of the backup/);
-    // Somebody drops a table: the doctor sees it, and the backup brings it back.
+    // doctor reports a dropped table, and a restore recreates it.
     const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
     const database = open(connection);
     await database.pool.query('DROP TABLE "workout_log" CASCADE');
@@ -271,7 +274,7 @@ describe('import', () => {
   const file = path.join(installation.folder, 'dump.json');
   const write = (content: unknown) => fs.writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
 
-  test('shows at once, in memory too', async () => {
+  test('makes rows visible at once, including cached tables', async () => {
     const category = { model: 'exercises.exercisecategory', pk: 900, fields: { name: 'Imported' } };
     const exercise = { uuid: '00000000-0000-4000-8000-000000000001', status: '2', license: 2, license_author: 'x' };
     const base = {
@@ -295,7 +298,7 @@ describe('import', () => {
     });
   });
 
-  test('says what is wrong, and changes nothing', async () => {
+  test('reports an invalid dump and changes nothing', async () => {
     write('[');
     expect((await fitgraph('import', file)).stderr).toMatch(/^fitgraph: .*dump\.json is not JSON: [^\n]*\n$/);
     write([
@@ -308,7 +311,7 @@ describe('import', () => {
     expect((await server.anyone.get('/language/900/')).status).toBe(404);
   });
 
-  test('brings the files that the rows name, or nothing', async () => {
+  test('copies the files of image rows, or nothing when a file is invalid', async () => {
     const media = path.join(installation.folder, 'media');
     const image = (pk: number, name: string) => ({
       model: 'exercises.exerciseimage',
@@ -335,7 +338,7 @@ describe('import', () => {
   });
 });
 
-test('migrate and seed have nothing to do, and say so', async () => {
+test('migrate and seed report that there is nothing to do', async () => {
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
   const { status, stdout } = await fitgraph('seed', '--demo');
   expect(status).toBe(0);
@@ -344,24 +347,24 @@ test('migrate and seed have nothing to do, and say so', async () => {
   );
 });
 
-test('no migration is taken back beside a running server', async () => {
+test('refuses to revert a migration while a server is running', async () => {
   const { status, stdout, stderr } = await fitgraph('migrate', '--down', '--yes');
   expect([status, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(/^fitgraph: A server runs on this database[^\n]*stop it first\.\n$/);
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
 });
 
-test('schema prints what is committed', async () => {
+test('schema prints the committed schema.graphql', async () => {
   const { status, stdout } = await fitgraph('schema');
   expect([status, stdout]).toEqual([0, fs.readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8')]);
 });
 
-test('the server goes on all the while', async () => {
+test('leaves the server running and ready after all commands', async () => {
   expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
   expect(server.process.exitCode).toBeNull();
 });
 
-test('a command that still runs when the server stops ends with one sentence, and works without the server', async () => {
+test('ends a running command with one line when the server stops, and later runs without a server', async () => {
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const database = open(connection);
   const holder = await database.pool.connect();

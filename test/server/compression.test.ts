@@ -1,4 +1,4 @@
-/** Answers in fewer bytes, and answers that a client has already. */
+/** Compressed responses and conditional requests. */
 import http from 'node:http';
 import zlib from 'node:zlib';
 import { fitgraphForThisFile, PASSWORD } from '../setup/fitgraph';
@@ -19,7 +19,7 @@ interface Raw {
   body: Buffer;
 }
 
-/** As it comes over the wire. */
+/** Sends a request and returns the response with its body undecoded. */
 function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<Raw> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {
@@ -45,18 +45,18 @@ const DECODE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   ...('zstdDecompressSync' in zlib && { zstd: zlib.zstdDecompressSync as (body: Buffer) => Buffer }),
 };
 
-describe.each(Object.keys(DECODE))('%s', (coding) => {
+describe.each(Object.keys(DECODE))('the content coding %s', (coding) => {
   const token = () => ({ Authorization: `Token ${ann.token}` });
   const introspection = { query: '{ __schema { types { name description fields { name description } } } }' };
   test.each<[string, string, () => http.OutgoingHttpHeaders, string, unknown]>([
-    ['a list of strangers', LONG, () => ({}), 'GET', undefined],
-    ['a list by a key', LONG, token, 'GET', undefined],
-    ['what GraphQL answers', '/graphql', () => ({}), 'POST', introspection],
-    ['what GraphQL answers by a key', '/graphql', token, 'POST', introspection],
-    ['the description of the API', '/api/v2/schema/', () => ({}), 'GET', undefined],
-    ['a page', '/', () => ({ Accept: 'text/html' }), 'GET', undefined],
-    ['a style', '/api/v2/exercise/?limit=20', () => ({ Accept: 'text/html' }), 'GET', undefined],
-  ])('%s is the same, in fewer bytes', async (_name, path, headers, method, body) => {
+    ['a list for an anonymous client', LONG, () => ({}), 'GET', undefined],
+    ['a list for a token', LONG, token, 'GET', undefined],
+    ['a GraphQL response for an anonymous client', '/graphql', () => ({}), 'POST', introspection],
+    ['a GraphQL response for a token', '/graphql', token, 'POST', introspection],
+    ['the API description', '/api/v2/schema/', () => ({}), 'GET', undefined],
+    ['the start page', '/', () => ({ Accept: 'text/html' }), 'GET', undefined],
+    ['a list as HTML', '/api/v2/exercise/?limit=20', () => ({ Accept: 'text/html' }), 'GET', undefined],
+  ])('compresses %s to less than half of its size', async (_name, path, headers, method, body) => {
     const plain = await send(path, headers(), method, body);
     const short = await send(path, accepting(coding, headers()), method, body);
     expect([plain.status, plain.headers['content-encoding']]).toEqual([200, undefined]);
@@ -66,13 +66,13 @@ describe.each(Object.keys(DECODE))('%s', (coding) => {
     expect(Number(short.headers['content-length'])).toBe(short.body.length);
     expect(short.body.length).toBeLessThan(plain.body.length / 2);
     const text = DECODE[coding]!(short.body).toString();
-    // Pages and answers that tell how long they took differ in that alone.
+    // HTML pages and GraphQL responses contain their own duration, so only their lengths are compared.
     if (path === LONG || path.endsWith('schema/')) expect(text).toBe(plain.body.toString());
     else expect(text.length).toBeGreaterThan(0.98 * plain.body.length);
   });
 });
 
-test('the one that is best is chosen of those that are taken', async () => {
+test('chooses the best content coding that Accept-Encoding allows', async () => {
   const chosen = async (accepted: string) => (await send(LONG, accepting(accepted))).headers['content-encoding'];
   expect(await chosen('gzip, deflate, br')).toBe('br');
   expect(await chosen('gzip, br;q=0')).toBe('gzip');
@@ -81,7 +81,7 @@ test('the one that is best is chosen of those that are taken', async () => {
     expect(await chosen(none)).toBeUndefined();
 });
 
-test('what is short, has no body or is a stream goes as it is', async () => {
+test('does not compress short responses, responses to HEAD and errors', async () => {
   expect((await send('/api/v2/exercise/1/', accepting('br'))).headers['content-encoding']).toBeUndefined();
   expect((await send(LONG, accepting('br'), 'HEAD')).headers['content-encoding']).toBeUndefined();
   const root = await send('/api/v2/', accepting('br'));
@@ -90,7 +90,7 @@ test('what is short, has no body or is a stream goes as it is', async () => {
   expect([missing.status, missing.headers['content-encoding']]).toEqual([404, undefined]);
 });
 
-test('nothing is compressed for whoever comes with a cookie', async () => {
+test('does not compress responses to requests with cookies', async () => {
   const visitor = new Visitor(fitgraph.url);
   const form = await visitor.get('/login');
   const signIn = /name="(\w+)" value="([^"]+)"/.exec(form.text);
@@ -103,10 +103,10 @@ test('nothing is compressed for whoever comes with a cookie', async () => {
     }
 });
 
-describe('public reads', () => {
+describe('public REST responses', () => {
   const STRONG = /^"[^"]+"$/;
 
-  test('have a strong tag by which they need not be sent again, each coding its own', async () => {
+  test('have a strong ETag per content coding, and a matching If-None-Match returns 304', async () => {
     const plain = await send(LONG);
     expect(plain.headers).toMatchObject({ etag: expect.stringMatching(STRONG), 'cache-control': 'public, no-cache' });
     const short = await send(LONG, accepting('gzip'));
@@ -122,7 +122,7 @@ describe('public reads', () => {
     expect((await send('/api/v2/exerciseinfo/?limit=1', { 'If-None-Match': plain.headers.etag })).status).toBe(200);
   });
 
-  test('have another one after a change', async () => {
+  test('get a new ETag after a change', async () => {
     const path = '/api/v2/muscle/';
     const { etag } = (await send(path)).headers;
     await fitgraph.sql(`UPDATE "muscle" SET "name" = 'Changed' WHERE "id" = 1`);
@@ -131,7 +131,7 @@ describe('public reads', () => {
     expect([after.status, after.body.toString().includes('Changed')]).toEqual([200, true]);
   });
 
-  test('with a key, errors and OPTIONS have none', async () => {
+  test('have no ETag with a token, for errors and for OPTIONS', async () => {
     const none = { status: expect.any(Number), headers: expect.not.objectContaining({ etag: expect.anything() }) };
     expect(await send(LONG, { Authorization: `Token ${ann.token}` })).toMatchObject(none);
     expect(await send('/api/v2/exercise/999999/')).toMatchObject(none);
@@ -139,7 +139,7 @@ describe('public reads', () => {
   });
 });
 
-test('the tag of a compressed row is taken before a change of it', async () => {
+test('accepts the ETag of a compressed row in If-Match until the row changes', async () => {
   const body = { comment: 'A plan. '.repeat(10), date: '2026-01-01' };
   const { id } = (await ann.post('/workout/', body)).body;
   const key = { Authorization: `Token ${ann.token}` };

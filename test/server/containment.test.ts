@@ -1,4 +1,4 @@
-/** Nothing that a request brings ends a worker: errors fail the request they belong to, and what a client leaves behind is released. */
+/** No request ends a worker: an error fails only its own request, and the resources of disconnected clients are released. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -10,7 +10,7 @@ import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
 import { build, Installation, type Server } from './running';
 
-/** More for `npm run explore`. */
+/** `npm run explore` sends more. */
 const FORMS = Number(process.env.FUZZ_FORMS ?? 3_000);
 
 let installation: Installation;
@@ -157,11 +157,11 @@ function randomForm(random: Random, token: string): Sent {
   };
 }
 
-describe('with one worker', () => {
+describe('a single worker', () => {
   beforeAll(() => start());
   afterAll(() => stop());
 
-  test(seeded('random forms get no 500, end no worker and leave neither files nor descriptors behind'), async () => {
+  test(seeded('survives random forms without a 500 and leaves no files or descriptors behind'), async () => {
     const random = randomFor('forms');
     const agent = new http.Agent({ keepAlive: true, maxSockets: 8 });
     const worker = serving();
@@ -190,19 +190,22 @@ describe('with one worker', () => {
     await until('no descriptor is left', () => descriptors(worker).length <= before);
   });
 
-  test.each(['utf-16', 'utf-32', 'utf16', 'hex', 'nope', ''])('a text of the charset "%s" is refused or read', async (charset) => {
-    const body = Buffer.from(
-      `--b\r\nContent-Disposition: form-data; name="username"\r\nContent-Type: text/plain; charset=${charset}\r\n\r\nann\r\n--b--\r\n`,
-    );
-    const status = await send(new http.Agent(), {
-      path: '/api/v2/login/',
-      headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
-      body,
-    });
-    expect(status).toBe(400);
-  });
+  test.each(['utf-16', 'utf-32', 'utf16', 'hex', 'nope', ''])(
+    'returns 400 for a login form without a password whose part has the charset "%s"',
+    async (charset) => {
+      const body = Buffer.from(
+        `--b\r\nContent-Disposition: form-data; name="username"\r\nContent-Type: text/plain; charset=${charset}\r\n\r\nann\r\n--b--\r\n`,
+      );
+      const status = await send(new http.Agent(), {
+        path: '/api/v2/login/',
+        headers: { 'Content-Type': 'multipart/form-data; boundary=b' },
+        body,
+      });
+      expect(status).toBe(400);
+    },
+  );
 
-  test('addresses that are no URL, parts without a name and conditional subscriptions are mistakes of the client', async () => {
+  test('returns no 5xx for invalid URLs, nameless form parts and conditional subscriptions', async () => {
     const get = await new Promise<number>((resolve, reject) =>
       http.get({ port: port(), path: '/graphql/\\[' }, (response) => resolve(response.resume().statusCode!)).on('error', reject),
     );
@@ -216,7 +219,7 @@ describe('with one worker', () => {
     expect(await answer.text()).toContain('takes neither @skip nor @include');
   });
 
-  test('a form that is too long is refused when that is known, and leaves no stack trace', async () => {
+  test('returns 413 for an oversized form and writes nothing to standard error', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
     const refused = () => server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
     // Random forms of an earlier test may have been refused alike.
@@ -230,7 +233,7 @@ describe('with one worker', () => {
 
   const socket = () => new WebSocket(`${server.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
 
-  test('a client that sends pings or requests without reading the replies is cut off', async () => {
+  test('disconnects a client that sends pings or requests without reading the replies', async () => {
     const worker = serving();
     const residentMb = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${worker}/status`, 'utf8'))![1]) / 1024;
     const before = residentMb();
@@ -241,7 +244,7 @@ describe('with one worker', () => {
     const closed = new Promise((resolve) => client.once('close', resolve));
     const ping = JSON.stringify({ type: 'ping', payload: { text: 'x'.repeat(50_000) } });
     for (let sent = 0; sent < 1_000; sent += 1) client.send(ping, () => undefined);
-    // What arrived before is not read either, so that only the end of the connection shows.
+    // A paused client reads no close frame; its empty send buffer shows that the connection has ended.
     await until('the server has closed the connection', () => descriptors(worker).length > 0 && client.bufferedAmount === 0);
     client.resume();
     await closed;
@@ -264,7 +267,7 @@ describe('with one worker', () => {
     expect(residentMb() - before).toBeLessThan(200);
   });
 
-  test('malformed frames are one line of the log', async () => {
+  test('limits the log lines about malformed WebSocket frames', async () => {
     const lines = () => server.stdout.split('\n').filter((line) => line.includes('WebSocket error'));
     for (let connection = 0; connection < 20; connection += 1) {
       const client = socket();
@@ -280,7 +283,7 @@ describe('with one worker', () => {
     expect(server.stderr).toBe('');
   });
 
-  test('a subscription whose id is used again while it is set up does not outlive its connection', async () => {
+  test('ends a subscription with its connection when its id is reused during set-up', async () => {
     const running = async () => {
       const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
       return Number(/^fitgraph_subscriptions (\d+)/m.exec(text)![1]);
@@ -310,7 +313,7 @@ test.each([
   ['finish', 405],
   ['timer', 405],
   ['promise', 405],
-])('an error that no handler catches (%s) ends neither the worker nor another request', async (kind, expected) => {
+])('keeps the worker and other requests running after an uncaught error (%s)', async (kind, expected) => {
   const preload = path.join(installation.folder, 'throw.js');
   fs.writeFileSync(
     preload,
@@ -326,7 +329,7 @@ test.each([
        return emit.apply(this, arguments);
      };`,
   );
-  // How long others may wait for the database is not the question.
+  // MAX_WAIT is off because waiting for the database is not tested here.
   await start({ NODE_OPTIONS: `--require=${preload}`, MAX_WAIT: 'off' });
   try {
     const worker = serving();
@@ -346,7 +349,7 @@ test.each([
   }
 });
 
-test('a supervisor without descriptors for another worker tries again', async () => {
+test('starts a new worker once the supervisor has file descriptors again', async () => {
   await start();
   try {
     const supervisor = server.process.pid!;
@@ -363,7 +366,7 @@ test('a supervisor without descriptors for another worker tries again', async ()
   }
 });
 
-test('the server goes on when nobody reads its output any more', async () => {
+test('keeps serving after its standard output and standard error are closed', async () => {
   await start();
   try {
     const worker = serving();
@@ -376,7 +379,7 @@ test('the server goes on when nobody reads its output any more', async () => {
   }
 });
 
-test.each(['SIGHUP', 'SIGUSR2'] as const)('%s ends the server after its requests', async (signal) => {
+test.each(['SIGHUP', 'SIGUSR2'] as const)('answers running requests before it stops on %s', async (signal) => {
   await start();
   const slow = fetch(`${server.url}/api/v2/exerciseinfo/?limit=100`);
   await sleep(5);
@@ -385,7 +388,7 @@ test.each(['SIGHUP', 'SIGUSR2'] as const)('%s ends the server after its requests
   expect(await server.ended).toBe(0);
 });
 
-test('the database is restarted when the file of its socket has been removed', async () => {
+test('restarts the database when its socket file has been removed', async () => {
   await start();
   try {
     const folder = path.join(installation.dataDir, 'socket');

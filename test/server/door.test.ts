@@ -1,4 +1,4 @@
-/** Requests that are refused before they are begun have a line of the log like others. */
+/** Requests that admission control sheds: when it does, and how they are logged and counted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { dripping, type Dripping } from '../setup/dripping';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
@@ -7,22 +7,22 @@ import { until } from '../setup/waits';
 const METRICS_TOKEN = 'a token for metrics of this file only';
 const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms', METRICS_TOKEN } });
 
-/** The server runs in this process, and is late while it does something else. */
-const beLate = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+/** Blocks the event loop, which the server shares with the test. */
+const blockEventLoop = (ms = 300) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/** As under load: late again and again, which the server measures each time, until it refuses strangers. */
-async function beBusy() {
+/** Blocks the event loop repeatedly, until the measured lag makes the server shed requests of anonymous clients. */
+async function overloadServer() {
   for (let pauses = 0; pauses < 8; pauses += 1) {
-    beLate();
+    blockEventLoop();
     await sleep(10);
   }
 }
 
-test('one pause, however long, turns nobody away', async () => {
+test('sheds no request after a single long pause', async () => {
   const patient = await Fitgraph.start({ environment: { MAX_LAG: '1s' }, beside: fitgraph });
   try {
     expect((await patient.anyone.get('/muscle/')).status).toBe(200);
-    beLate(3_000);
+    blockEventLoop(3_000);
     const answers = await Promise.all(Array.from({ length: 50 }, () => patient.anyone.get('/muscle/')));
     expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
   } finally {
@@ -30,17 +30,17 @@ test('one pause, however long, turns nobody away', async () => {
   }
 });
 
-test('a few clients that ask one thing after another are served, however late the server is', async () => {
+test('sheds no request of a few sequential clients, whatever the event-loop lag', async () => {
   const statuses: number[] = [];
   const client = async () => {
     for (let requests = 0; requests < 20; requests += 1) statuses.push((await fitgraph.anyone.get('/muscle/')).status);
   };
   let isOver = false;
   const clients = Promise.all(Array.from({ length: 4 }, client)).then(() => (isOver = true));
-  while (!isOver) await beBusy();
+  while (!isOver) await overloadServer();
   await clients;
   expect(statuses).toEqual(Array(80).fill(200));
-  await calm();
+  await waitUntilIdle();
 });
 
 interface Line {
@@ -53,10 +53,10 @@ interface Line {
   msg: string;
 }
 
-test('with the id that the client was told, and without what it sent', async () => {
+test('logs shed requests under their X-Request-Id and without the query string', async () => {
   const refused = new Map<string, number>();
   await until('some are refused', async () => {
-    await beBusy();
+    await overloadServer();
     const asked = Array.from({ length: 50 }, () => fetch(`${fitgraph.url}/api/v2/muscle/?secret=plugh`));
     const answers = await Promise.all(asked);
     for (const answer of answers) {
@@ -73,10 +73,10 @@ test('with the id that the client was told, and without what it sent', async () 
     expect(['overload', 'queue_timeout']).toContain(reason);
   }
   expect(fitgraph.logged.join('')).not.toContain('plugh');
-  await calm();
+  await waitUntilIdle();
 });
 
-test('each is counted once', async () => {
+test('counts each shed request once in the metrics', async () => {
   const { status, text } = await fitgraph.anyone.sending({ Authorization: `Bearer ${METRICS_TOKEN}` }).send('GET', '/metrics');
   expect(status).toBe(200);
   const counted = [...text.matchAll(/^fitgraph_rejections_total\{reason="(?:overload|queue_timeout)"\} (\d+)$/gm)].map(([, count]) =>
@@ -87,19 +87,19 @@ test('each is counted once', async () => {
   expect(counted.reduce((sum, count) => sum + count)).toBe(lines.length);
 });
 
-/** What follows is not to be refused. */
-const calm = () =>
+/** Waits until requests are no longer shed. */
+const waitUntilIdle = () =>
   until('nobody is refused any more', async () => {
     await sleep(200);
     const answers = await Promise.all(Array.from({ length: 10 }, () => fitgraph.anyone.get('/muscle/')));
     return answers.every(({ status }) => status === 200);
   });
 
-test('what they would send is not waited for', async () => {
+test('closes the connection of a shed request without waiting for its body', async () => {
   const port = Number(new URL(fitgraph.url).port);
   const refused: Dripping[] = [];
   await until('some are refused', async () => {
-    await beBusy();
+    await overloadServer();
     const asked = Array.from({ length: 50 }, () => dripping(port));
     await sleep(200);
     for (const one of asked)
@@ -107,8 +107,8 @@ test('what they would send is not waited for', async () => {
       else one.leave();
     return refused.length > 10;
   });
-  // They would go on for ever.
+  // These clients would send forever.
   await until('the server has ended them', () => refused.every((one) => one.isOver()));
   for (const one of refused) one.leave();
-  await calm();
+  await waitUntilIdle();
 });

@@ -1,4 +1,4 @@
-/** What a process manager and a load balancer ask, while the database does not answer. */
+/** Liveness and readiness probes while the database does not respond. */
 import { send } from '../system/availability/siege';
 import { build, Installation } from './running';
 import { delaysOf, until } from '../setup/waits';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
-test('a database that is frozen: the server lives and says within a second that it is not ready', async () => {
+test('stays live but reports within a second that it is not ready while the database is frozen', async () => {
   const { url, workers } = await installation.start();
   const ready = () => send(url, { path: '/health/ready' });
   expect((await ready()).status).toBe(200);
@@ -32,7 +32,7 @@ test('a database that is frozen: the server lives and says within a second that 
           503,
           { status: 'unavailable', reason: expect.stringMatching(/^the database does not answer/) },
         ]);
-        // A second for the decision, and half of one for the request and its answer.
+        // 1 s for the decision and 0.5 s for the request and its response.
         expect(ms - delayMs).toBeLessThan(1_500);
       }
     }

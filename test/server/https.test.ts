@@ -1,4 +1,4 @@
-/** https by TLS_CERT and TLS_KEY, and the warning where there is none. */
+/** HTTPS with TLS_CERT and TLS_KEY, and the warning when secrets arrive over plain HTTP. */
 import { generateKeyPairSync } from 'node:crypto';
 import fs from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -22,8 +22,8 @@ const key = path.join(__dirname, '../setup/https/key.pem');
 const renewedCert = path.join(__dirname, '../setup/https/renewed-cert.pem');
 const renewedKey = path.join(__dirname, '../setup/https/renewed-key.pem');
 
-/** A server with files of its own to renew. */
-async function serving(work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>) {
+/** Runs `work` against an HTTPS server that has its own copies of the certificate and the key. */
+async function withHttpsServer(work: (base: string, files: { cert: string; key: string }, printed: () => string) => Promise<void>) {
   const { url, drop } = await createDatabase('catalogue');
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-https-'));
   const files = { cert: path.join(folder, 'cert.pem'), key: path.join(folder, 'key.pem') };
@@ -49,8 +49,8 @@ async function serving(work: (base: string, files: { cert: string; key: string }
   }
 }
 
-it('serves https, and its links say so', () =>
-  serving(async (base, _files, printed) => {
+it('serves HTTPS, links with https URLs and marks cookies Secure', () =>
+  withHttpsServer(async (base, _files, printed) => {
     expect(printed()).toContain(`${base}/playground`);
     const [text, cookie] = await read(`${base}/api/v2/`);
     expect(JSON.parse(text).weightentry).toBe(`${base}/api/v2/weightentry/`);
@@ -58,8 +58,8 @@ it('serves https, and its links say so', () =>
     expect((await read(`${base}/login`))[1]?.[0]).toContain('Secure');
   }));
 
-it('serves a renewed certificate without a new start, and the one before while a new one is no good', () =>
-  serving(async (base, files) => {
+it('serves a renewed certificate without a restart once certificate and key match', () =>
+  withHttpsServer(async (base, files) => {
     fs.copyFileSync(renewedKey, files.key);
     await sleep(2 * 2_000);
     await read(`${base}/version`, cert);
@@ -80,7 +80,7 @@ function read(url: string, trusted = cert): Promise<[string, string[] | undefine
   });
 }
 
-describe('a wrong file', () => {
+describe('readTls', () => {
   let folder: string;
   const write = (name: string, content: string) => {
     const file = path.join(folder, name);
@@ -93,13 +93,17 @@ describe('a wrong file', () => {
   const pem = { type: 'pkcs8', format: 'pem' } as const;
   const pair = () => generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey;
   it.each<[string, () => { cert: string; key: string }, RegExp]>([
-    ['a certificate that is not there', () => ({ cert: '/nowhere.pem', key }), /^TLS_CERT: ENOENT.*nowhere\.pem/],
-    ['a key that is not there', () => ({ cert, key: '/nowhere.pem' }), /^TLS_KEY: ENOENT.*nowhere\.pem/],
-    ['a folder', () => ({ cert: folder, key }), /^TLS_CERT: EISDIR/],
-    ['no certificate', () => ({ cert: write('a', 'hello'), key }), /^TLS_CERT must name a PEM file with a certificate$/],
-    ['no key', () => ({ cert, key: write('b', '') }), /^TLS_KEY must name a PEM file with a private key without a passphrase$/],
+    ['a missing certificate file', () => ({ cert: '/nowhere.pem', key }), /^TLS_CERT: ENOENT.*nowhere\.pem/],
+    ['a missing key file', () => ({ cert, key: '/nowhere.pem' }), /^TLS_KEY: ENOENT.*nowhere\.pem/],
+    ['a folder as the certificate', () => ({ cert: folder, key }), /^TLS_CERT: EISDIR/],
     [
-      'a locked key',
+      'a certificate file without a certificate',
+      () => ({ cert: write('a', 'hello'), key }),
+      /^TLS_CERT must name a PEM file with a certificate$/,
+    ],
+    ['an empty key file', () => ({ cert, key: write('b', '') }), /^TLS_KEY must name a PEM file with a private key without a passphrase$/],
+    [
+      'a key with a passphrase',
       () => ({
         cert,
         key: write(
@@ -111,12 +115,16 @@ describe('a wrong file', () => {
       }),
       /^TLS_KEY must name/,
     ],
-    ['them the wrong way round', () => ({ cert: key, key: cert }), /^TLS_CERT must name/],
-    ['the key of another', () => ({ cert, key: write('d', pair().export(pem).toString()) }), /^TLS_KEY does not belong to the certificate/],
-  ])('%s is one line that names the variable', (_name, paths, message) => expect(() => readTls(paths())).toThrow(message));
+    ['a swapped certificate and key', () => ({ cert: key, key: cert }), /^TLS_CERT must name/],
+    [
+      'the key of another certificate',
+      () => ({ cert, key: write('d', pair().export(pem).toString()) }),
+      /^TLS_KEY does not belong to the certificate/,
+    ],
+  ])('rejects %s with a message that names the variable', (_name, paths, message) => expect(() => readTls(paths())).toThrow(message));
 });
 
-describe('a secret over plain HTTP', () => {
+describe('the warning about secrets over plain HTTP', () => {
   const logged: string[] = [];
   const log = pino({}, { write: (line) => void logged.push(line) });
   const exposure = (production: boolean) =>
@@ -133,7 +141,7 @@ describe('a secret over plain HTTP', () => {
   });
   afterEach(() => void jest.useRealTimers());
 
-  it('is warned about once a minute', () => {
+  it('is logged at most once a minute', () => {
     const watch = exposure(true);
     watch.check(from('192.0.2.7'));
     jest.advanceTimersByTime(59_000);
@@ -145,7 +153,7 @@ describe('a secret over plain HTTP', () => {
     expect(logged).toHaveLength(2);
   });
 
-  it('is no matter on this host, behind a trusted proxy with https, or outside production', () => {
+  it('is not logged for local clients, HTTPS behind a trusted proxy, or outside production', () => {
     exposure(true).check(from('127.0.0.1'));
     exposure(true).check(from('10.0.0.1', { 'x-forwarded-for': '192.0.2.7', 'x-forwarded-proto': 'https' }));
     exposure(false).check(from('192.0.2.7'));
@@ -158,11 +166,11 @@ describe('a secret over plain HTTP', () => {
 it.each<[string, (fitgraph: Fitgraph, headers: Record<string, string>) => Promise<unknown>]>([
   ['a token', async (fitgraph, headers) => (await fitgraph.user('ann')).sending(headers).get('/weightentry/')],
   [
-    'a password over REST',
+    'a password sent over REST',
     (fitgraph, headers) => fitgraph.anyone.sending(headers).post('/login/', { username: 'ann', password: PASSWORD }),
   ],
-  ['a password in the form', async ({ url }, headers) => new Visitor(url, headers).signIn('ann')],
-])('%s that others could read is answered and warned about', async (_name, send) => {
+  ['a password sent by the login form', async ({ url }, headers) => new Visitor(url, headers).signIn('ann')],
+])('logs one warning without the password when %s arrives over plain HTTP', async (_name, send) => {
   const fitgraph = await Fitgraph.start({ environment: { NODE_ENV: 'production', TRUSTED_PROXIES: '127.0.0.1, ::1' } });
   const warnings = () => fitgraph.logged.filter((line) => line.includes('plain HTTP'));
   try {

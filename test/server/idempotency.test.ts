@@ -1,4 +1,4 @@
-/** A change that is sent again with its Idempotency-Key is not made again. */
+/** A write that is repeated with the same Idempotency-Key is executed once. */
 import { IdempotencyKeys } from '../../src/request/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
@@ -8,7 +8,7 @@ const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
 let ann: Person;
 let annId: number;
 let made = 0;
-/** A key of its own for every test. */
+/** A new key for each test. */
 let key: string;
 
 beforeAll(async () => {
@@ -27,8 +27,8 @@ const rows = async () => (await fitgraph.sql('SELECT "id" FROM "weight_entry"'))
 const said = ({ status, text }: Answer) => ({ status, text });
 const kept = () => fitgraph.sql('SELECT * FROM "idempotency_key" WHERE "key" = $1', [key]);
 
-describe('REST', () => {
-  test('the same request has the same answer, and happens once', async () => {
+describe('Idempotency-Key over REST', () => {
+  test('replays the response of a repeated POST and executes it once', async () => {
     const first = await as(ann).post('/workout/', { comment: 'one' });
     expect(first.status).toBe(201);
     expect(said(await as(ann).post('/workout/', { comment: 'one' }))).toEqual(said(first));
@@ -37,7 +37,7 @@ describe('REST', () => {
     expect(other.body.id).not.toBe(first.body.id);
   });
 
-  test('changes and removals too', async () => {
+  test('replays the responses of repeated PATCH, PUT and DELETE requests', async () => {
     const { id } = (await ann.post('/weightentry/', ENTRY)).body;
     const path = `/weightentry/${id}/`;
     const patched = await as(ann, `${key}-patch`).patch(path, { weight: '81.00' });
@@ -51,7 +51,7 @@ describe('REST', () => {
     expect((await ann.delete(path)).status).toBe(404);
   });
 
-  test('another body, path or method with the same key is a conflict', async () => {
+  test('returns 409 when a key is reused with another body, path, query string or API', async () => {
     await as(ann).post('/weightentry/', ENTRY);
     const conflict = { status: 409, body: { detail: 'This Idempotency-Key was used for another request.' } };
     expect(await as(ann).post('/weightentry/', { ...ENTRY, weight: '81.00' })).toMatchObject(conflict);
@@ -61,14 +61,14 @@ describe('REST', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('a refusal is kept as well', async () => {
+  test('replays a validation error', async () => {
     const wrong = { ...ENTRY, weight: '1.00' };
     const first = await as(ann).post('/weightentry/', wrong);
     expect(first.status).toBe(400);
     expect(said(await as(ann).post('/weightentry/', wrong))).toEqual(said(first));
   });
 
-  test('forms count by their fields and files', async () => {
+  test('recognizes a repeated form by its fields, whatever its boundary', async () => {
     const form = (comment: string) => {
       const data = new FormData();
       data.set('comment', comment);
@@ -81,7 +81,7 @@ describe('REST', () => {
     expect((await send('in another')).status).toBe(409);
   });
 
-  test('each user has keys of their own, and nobody has none', async () => {
+  test('keeps keys separate per user and stores none for anonymous clients', async () => {
     const bob = await fitgraph.user('bob');
     const [anns, bobs] = [await as(ann).post('/weightentry/', ENTRY), await as(bob).post('/weightentry/', ENTRY)];
     expect(bobs.status).toBe(201);
@@ -90,38 +90,38 @@ describe('REST', () => {
     expect(await kept()).toHaveLength(2);
   });
 
-  test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('%j is no key', async (name) => {
+  test.each(['', ' ', 'with blank', 'ä', 'x'.repeat(256), 'a, b'])('rejects the invalid key %j with 400', async (name) => {
     const response = await as(ann, Buffer.from(name).toString('latin1')).post('/weightentry/', ENTRY);
     expect([response.status, response.body.detail]).toEqual([400, expect.stringMatching(/^Idempotency-Key must be/)]);
     expect(await rows()).toBe(0);
   });
 
-  test('a key in quotes is the same key', async () => {
+  test('treats a quoted key like the same key without quotes', async () => {
     const first = await as(ann, `"${key}"`).post('/weightentry/', ENTRY);
     expect(said(await as(ann).post('/weightentry/', ENTRY))).toEqual(said(first));
   });
 
-  test('a body nested without end is refused', async () => {
+  test('returns 400 for an excessively nested body', async () => {
     const deep = `{"date": ${'['.repeat(50_000)}${']'.repeat(50_000)}}`;
     expect((await as(ann).send('POST', '/api/v2/weightentry/', deep)).status).toBe(400);
   });
 
-  test('what reads needs no key, and keeps none', async () => {
+  test('ignores the key of a read', async () => {
     expect((await as(ann).get('/weightentry/')).status).toBe(200);
     expect((await as(ann).query('{ viewer { name } }')).data.viewer.name).toBe('ann');
     expect(await kept()).toEqual([]);
   });
 });
 
-describe('GraphQL', () => {
-  test('the same mutation has the same answer, and happens once', async () => {
+describe('Idempotency-Key over GraphQL', () => {
+  test('replays the response of a repeated mutation and executes it once', async () => {
     const first = await as(ann).query(CREATE, { input: ENTRY });
     expect(first.data.createWeightEntry.weightEntry.weight).toBe('80.00');
     expect(said(await as(ann).query(CREATE, { input: ENTRY }))).toEqual(said(first));
     expect(await rows()).toBe(1);
   });
 
-  test('with other variables, or another text, it is a conflict', async () => {
+  test('returns 409 when a key is reused with other variables or another document', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
     for (const answer of [
       await as(ann).query(CREATE, { input: { ...ENTRY, weight: '81.00' } }),
@@ -132,7 +132,7 @@ describe('GraphQL', () => {
     expect([older.status, older.headers.get('content-type')]).toEqual([409, 'application/json; charset=utf-8']);
   });
 
-  test('errors are kept with their status', async () => {
+  test('replays errors with their HTTP status', async () => {
     const document = 'mutation ($id: ID!) { deleteWeightEntry(id: $id) { errors { code } } }';
     const first = await as(ann).query(document, { id: '999' });
     expect(first.data.deleteWeightEntry.errors).toEqual([{ code: 'NOT_FOUND' }]);
@@ -143,22 +143,22 @@ describe('GraphQL', () => {
     expect((await as(ann, `${key}-b`).sending({ Accept: 'application/json' }).query(document, {})).status).toBe(200);
   });
 
-  test('a bad key is a bad request', async () => {
+  test('rejects an invalid key with 400', async () => {
     expect(await as(ann, 'two words').query(CREATE, { input: ENTRY })).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
     expect(await rows()).toBe(0);
   });
 
-  test('answers are not readable in the database', async () => {
+  test('stores no readable response in the database', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
     expect((await kept())[0]!.body.toString('latin1')).not.toContain('weightEntry');
   });
 });
 
-describe('at once', () => {
+describe('concurrent requests with the same Idempotency-Key', () => {
   test.each([
     ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 201],
     ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200],
-  ])('%s: one runs, the others are told to wait or have its answer', async (_interface, send, status) => {
+  ])('over %s are executed once and get the same response or 409 with Retry-After', async (_interface, send, status) => {
     const answers = await Promise.all(Array.from({ length: 8 }, send));
     expect(await rows()).toBe(1);
     const good = answers.filter((answer) => answer.status === status);
@@ -171,10 +171,10 @@ describe('at once', () => {
   });
 });
 
-describe('when the server fails', () => {
+describe('a request with an Idempotency-Key', () => {
   const age = (seconds: number) =>
     fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
-  /** As a server leaves it that dies in the middle. */
+  /** Leaves the state of a server that died during the request, before or after its write. */
   const died = async (written: boolean) => {
     await as(ann).post('/weightentry/', ENTRY);
     const set = `"status" = NULL, "headers" = NULL, "body" = NULL, "claim" = gen_random_uuid(), "written" = $2`;
@@ -182,7 +182,7 @@ describe('when the server fails', () => {
     if (!written) await fitgraph.sql('DELETE FROM "weight_entry"');
   };
 
-  test('before the write: the request runs at once', async () => {
+  test('runs again at once when its server is gone and had not written', async () => {
     await died(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
@@ -190,7 +190,7 @@ describe('when the server fails', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('after the write, its answer is lost at once', async () => {
+  test('is reported as lost at once when its server is gone after the write', async () => {
     await died(true);
     await fitgraph.sql('UPDATE "idempotency_key" SET "instance" = 0 WHERE "key" = $1', [key]);
     const lost = await as(ann).post('/weightentry/', ENTRY);
@@ -198,7 +198,7 @@ describe('when the server fails', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('before the write, of a server that lives: the request waits a minute, then runs', async () => {
+  test('runs again after a minute when its server is alive and had not written', async () => {
     await died(false);
     expect((await as(ann).post('/weightentry/', ENTRY)).status).toBe(409);
     await age(61);
@@ -206,7 +206,7 @@ describe('when the server fails', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('after the write: it never runs again', async () => {
+  test('is reported as lost after a minute when its server is alive after the write', async () => {
     await died(true);
     expect((await as(ann).post('/weightentry/', ENTRY)).headers.get('retry-after')).toBe('1');
     await age(61);
@@ -219,13 +219,13 @@ describe('when the server fails', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('the mark is part of the write', async () => {
+  test('is marked as written after its write', async () => {
     await as(ann).post('/weightentry/', ENTRY);
     expect((await kept())[0]).toMatchObject({ written: true, status: 201 });
   });
 
-  test('one whose claim was taken over writes nothing', async () => {
-    // Its claim is gone when it wants to write.
+  test('writes nothing when another request has taken over its claim', async () => {
+    // The claim is replaced before the request writes.
     await fitgraph.sql(`CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN UPDATE "idempotency_key" SET "claim" = gen_random_uuid(); RETURN NEW; END $$`);
     await fitgraph.sql('CREATE TRIGGER taken BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION taken()');
@@ -240,7 +240,7 @@ describe('when the server fails', () => {
   test.each([
     ['REST', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 500, 201],
     ['GraphQL', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200, 200],
-  ])('%s: an unexpected error is not kept', async (_interface, send, failed, status) => {
+  ])('is not stored when it fails unexpectedly over %s', async (_interface, send, failed, status) => {
     await fitgraph.sql(`ALTER TABLE "weight_entry" RENAME COLUMN "weight" TO "heaviness"`);
     try {
       const answer = await send();
@@ -253,7 +253,7 @@ describe('when the server fails', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('after a day the key is free', async () => {
+  test('may reuse a key after a day', async () => {
     await as(ann).post('/weightentry/', ENTRY);
     await age(24 * 60 * 60 + 1);
     await fitgraph.sql('DELETE FROM "weight_entry"');
@@ -261,9 +261,9 @@ describe('when the server fails', () => {
   });
 });
 
-describe('answers that take too much', () => {
+describe('the storage limit for responses', () => {
   const times = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
-  /** The id of a row under long names, 3 KB. */
+  /** Selects the id of a row under 48 long aliases, about 3 KB. */
   const LONG = `fragment Long on WeightEntry { ${times(48, (index) => `${'a'.repeat(60)}${index}: id`)} }`;
   const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) {
     ${times(4, (index) => `b${index}: weightEntries { ...Long }`)} } } ${LONG}`;
@@ -274,7 +274,7 @@ describe('answers that take too much', () => {
   const stored = async () =>
     (await fitgraph.sql('SELECT sum(octet_length("body"))::int AS "bytes" FROM "idempotency_key" WHERE "user_id" = $1', [annId]))[0]!.bytes;
 
-  test('one that is too large is not kept, and its change is not made again', async () => {
+  test('excludes a response that is too large, and a repetition gets 409', async () => {
     const send = () => as(ann, `${key}-large`).query(MANY, { inputs: Array.from({ length: 100 }, (_, index) => day(index)) });
     const first = await send();
     expect(first.status).toBe(200);
@@ -288,14 +288,14 @@ describe('answers that take too much', () => {
     expect(await rows()).toBe(100);
   });
 
-  test('no more is kept than one user may have, and what is above it is not made again', async () => {
+  test('bounds the total per user, and repetitions without a stored response get 409', async () => {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     expect(await usage()).toBe(0);
     const send = (index: number) => as(ann, `${key}-${index}`).query(ONE, { input: day(index) });
     const before = await rows();
     const sendAll = async (): Promise<number[]> => {
       const statuses: number[] = [];
-      // Some at once, and not so many that any of them waits too long for a connection.
+      // Four at a time, so that none waits too long for a connection.
       for (let first = 0; first < 16; first += 4) {
         const answers = await Promise.all(Array.from({ length: 4 }, (_, index) => send(first + index)));
         statuses.push(...answers.map(({ status }) => status));
@@ -316,7 +316,7 @@ describe('answers that take too much', () => {
     expect(await rows()).toBe(before + 16);
   });
 
-  test('an answer whose claim is gone takes none', async () => {
+  test('does not count a response whose key was deleted meanwhile', async () => {
     const locker = await fitgraph.database.pool.connect();
     try {
       await locker.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
@@ -333,7 +333,7 @@ describe('answers that take too much', () => {
     }
   });
 
-  test('what is forgotten leaves room', async () => {
+  test('does not count expired responses', async () => {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
     expect(await usage()).toBe(0);
     await as(ann).post('/weightentry/', ENTRY);
@@ -344,7 +344,7 @@ describe('answers that take too much', () => {
   });
 });
 
-test('of one user so many keys are known at a time, and who uses more is told so', async () => {
+test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', async () => {
   const few = await Fitgraph.start({ beside: fitgraph, environment: { MAX_KEYS: '3' } });
   try {
     await fitgraph.sql('DELETE FROM "idempotency_key"');
@@ -363,7 +363,7 @@ test('of one user so many keys are known at a time, and who uses more is told so
       .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
-    // What is known is still answered, others have keys of their own, and a key that has expired makes room.
+    // Known keys are still replayed, other users are not affected, and an expired key makes room.
     expect((await keyed(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
     expect((await keyed(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);
@@ -374,7 +374,7 @@ test('of one user so many keys are known at a time, and who uses more is told so
   }
 });
 
-test('what has expired is swept up', async () => {
+test('deletes expired keys', async () => {
   await as(ann).post('/weightentry/', ENTRY);
   const idempotency = new IdempotencyKeys(fitgraph.database, fitgraph.vault, 1_000_000, 1_000);
   await idempotency.sweep();
@@ -385,7 +385,7 @@ test('what has expired is swept up', async () => {
   expect(await fitgraph.sql('SELECT 1 FROM "idempotency_key"')).toEqual([]);
 });
 
-test('it costs three statements, and nothing without the header', async () => {
+test('adds three statements to a write with the header, and stores nothing without it', async () => {
   await fitgraph.sql('DELETE FROM "idempotency_key"');
   const plain = await ann.post('/weightentry/', ENTRY);
   expect(await fitgraph.sql('SELECT 1 FROM "idempotency_key"')).toEqual([]);

@@ -1,4 +1,4 @@
-/** The life of the real server: first start, the ends it may meet, and what comes after them. */
+/** The life cycle of the server process: first start, shutdown, crashes and recovery. */
 import path from 'node:path';
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => installation.remove());
 
-test('the first start says where everything is and makes a demo account, a later one makes none', async () => {
+test('prints its URLs, and creates a demo account on the first start only', async () => {
   await installation.remove();
   installation = new Installation();
   const server = await installation.start();
@@ -42,7 +42,7 @@ test('the first start says where everything is and makes a demo account, a later
   await until('the database has ended too', () => installation.processes.length === 0);
 });
 
-test('a request that runs when the server is told to stop is answered first', async () => {
+test('answers a running request before it stops on SIGTERM, but accepts no new ones', async () => {
   const server = await installation.start({ LOCK_TIMEOUT: 'off' });
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const locker = new Client(connection);
@@ -68,7 +68,7 @@ test('a request that runs when the server is told to stop is answered first', as
   await release();
 });
 
-test('a request that never ends does not keep the server from stopping', async () => {
+test('stops on SIGTERM although a request never ends', async () => {
   const server = await installation.start({ LOCK_TIMEOUT: 'off' });
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const locker = new Client(connection);
@@ -89,7 +89,7 @@ test('a request that never ends does not keep the server from stopping', async (
   expect(status).toBe(0);
 });
 
-test('a server that is killed leaves no database running, and loses nothing', async () => {
+test('leaves no database running and loses no acknowledged write when it is killed', async () => {
   const server = await installation.start();
   const { token } = server.demo;
   const made = await server.signedIn(token).post('/workout/', { comment: 'Not to be lost' });
@@ -102,7 +102,7 @@ test('a server that is killed leaves no database running, and loses nothing', as
   expect((await again.signedIn(token).get(`/workout/${made.body.id}/`)).body).toEqual(made.body);
 });
 
-test('a database that is killed comes back, and requests with it', async () => {
+test('recovers reads, writes and change notifications after the database is killed', async () => {
   const server = await installation.start();
   const person = server.signedIn(server.demo.token);
   expect((await person.post('/workout/', { comment: 'before' })).status).toBe(201);
@@ -111,7 +111,7 @@ test('a database that is killed comes back, and requests with it', async () => {
   await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
   expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
-  // Tables in memory are kept fresh again, by a new listener.
+  // A new listener keeps the cached tables up to date.
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();

@@ -1,4 +1,4 @@
-/** The log of the real server: one line a request, and never a secret or what users write. */
+/** The log of a server process: one line per request, never with secrets or user content. */
 import { Client } from 'pg';
 import { openEmbedded } from '../../src/database/embedded';
 import { build, Installation, type Server } from './running';
@@ -8,13 +8,13 @@ const installation = new Installation();
 let server: Server;
 let token: string;
 
-/** What a user writes; it must not be found in the log. */
+/** User content; it must not appear in the log. */
 const WRITTEN = 'xyzzyx';
 const PASSWORD = 'plughplugh';
 
 beforeAll(async () => {
   build();
-  // The first start prints the demo account, as it should.
+  // The first start prints the credentials of the demo account, so its output is not examined.
   const first = await installation.start();
   first.process.kill('SIGTERM');
   await first.ended;
@@ -30,14 +30,14 @@ const lines = () =>
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
-function expectSilence(): void {
+function expectNoSecrets(): void {
   for (const secret of [token, PASSWORD, WRITTEN]) {
     expect(server.stdout).not.toContain(secret);
     expect(server.stderr).not.toContain(secret);
   }
 }
 
-test('a line a request: method, path, status, user, time and statements', async () => {
+test('logs one line per request with method, path, status, user, duration and statements', async () => {
   await server.signedIn(token).get('/workout/?comment=anything');
   await server.anyone.query('{ viewer { name } }');
   const requested = () => lines().filter(({ msg }) => msg === 'request');
@@ -59,7 +59,7 @@ test('a line a request: method, path, status, user, time and statements', async 
   }
 });
 
-test('no secret and no body, whether it goes well or not', async () => {
+test('logs no secret and no body, for successful and failed requests', async () => {
   const ann = server.signedIn(token);
   expect((await server.anyone.post('/login/', { username: 'ann', password: PASSWORD })).status).toBe(200);
   expect((await server.anyone.post('/login/', { username: 'ann', password: `${PASSWORD}!` })).status).toBe(401);
@@ -73,14 +73,14 @@ test('no secret and no body, whether it goes well or not', async () => {
   expect((await ann.query(`mutation { createWorkout(input: { name: "${WRITTEN}" }) { errors { path } } }`)).errors).toBeUndefined();
   expect((await ann.query(`mutation { createWorkout(input: { name: ${WRITTEN} }) { errors { path } } }`)).status).toBe(400);
   await until('all are logged', () => lines().length >= 12);
-  expectSilence();
+  expectNoSecrets();
 });
 
-test('nor in what is logged of an unexpected error', async () => {
+test('logs an unexpected error with its id and stack trace but without user content', async () => {
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();
-  // The write fails in a way that nobody has thought of.
+  // A constraint that the server does not know makes the write fail.
   await client.query(`ALTER TABLE "workout" ADD CONSTRAINT "unforeseen" CHECK ("comment" <> '${WRITTEN}') NOT VALID`);
   const ann = server.signedIn(token);
   const answer = await ann.post('/workout/', { comment: WRITTEN });
@@ -99,10 +99,10 @@ test('nor in what is logged of an unexpected error', async () => {
     expect(err.message).toContain('unforeseen');
     expect(err.stack).toContain('insertRows');
   }
-  // The answer tells where in the log to look, and nothing else.
+  // The response contains only the id under which the error was logged.
   expect(answer.body).toEqual({ detail: `Internal server error (id ${errors[0].id}).` });
   expect(answer.headers.get('x-request-id')).toBe(errors[0].id);
   expect(graphql.errors![0]!.extensions.id).toBe(errors[1].id);
   expect(graphql.headers.get('x-request-id')).toBe(errors[1].id);
-  expectSilence();
+  expectNoSecrets();
 });

@@ -1,4 +1,4 @@
-/** A start that cannot be: one line on standard error that names the variable, exit code 1, and nothing left running. */
+/** Starts that fail: one line on standard error names the variable, the exit code is 1, and no process remains. */
 import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -26,14 +26,14 @@ test.each([
   ['HOST', { HOST: '203.0.113.1' }],
   ['SECRET_KEY', { NODE_ENV: 'production' }],
   ['DATABASE_URL', { DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: KEY }],
-])('%s', async (name, environment) => {
+])('exits with status 1 and one line about %s for %j', async (name, environment) => {
   const { status, stdout, stderr } = await start(environment);
   expect(stderr).toMatch(new RegExp(`^fitgraph: ${name}\\b[^\\n]*\\n$`));
   expect([status, stdout]).toEqual([1, '']);
   expect(installation.processes).toEqual([]);
 });
 
-test('a port that is taken', async () => {
+test('exits with status 1 when PORT is in use, without creating DATA_DIR', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '0.0.0.0', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -41,11 +41,11 @@ test('a port that is taken', async () => {
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
   await new Promise((resolve) => taken.close(resolve));
-  // So that the first start that works still prints the demo account.
+  // Without DATA_DIR, the first successful start still prints the demo account.
   expect(fs.existsSync(installation.dataDir)).toBe(false);
 });
 
-test('a METRICS_PORT that is taken', async () => {
+test('exits with status 1 when METRICS_PORT is in use', async () => {
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
   const { port } = taken.address() as AddressInfo;
@@ -59,7 +59,7 @@ test('a METRICS_PORT that is taken', async () => {
   }
 });
 
-describe('a DATA_DIR that is not its own is left as it is:', () => {
+describe('a DATA_DIR with foreign content', () => {
   const place = path.join(installation.folder, 'not ours');
   afterEach(() => fs.rmSync(place, { recursive: true, force: true }));
 
@@ -80,12 +80,12 @@ describe('a DATA_DIR that is not its own is left as it is:', () => {
     expect(look()).toEqual(before);
   }
 
-  test('a file', async () => {
+  test('is rejected and left unchanged when it is a file', async () => {
     fs.writeFileSync(place, 'something', { mode: 0o644 });
     await expectRefused(/not ours is no folder/);
   });
 
-  test('a folder with other things in it', async () => {
+  test('is rejected and left unchanged when it is a folder with other files', async () => {
     fs.mkdirSync(place, { mode: 0o755 });
     fs.writeFileSync(path.join(place, 'thesis.tex'), '');
     fs.mkdirSync(path.join(place, 'media'));
@@ -93,7 +93,7 @@ describe('a DATA_DIR that is not its own is left as it is:', () => {
   });
 });
 
-test('a secret key that is empty, short or lost', async () => {
+test('refuses to create an account when the secret key is empty, short or missing', async () => {
   const own = new Installation();
   const file = path.join(own.dataDir, 'secret-key');
   const create = (name: string) => own.command('user', 'create', name, '--password', 'a good password');
@@ -123,7 +123,7 @@ test('a secret key that is empty, short or lost', async () => {
   }
 });
 
-test('a database of a newer version, by the server and every command', async () => {
+test('rejects a database of a newer version in the server and in commands', async () => {
   const { url, connection, drop } = await createDatabase('tables');
   const client = new Client(connection);
   await client.connect();
@@ -149,7 +149,7 @@ test('a database of a newer version, by the server and every command', async () 
   }
 });
 
-test('a database of before version 0.2, by the server and every command', async () => {
+test('rejects a database from before version 0.2 in the server and in commands', async () => {
   const { url, connection, drop } = await createDatabase('nothing');
   const client = new Client(connection);
   await client.connect();
@@ -175,7 +175,7 @@ test('a database of before version 0.2, by the server and every command', async 
   }
 });
 
-test('a trusted document that would not run', async () => {
+test('rejects an invalid trusted document at start', async () => {
   const file = path.join(installation.folder, 'operations.json');
   fs.writeFileSync(file, JSON.stringify({ abc: '{ nothing }' }));
   const { status, stdout, stderr } = await start({ PERSISTED_OPERATIONS: installation.folder, LOG_LEVEL: 'silent' });
@@ -184,11 +184,11 @@ test('a trusted document that would not run', async () => {
   expect(installation.processes).toEqual([]);
 });
 
-test('production makes no demo account', async () => {
+test('creates no demo account in production', async () => {
   const production = new Installation({ NODE_ENV: 'production', SECRET_KEY: KEY });
   try {
     const server = await production.start();
-    // The log, whose lines are JSON, names the migrations.
+    // Log lines (JSON) are removed because they contain the names of migrations.
     expect(server.stdout.replace(/^\{.*\}$/gm, '')).not.toMatch(/demo|password/i);
     expect((await server.anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
     expect((await server.anyone.get('/exercise/')).headers.get('server-timing')).toBeNull();

@@ -1,4 +1,4 @@
-/** What a request is called in its answer and in the log, and what else the log tells of it. */
+/** Request ids in responses and in the log, and the other properties that the log records. */
 import { createLog, terminalDestination } from '../../src/platform/logging';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -12,7 +12,7 @@ beforeAll(async () => (ann = await fitgraph.user('ann')));
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CLIENT = '198.51.100.7';
 
-/** The line of an answer, which is written when its connection has taken it. */
+/** The log line of a response; it is written when the connection has accepted the response. */
 async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
   const id = headers.get('x-request-id')!;
   const found = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);
@@ -22,28 +22,28 @@ async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promi
 
 test.each<{ what: string; method: string; path: string; body?: unknown }>([
   { what: 'a list', method: 'GET', path: '/api/v2/exercise/' },
-  { what: 'a page that is not there', method: 'GET', path: '/api/v2/nothing/' },
+  { what: 'an unknown path', method: 'GET', path: '/api/v2/nothing/' },
   { what: 'a redirect', method: 'GET', path: '/api/v2/exercise' },
-  { what: 'a refused body', method: 'POST', path: '/api/v2/weightentry/', body: '{' },
+  { what: 'an invalid body', method: 'POST', path: '/api/v2/weightentry/', body: '{' },
   { what: 'a query', method: 'POST', path: '/graphql', body: { query: '{ viewer { name } }' } },
-  { what: 'a document that cannot be read', method: 'POST', path: '/graphql', body: { query: '{' } },
+  { what: 'an unparsable document', method: 'POST', path: '/graphql', body: { query: '{' } },
   { what: 'a page', method: 'GET', path: '/' },
-  { what: 'an image that is not there', method: 'GET', path: '/media/nothing.png' },
-  { what: 'a question of who watches', method: 'GET', path: '/health/live' },
-])('$what has an id of its own, under which the log has it', async ({ method, path, body }) => {
+  { what: 'a missing image', method: 'GET', path: '/media/nothing.png' },
+  { what: 'a health check', method: 'GET', path: '/health/live' },
+])('returns an X-Request-Id for $what and logs the request under it', async ({ method, path, body }) => {
   const answer = await ann.send(method, path, body);
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
   expect(await lineOf(answer)).toMatchObject({ level: 30, method, path, status: answer.status });
 });
 
-test('what a page of another site asks first has one too', async () => {
+test('returns an X-Request-Id for a CORS preflight request', async () => {
   const answer = await fitgraph.anyone
     .sending({ 'Access-Control-Request-Method': 'GET', Origin: 'https://a.example' })
     .options('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
 });
 
-test('and so has the handshake of a WebSocket', async () => {
+test('returns an X-Request-Id for a WebSocket handshake', async () => {
   const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
   const id = await new Promise((resolve) => socket.once('upgrade', ({ headers }) => resolve(headers['x-request-id'])));
   socket.terminate();
@@ -52,30 +52,30 @@ test('and so has the handshake of a WebSocket', async () => {
 
 const REQUESTED = 'proxy-1/4a58:8a4c+0b7a=@7e.6e_7d';
 
-test('a trusted proxy may say how a request is called', async () => {
+test('adopts the X-Request-Id of a trusted proxy', async () => {
   const answer = await ann.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toBe(REQUESTED);
   expect(await lineOf(answer)).toMatchObject({ path: '/api/v2/exercise/' });
 });
 
 test.each([
-  ['with a blank', 'a b'],
+  ['with a space', 'a b'],
   ['with quotation marks', '"msg"'],
-  ['of two headers', 'one, two'],
+  ['with two values', 'one, two'],
   ['that is empty', ''],
-  ['too long', 'a'.repeat(129)],
-])('but not by a name %s', async (_what, id) => {
+  ['that is too long', 'a'.repeat(129)],
+])('ignores an X-Request-Id %s', async (_what, id) => {
   expect((await ann.sending({ 'X-Request-Id': id }).get('/exercise/')).headers.get('x-request-id')).toMatch(UUID);
 });
 
-test('nobody else may', async () => {
+test('ignores the X-Request-Id of an untrusted client', async () => {
   const open = await Fitgraph.start({ beside: fitgraph });
   const answer = await open.anyone.sending({ 'X-Request-Id': REQUESTED }).get('/exercise/');
   expect(answer.headers.get('x-request-id')).toMatch(UUID);
   await open.stop();
 });
 
-test('the log names the client and the operation, and no variable', async () => {
+test('logs the client address and the operation name but no variables', async () => {
   const from = ann.sending({ 'X-Forwarded-For': `${CLIENT}, 127.0.0.1` });
   const answer = await from.query('query Mine($comment: String) { workouts(where: { name: { eq: $comment } }) { totalCount } }', {
     comment: 'xyzzyx',
@@ -87,7 +87,7 @@ test('the log names the client and the operation, and no variable', async () => 
   expect(other).not.toHaveProperty('operation');
 });
 
-test('names that clients choose are not longer in the log than anybody reads', async () => {
+test('truncates operation names, paths and client addresses in the log', async () => {
   const long = 'a'.repeat(5_000);
   const query = await lineOf(await ann.query(`query ${long} { viewer { name } }`));
   expect(query.operation).toBe('a'.repeat(200));
@@ -97,7 +97,7 @@ test('names that clients choose are not longer in the log than anybody reads', a
   expect(zone.address).toHaveLength(45);
 });
 
-test('a login that fails is a warning with the address, whichever way it was tried', async () => {
+test('logs failed and rate-limited logins as warnings with the client address but no password', async () => {
   const from = fitgraph.anyone.sending({ 'X-Forwarded-For': CLIENT });
   const wrong = { username: 'ann', password: 'not the password' };
   const rest = await from.post('/login/', wrong);
@@ -114,7 +114,7 @@ test('a login that fails is a warning with the address, whichever way it was tri
   expect(fitgraph.logged.filter((line) => line.includes(wrong.password))).toEqual([]);
 });
 
-test('on a terminal a request is one short line, and what else is told has its values beside it', () => {
+test('formats a request as one short line on a terminal, and other messages with their values', () => {
   let text = '';
   const log = createLog(
     'info',

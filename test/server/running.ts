@@ -1,4 +1,4 @@
-/** The real server and its commands, as processes. */
+/** The built server and its commands, run as processes. */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,7 +12,7 @@ const ROOT = path.join(__dirname, '../..');
 const SERVER = path.join(ROOT, 'dist/src/index.js');
 const COMMANDS = path.join(ROOT, 'dist/src/cli/index.js');
 
-/** Only what is out of date is built. */
+/** Rebuilds what is out of date. */
 export function build(): void {
   const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'scripts/build.mjs')], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
@@ -20,7 +20,7 @@ export function build(): void {
 
 type Environment = Record<string, string>;
 
-/** Admission control is off unless a test is about it: on a busy machine it would refuse requests of any test. */
+/** Admission control is off by default: on a busy machine it would shed requests of any test. */
 const environment = (own: Environment): Environment => ({
   PATH: process.env.PATH!,
   TMPDIR: os.tmpdir(),
@@ -60,11 +60,11 @@ export class Installation {
     fs.chmodSync(this.folder, 0o755);
   }
 
-  /** With the data that a first start makes: those of one for the whole run, copied. For tests that are about what comes after it. */
+  /** An installation with a copy of the data that a first start creates. One first start serves the whole test run. */
   static async started(environment?: Environment): Promise<Installation> {
     const { data, demo } = await firstStart();
     const installation = new Installation(environment);
-    // PostgreSQL's files stay its own.
+    // `-a` preserves the owner of PostgreSQL's files.
     execFileSync('cp', ['-a', data, installation.dataDir]);
     installation.demo = demo;
     return installation;
@@ -82,7 +82,7 @@ export class Installation {
     return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args, input);
   }
 
-  /** A running server; waits until it answers. */
+  /** Starts a server and waits until it is ready. */
   async start(own: Environment = {}): Promise<Server> {
     const child = spawn(process.execPath, [SERVER], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
     this.children.push(child);
@@ -97,12 +97,12 @@ export class Installation {
     return processesOf(this.folder);
   }
 
-  /** The processes that answer requests, also those that start. */
+  /** Worker processes that answer requests or are starting. */
   get workers(): number[] {
     return this.children.flatMap(({ pid }) => workersOf(pid!));
   }
 
-  /** Ends whatever still runs. */
+  /** Kills all processes that still run. */
   async end(): Promise<void> {
     for (const child of this.children) if (child.exitCode === null) child.kill('SIGKILL');
     await until('everything has ended', () => this.processes.length === 0);
@@ -114,7 +114,7 @@ export class Installation {
   }
 }
 
-/** What a first start leaves behind. Who needs it first makes it, and the others wait. */
+/** The data of a first start. The first test process that needs them creates them; the others wait. */
 async function firstStart(): Promise<{ data: string; demo: Account }> {
   const place = path.join(process.env[FOLDER]!, 'started');
   const [data, account] = [path.join(place, 'data'), path.join(place, 'demo.json')];
@@ -134,7 +134,7 @@ async function firstStart(): Promise<{ data: string; demo: Account }> {
     await until('the database has ended too', () => installation.processes.length === 0);
     fs.mkdirSync(data);
     for (const name of ['postgres', 'secret-key']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
-    // Under its name when it is whole.
+    // Renamed last, so that the file is complete when it appears.
     fs.writeFileSync(`${account}.part`, JSON.stringify(demo));
     fs.renameSync(`${account}.part`, account);
     return { data, demo };
@@ -160,12 +160,12 @@ export class Server {
     this.ended = new Promise((resolve) => process.once('exit', (status) => resolve(status)));
   }
 
-  /** The processes that answer requests. */
+  /** Worker processes. */
   get workers(): number[] {
     return workersOf(this.process.pid!);
   }
 
-  /** Those that wait for one of them to fail. */
+  /** Spare workers, which take over when a worker fails. */
   get spares(): number[] {
     return sparesOf(this.process.pid!);
   }
@@ -175,7 +175,7 @@ export class Server {
     return /REST +(http:\S+)\/api\/v2\//.exec(this.stdout)?.[1] ?? '';
   }
 
-  /** As the first start prints it. */
+  /** The demo account that the first start created. */
   get demo(): Account {
     if (this.made) return this.made;
     const [, username, password, token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(this.stdout) ?? [];

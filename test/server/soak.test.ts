@@ -1,6 +1,6 @@
 /**
- * Clients of all bad kinds at once: raw HTTP that is no HTTP, WebSocket frames of all forms, and clients that leave at any byte. Afterwards the server
- * has what it had before: descriptors, files, slots, watchers, connections and memory. SOAK_SECONDS is the time (`npm run explore`: ten minutes).
+ * Misbehaving clients: malformed HTTP, arbitrary WebSocket frames, and clients that disconnect at any byte. Afterwards the server holds no more
+ * descriptors, files, slots, watchers, connections and memory than before. SOAK_SECONDS is the duration (`npm run explore`: ten minutes).
  */
 import fs from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -26,16 +26,16 @@ afterAll(() => installation.remove());
 const serving = () => server.workers[0]!;
 const port = () => Number(new URL(server.url).port);
 
-/** A connection that swallows what it is sent; resolves once it is open. */
-function opened(): Promise<Socket> {
+/** Opens a connection that discards all received data. */
+function openConnection(): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(port(), 'localhost', () => resolve(socket.resume()));
     socket.on('error', () => undefined);
   });
 }
 
-/** Writes the bytes in random pieces and leaves at a random moment, perhaps before the end. */
-async function written(random: Random, socket: Socket, bytes: Buffer): Promise<void> {
+/** Writes the bytes in random pieces and disconnects at a random moment, possibly before the end. */
+async function writeAndDisconnect(random: Random, socket: Socket, bytes: Buffer): Promise<void> {
   const end = random.chance(0.5) ? bytes.length : random.below(bytes.length + 1);
   for (let at = 0; at < end && !socket.destroyed;) {
     const next = Math.min(end, at + 1 + random.below(random.chance(0.2) ? 20 : 100_000));
@@ -100,7 +100,7 @@ function request(random: Random): Buffer {
   }
 }
 
-/** A valid request with some bytes replaced, left out or repeated. */
+/** A valid request with some bytes replaced, sometimes sent twice. */
 function mangled(random: Random): Buffer {
   const bytes = request(random);
   for (let change = random.int(1, 6); change > 0 && bytes.length > 0; change -= 1) {
@@ -123,7 +123,7 @@ const MESSAGES = [
   null,
 ];
 
-/** https://www.rfc-editor.org/rfc/rfc6455#section-5.2, or nearly. */
+/** A WebSocket frame, usually a valid one: https://www.rfc-editor.org/rfc/rfc6455#section-5.2 */
 function frame(random: Random): Buffer {
   const usual = random.chance(0.7);
   const payload = usual ? Buffer.from(JSON.stringify(random.pick(MESSAGES))) : Buffer.alloc(random.below(300), random.below(256));
@@ -146,7 +146,7 @@ function webSocket(random: Random): Buffer {
 
 const KINDS: Record<string, (random: Random) => Buffer> = { leaving: request, mangled, webSocket };
 
-interface Held {
+interface HeldResources {
   descriptors: number;
   incoming: number;
   counts: Record<string, number>;
@@ -156,7 +156,7 @@ interface Held {
 const COUNTED =
   /^(fitgraph_(?:subscriptions|subscription_connections|change_watchers|database_waiting|http_requests_in_flight)(?:\{[^}]*\})?) (\S+)$/gm;
 
-async function held(): Promise<Held> {
+async function heldResources(): Promise<HeldResources> {
   const text = await (await fetch(`${server.url}/metrics`, { headers: { Authorization: `Bearer ${METRICS_TOKEN}` } })).text();
   const incoming = path.join(installation.dataDir, 'incoming');
   return {
@@ -167,35 +167,35 @@ async function held(): Promise<Held> {
   };
 }
 
-async function attackedBy(random: Random, kind: (random: Random) => Buffer, seconds: number): Promise<number> {
+async function attack(random: Random, kind: (random: Random) => Buffer, seconds: number): Promise<number> {
   const end = performance.now() + seconds * 1_000;
   let sent = 0;
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
       while (performance.now() < end) {
         sent += 1;
-        await written(random, await opened(), kind(random));
+        await writeAndDisconnect(random, await openConnection(), kind(random));
       }
     }),
   );
   return sent;
 }
 
-test.each(Object.entries(KINDS))(seeded('%s'), async (name, kind) => {
+test.each(Object.entries(KINDS))(seeded('releases all resources after traffic of the kind "%s"'), async (name, kind) => {
   const random = randomFor(`soak ${name}`);
   const worker = serving();
-  // What is loaded and pooled once stays.
-  await attackedBy(random, kind, 1);
+  // Warm-up: code is loaded and pools are filled once.
+  await attack(random, kind, 1);
   await sleep(500);
-  const before = await held();
-  expect(await attackedBy(random, kind, SECONDS)).toBeGreaterThan(10);
+  const before = await heldResources();
+  expect(await attack(random, kind, SECONDS)).toBeGreaterThan(10);
   expect(serving()).toBe(worker);
   await until('nothing is left behind', async () => {
-    const after = await held();
+    const after = await heldResources();
     const isBack = Object.entries(after.counts).every(([metric, value]) => value <= (before.counts[metric] ?? 0));
     return isBack && after.incoming === 0 && after.descriptors <= before.descriptors + 5;
   });
-  expect((await held()).residentMb - before.residentMb).toBeLessThan(200);
+  expect((await heldResources()).residentMb - before.residentMb).toBeLessThan(200);
   expect(server.stdout.split('\n').filter((line) => /uncaught error|unexpected error/.test(line))).toEqual([]);
   expect((await fetch(`${server.url}/api/v2/exercise/?limit=1`)).status).toBe(200);
 });

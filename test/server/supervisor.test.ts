@@ -1,4 +1,4 @@
-/** The process that watches over those which answer: what hangs or crashes is replaced, and nothing that was acknowledged is lost. */
+/** The supervisor process: it replaces workers that hang or crash, and no acknowledged write is lost. */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -17,18 +17,18 @@ beforeEach(async () => {
 });
 afterEach(() => installation.remove());
 
-/** A server whose supervisor was told that it serves: until then a worker that ends is one that could not start. */
-async function serving(environment?: Record<string, string>): Promise<Server> {
+/** Starts a server and waits for its worker to report `ready`; a worker that exits earlier counts as a failed start. */
+async function startReady(environment?: Record<string, string>): Promise<Server> {
   const server = await installation.start(environment);
   await until('it is ready', () => server.stdout.includes('"ready"'));
   return server;
 }
 
-/** Whether somebody is told to come back, as one is who has waited for a start for 3 s. Nothing was done for them. */
+/** Whether a request waited 3 s for a worker to start and was rejected, unprocessed, with Retry-After. */
 const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
 
-/** Asks all the while, each time by a new connection, and comes back when told to; tells of each what it came to and how long it took. */
-function asking(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
+/** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
+function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { end(): Promise<{ status: number; ms: number }[]> } {
   const asked: Promise<{ status: number; ms: number }>[] = [];
   const { workers } = server;
   const ask = async () => {
@@ -48,15 +48,15 @@ function asking(server: Server, requestPath = '/api/v2/language/'): { end(): Pro
   };
 }
 
-/** Writes until it is told to stop, and each change again until it is said that it was made; answers all of them then. */
-function writing(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
+/** Writes until it is ended and repeats each write until its outcome is known. Returns the comments of all completed writes. */
+function writeContinuously(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
   let over = false;
   const acknowledged: string[] = [];
-  /** Made, but nobody heard the answer. */
+  /** Written, but the response was lost. */
   const lost: string[] = [];
   const settle = async (comment: string) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
-    // A claim whose server died is free again after a minute.
+    // The claim of a worker that died expires after a minute.
     for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(200)) {
       const request = { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment }) };
       const reply = await send(server.url, request);
@@ -85,28 +85,28 @@ async function comments(server: Server, token: string): Promise<string[]> {
   return (body.results as { comment: string }[]).map(({ comment }) => comment).filter((comment) => comment.startsWith('hang '));
 }
 
-test('a worker that hangs is replaced: everybody is answered, and what was acknowledged is there once', async () => {
+test('replaces a worker that hangs, answers every request and applies each write once', async () => {
   const began = performance.now();
-  const server = await serving();
+  const server = await startReady();
   const startMs = performance.now() - began;
   const { token } = server.demo;
   const [hung] = server.workers;
-  const writes = writing(server, token, 4);
+  const writes = writeContinuously(server, token, 4);
   await until('some is written', () => writes.acknowledged.length > 50);
-  const asked = asking(server);
+  const asked = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   const delays = delaysOf(server.process.pid!);
   const stopped = performance.now();
   await sleep(200);
-  const next = writing(server, token, 1);
+  const next = writeContinuously(server, token, 1);
   await until('a write is acknowledged', () => next.acknowledged.length > 0);
-  // 5 s of silence are allowed; the rest is for the one that takes over, which is as long about it as a start was.
+  // A worker may be silent for 5 s; the rest is the time that its replacement needs to start.
   expect(performance.now() - stopped - delays()).toBeLessThan(Math.max(12_000, 5_000 + 3 * startMs));
   expect(isRunning(hung!)).toBe(false);
   expect(server.workers).toHaveLength(1);
 
   const answers = await asked.end();
-  // None was reset: all waited for the other one, or were told to come back for it and found it.
+  // No connection was reset: each request waited for the replacement or succeeded after Retry-After.
   expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   const made = [...(await next.end()), ...(await writes.end())];
   expect((await comments(server, token)).sort()).toEqual(made.sort());
@@ -114,10 +114,10 @@ test('a worker that hangs is replaced: everybody is answered, and what was ackno
   expect(server.stdout).toContain('a worker hangs');
 });
 
-test('one that takes long to take over is waited for: nobody is reset', async () => {
-  const server = await serving();
+test('answers every request when the replacement of a hung worker starts slowly', async () => {
+  const server = await startReady();
   const [hung] = server.workers;
-  const asked = asking(server);
+  const asked = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   await until('another one gets ready', () => server.spares.length === 1);
   const [next] = server.spares as [number];
@@ -132,11 +132,11 @@ test('one that takes long to take over is waited for: nobody is reset', async ()
   expect(server.workers).toEqual([next]);
 });
 
-test('with several workers the others go on while one hangs', async () => {
+test('answers within 2 s through the other workers while one hangs', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
   const [hung, well] = server.workers;
-  const asked = asking(server);
+  const asked = sendContinuously(server);
   process.kill(hung!, 'SIGSTOP');
   await until('it is replaced', () => !isRunning(hung!) && server.stdout.match(/"ready"/g)?.length === 3);
   const answers = await asked.end();
@@ -146,8 +146,8 @@ test('with several workers the others go on while one hangs', async () => {
   expect(server.workers).toHaveLength(2);
 });
 
-test('a worker that crashes is replaced, on the same port and the same database', async () => {
-  const server = await serving();
+test('replaces a worker that crashes, on the same port and with the same database server', async () => {
+  const server = await startReady();
   const database = serverPid(path.join(installation.dataDir, 'postgres'));
   for (let crash = 0; crash < 2; crash += 1) {
     const [worker] = server.workers;
@@ -159,7 +159,7 @@ test('a worker that crashes is replaced, on the same port and the same database'
   expect(server.process.exitCode).toBeNull();
 });
 
-/** Clock ticks of processor time. */
+/** CPU time in clock ticks. */
 const ticksOf = (pid: number): number => {
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return Number(fields[11]) + Number(fields[12]);
@@ -171,12 +171,12 @@ async function isAtRest(pid: number): Promise<boolean> {
   return before > 50 && ticksOf(pid) - before < 10;
 }
 
-test('where one worker answers alone, a spare one takes over within a second', async () => {
-  const server = await serving();
+test('switches to the spare worker within a second when the only worker crashes', async () => {
+  const server = await startReady();
   await until('there is a spare one', () => server.spares.length === 1);
   const [spare] = server.spares;
   await until('it has loaded its code', () => isAtRest(spare!));
-  // They work one after the other, so that the delays of all three count.
+  // The three processes work in sequence, so their scheduling delays add up.
   const delays = () => schedulingDelay(process.pid, server.process.pid!, spare!);
   const began = performance.now() - delays();
   process.kill(server.workers[0]!, 'SIGKILL');
@@ -185,15 +185,15 @@ test('where one worker answers alone, a spare one takes over within a second', a
   expect(server.workers).toEqual([spare]);
 });
 
-test('a worker that is told to end answers what it has begun, and another one takes its place', async () => {
-  const server = await serving();
+test('replaces a worker that ends on SIGTERM', async () => {
+  const server = await startReady();
   const [worker] = server.workers;
   process.kill(worker!, 'SIGTERM');
   await until('another one serves', () => server.workers.length === 1 && server.workers[0] !== worker);
   await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
 });
 
-test('a short silence is forgiven, and the one that would have taken over goes', async () => {
+test('keeps a worker that resumes within WORKER_TIMEOUT and ends its replacement', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: '15s' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
@@ -206,14 +206,14 @@ test('a short silence is forgiven, and the one that would have taken over goes',
   expect((await server.anyone.get('/language/')).status).toBe(200);
 });
 
-test('when no worker can be started any more it says so and ends', async () => {
-  const server = await serving();
+test('retries failed worker starts and exits with an error after six in a row', async () => {
+  const server = await startReady();
   const file = path.join(installation.dataDir, 'secret-key');
   const key = fs.readFileSync(file);
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
   await until('a start has failed', () => server.stderr.includes('secret-key'));
-  // What is put right in time is all right.
+  // A start succeeds once the key is restored.
   fs.writeFileSync(file, key);
   await until('another one answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
 
@@ -224,7 +224,7 @@ test('when no worker can be started any more it says so and ends', async () => {
   await until('the database has ended too', () => installation.processes.length === 0);
 });
 
-test('a worker that hangs does not keep the server from stopping', async () => {
+test('stops within 12 s although a worker hangs', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2', WORKER_TIMEOUT: 'off' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
@@ -238,7 +238,7 @@ test('a worker that hangs does not keep the server from stopping', async () => {
   await until('the database has ended too', () => installation.processes.length === 0);
 });
 
-test('a supervisor that is killed leaves nothing running, not even a worker that hangs', async () => {
+test('leaves neither workers nor a database running when the supervisor is killed', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '2' });
   await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
   const { workers } = server;
@@ -248,10 +248,10 @@ test('a supervisor that is killed leaves nothing running, not even a worker that
   await until('the database has ended too', () => installation.processes.length === 0);
 });
 
-test('a supervisor that was stopped itself does not blame its workers', async () => {
+test('keeps its workers when all processes were suspended for longer than WORKER_TIMEOUT', async () => {
   const server = await installation.start({ WORKER_TIMEOUT: '4s' });
   const { workers } = server;
-  // As Ctrl-Z does.
+  // Like Ctrl-Z in a shell.
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
   await sleep(6_000);
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');
@@ -260,13 +260,13 @@ test('a supervisor that was stopped itself does not blame its workers', async ()
   expect(server.workers).toEqual(workers);
 });
 
-test('the supervisor stays small', async () => {
+test('keeps the resident memory of the supervisor below 100 MB', async () => {
   const server = await installation.start();
   const resident = /VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${server.process.pid}/status`, 'utf8'))![1];
   expect(Number(resident) / 1024).toBeLessThan(100);
 });
 
-test('WEB_CONCURRENCY=0: no other process', async () => {
+test('serves in a single process when WEB_CONCURRENCY is 0', async () => {
   const server = await installation.start({ WEB_CONCURRENCY: '0' });
   expect(server.workers).toEqual([]);
   expect((await server.anyone.get('/language/')).status).toBe(200);
@@ -278,7 +278,7 @@ test.each([
   ['WEB_CONCURRENCY', 'many'],
   ['WEB_CONCURRENCY', '1000'],
   ['WORKER_TIMEOUT', '10ms'],
-])('%s=%s is refused', async (name, value) => {
+])('rejects %s=%s with one line and status 1', async (name, value) => {
   const { status, stderr } = await run('command', { DATA_DIR: installation.dataDir, [name]: value }, ['serve']);
   expect(stderr).toMatch(new RegExp(`^fitgraph: ${name} must be [^\\n]*\\n$`));
   expect(status).toBe(1);
@@ -287,7 +287,7 @@ test.each([
 test.each([
   ['npm start', 'SIGTERM', ['start']],
   ['npm run fitgraph -- serve', 'SIGINT', ['run', 'fitgraph', '--', 'serve']],
-] as const)('%s ends in order by %s', async (_name, signal, args) => {
+] as const)('%s stops on %s with status 0 and leaves nothing running', async (_name, signal, args) => {
   const environment = { ...process.env, PORT: '0', DATA_DIR: installation.dataDir, LOG_LEVEL: 'info' };
   const npm = spawn('npm', ['--silent', ...args], { cwd: path.join(__dirname, '../..'), env: environment });
   let printed = '';

@@ -1,4 +1,4 @@
-/** The commands in a terminal, where somebody sits: what is asked, hidden and told. */
+/** Commands in an interactive terminal: prompts, hidden input and messages. */
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { VERSION } from '../../src/platform/version';
@@ -20,8 +20,8 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** In a terminal of its own; each answer is typed when its question is there. */
-function typing(args: string[], answers: [question: string, typed: string][]): Promise<{ status: number | null; shown: string }> {
+/** Runs a command in a pseudo-terminal and types each answer when its prompt appears. */
+function runInTerminal(args: string[], answers: [question: string, typed: string][]): Promise<{ status: number | null; shown: string }> {
   const child = spawn('script', ['--quiet', '--return', '--command', `${process.execPath} ${COMMANDS} ${args.join(' ')}`, '/dev/null'], {
     env: {
       PATH: process.env.PATH!,
@@ -59,7 +59,7 @@ const twice = (first: string, second = first): [string, string][] => [
   ['The same again: ', `${second}\n`],
 ];
 
-test('a start in production without catalogue and accounts says how to have them', async () => {
+test('prints in production how to create the catalogue and accounts while they are missing', async () => {
   const hint = 'There are no accounts yet. Make the first: fitgraph user create <name> --superuser';
   const first = await installation.start({ WEB_CONCURRENCY: '0' });
   expect(first.stdout).toContain(hint);
@@ -75,29 +75,29 @@ test('a start in production without catalogue and accounts says how to have them
   await second.ended;
 });
 
-test('a password is hidden and asked for twice', async () => {
-  const { status, shown } = await typing(['user', 'create', 'thea'], twice('hidden and long'));
+test('prompts twice for a password without echoing it', async () => {
+  const { status, shown } = await runInTerminal(['user', 'create', 'thea'], twice('hidden and long'));
   expect(shown).toMatch(/^Password: \nThe same again: \nUser thea was made\. Token: [0-9a-f]{40}\n$/);
   expect(status).toBe(0);
 });
 
 test.each<[string, [string, string][], string]>([
-  ['two that differ', twice('hidden and long', 'hidden but longer'), 'These were two different passwords: nothing was changed.'],
-  ['one that is no good, before it is asked for again', [['Password: ', '12345678\n']], 'The password must not consist of digits alone.'],
+  ['two different passwords', twice('hidden and long', 'hidden but longer'), 'These were two different passwords: nothing was changed.'],
+  ['an invalid first password', [['Password: ', '12345678\n']], 'The password must not consist of digits alone.'],
   ['Ctrl-C', [['Password: ', '\x03']], 'There was no answer: nothing was changed.'],
-])('%s: nothing happens', async (_name, answers, message) => {
-  const { status, shown } = await typing(['user', 'password', 'root'], answers);
+])('exits with an error on %s at the password prompt', async (_name, answers, message) => {
+  const { status, shown } = await runInTerminal(['user', 'password', 'root'], answers);
   expect(shown).toContain(`fitgraph: ${message}\n`);
   expect(shown).not.toMatch(/hidden|12345678/);
   expect(status).toBe(1);
 });
 
-test('without a terminal an end of the input is no answer', async () => {
+test('exits with an error when standard input ends before a password is read', async () => {
   const { status, stderr } = await installation.commandReading('', 'user', 'create', 'nemo');
   expect([status, stderr]).toEqual([1, 'fitgraph: There was no answer: nothing was changed.\n']);
 });
 
-test('an empty database is to be filled before the first account', async () => {
+test('refuses to create an account in an empty database', async () => {
   const empty = await createDatabase('tables');
   const { status, stderr } = await run('command', { DATABASE_URL: empty.url, SECRET_KEY, DATA_DIR: installation.dataDir }, [
     ...['user', 'create', 'nemo', '--password', 'some password'],
@@ -106,7 +106,7 @@ test('an empty database is to be filled before the first account', async () => {
   expect([status, stderr]).toEqual([1, 'fitgraph: The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.\n']);
 });
 
-test('accounts are listed, for people and for programs', async () => {
+test('lists accounts as text and as JSON lines', async () => {
   await installation.command('user', 'deactivate', 'thea');
   const { stdout, stderr } = await installation.command('user', 'list');
   // Midnight may have passed since the first account was created.
@@ -117,16 +117,16 @@ test('accounts are listed, for people and for programs', async () => {
   expect(JSON.parse(listed[1]!)).toMatchObject({ username: 'thea', superuser: false, active: false, lastLogin: null });
 });
 
-test('a migration is taken back by who types its name, and comes again', async () => {
-  const refused = await typing(['migrate', '--down'], [['Type its name to go on: ', 'yes\n']]);
+test('reverts a migration only after its name is typed, and applies it again', async () => {
+  const refused = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', 'yes\n']]);
   expect(refused.shown).toContain('fitgraph: That is another name: nothing was changed.');
   const name = /^(\S+) will be taken back/.exec(refused.shown)![1]!;
-  const done = await typing(['migrate', '--down'], [['Type its name to go on: ', `${name}\n`]]);
+  const done = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', `${name}\n`]]);
   expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nTaken back: ${name}\n$`))]);
   expect((await installation.command('migrate')).stdout).toBe(`Applied: ${name}\n`);
 });
 
-test('--version', async () => {
+test('prints the version for --version and -V', async () => {
   for (const option of ['--version', '-V'])
     expect(await installation.command(option)).toEqual({ status: 0, stdout: `${VERSION}\n`, stderr: '' });
 });

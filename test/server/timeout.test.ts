@@ -1,10 +1,10 @@
-/** Requests whose statements take too long are told so, and leave the database to others. */
+/** Requests that exceed STATEMENT_TIMEOUT. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile({ environment: { STATEMENT_TIMEOUT: '300ms' } });
 
-/** Holds a lock that nobody can read exercises with until the work is done: only a timeout ends statements earlier. */
-async function blocked(work: () => Promise<void>): Promise<void> {
+/** Runs `work` while the table "exercise" is locked, so that only a timeout ends reads of it. */
+async function withExercisesLocked(work: () => Promise<void>): Promise<void> {
   const blocker = await fitgraph.database.pool.connect();
   try {
     await blocker.query('SET statement_timeout = 0');
@@ -17,9 +17,9 @@ async function blocked(work: () => Promise<void>): Promise<void> {
   }
 }
 
-test('GraphQL says TIMEOUT, and the connections are free again', async () => {
+test('returns the GraphQL error code TIMEOUT and releases the connections', async () => {
   const count = '{ exercises { totalCount } }';
-  await blocked(async () => {
+  await withExercisesLocked(async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, () => fitgraph.anyone.query(count)));
     for (const { code, errors } of answers) {
       expect(code).toBe('TIMEOUT');
@@ -29,8 +29,8 @@ test('GraphQL says TIMEOUT, and the connections are free again', async () => {
   expect((await fitgraph.anyone.query(count)).data.exercises.totalCount).toBeGreaterThan(0);
 });
 
-test('REST answers 503, and is well once the way is free', async () => {
-  await blocked(async () => {
+test('returns 503 over REST, and 200 once the lock is released', async () => {
+  await withExercisesLocked(async () => {
     const { status, body } = await fitgraph.anyone.get('/exercise/');
     expect([status, Object.keys(body)]).toEqual([503, ['detail']]);
   });

@@ -1,4 +1,4 @@
-/** From one major version of PostgreSQL to that of the package, tried where a former version is installed on the machine. */
+/** Upgrade from an older major version of PostgreSQL; tested only where that version is installed. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -18,8 +18,8 @@ beforeAll(build);
 const installation = new Installation();
 afterAll(() => installation.remove());
 
-/** As an older version of Fitgraph has left it: a token is in it, and the key beside it. */
-async function madeBefore(): Promise<string> {
+/** Creates the data folder of an older version of Fitgraph, with its secret key; returns the token of its demo account. */
+async function createOldDataFolder(): Promise<string> {
   const place = findPlace(openDataDir(installation.dataDir), () => undefined);
   fs.mkdirSync(place.cluster, { mode: 0o700 });
   if (place.owner) fs.chownSync(place.cluster, place.owner.uid, place.owner.gid);
@@ -42,8 +42,8 @@ async function madeBefore(): Promise<string> {
   });
 }
 
-installed?.('rows, tokens and key move over, and the old database stays beside the new one', async () => {
-  const token = await madeBefore();
+installed?.('moves rows, tokens and the secret key to the new version and keeps the old database', async () => {
+  const token = await createOldDataFolder();
   const refused = await installation.command('user', 'token', 'demo');
   expect(refused.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*`fitgraph upgrade` moves the data over\n$/);
   const wrong = await installation.command('upgrade', '--binaries', '/usr/bin');
@@ -58,7 +58,7 @@ installed?.('rows, tokens and key move over, and the old database stays beside t
   expect((await installation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
   expect((await installation.command('upgrade')).stdout).toBe('Nothing to do.\n');
 
-  // Killed between two names, it would look as if everything was gone.
+  // After a crash between the two renames, the database would appear to be empty.
   const [cluster, aside] = [path.join(installation.dataDir, 'postgres'), path.join(installation.folder, 'aside')];
   fs.renameSync(cluster, aside);
   expect((await installation.command('user', 'token', 'demo')).stderr).toMatch(/an upgrade was cut short/);
