@@ -1,4 +1,4 @@
-/** What is special about files in a bucket: it may be away, and commands of the operator have to find it. */
+/** Files in an S3 bucket: outages, quotas, and the operator's commands. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -53,7 +53,7 @@ async function upload(person: Person) {
   return person.send('POST', '/api/v2/exerciseimage/', form);
 }
 
-test('nothing of a file is on this machine, and its URL is one of this server', async () => {
+test('stores images only in the bucket and serves them from URLs of the server', async () => {
   const { status, body } = await upload(ann);
   expect(status).toBe(201);
   expect(body.image).toMatch(new RegExp(`^${fitgraph.url}/media/exercise-images/1/picture`));
@@ -62,7 +62,7 @@ test('nothing of a file is on this machine, and its URL is one of this server', 
   expect(fs.existsSync(fitgraph.mediaFolder)).toBe(false);
 });
 
-test('a backup holds the files, and a restore puts them back, beside a server that runs', async () => {
+test('restores the files of a backup while the server is running', async () => {
   const before = await digests();
   const { database } = fitgraph;
   const { media } = fitgraph.services;
@@ -77,14 +77,14 @@ test('a backup holds the files, and a restore puts them back, beside a server th
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
-/** Of a command of its operator. */
+/** The environment of the operator's commands. */
 function environmentOfCommands(): Record<string, string> {
   const { user, port, database, host } = fitgraph.database.options.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
   return { DATABASE_URL: url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), ...place.environment };
 }
 
-test('an import brings the files of its rows, or nothing', async () => {
+test('imports the files of image rows, or nothing when a file is missing or conflicts', async () => {
   build();
   const row = (pk: number, image: string) => ({
     model: 'exercises.exerciseimage',
@@ -110,7 +110,7 @@ test('an import brings the files of its rows, or nothing', async () => {
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
 });
 
-test('what a user may keep there is bounded', async () => {
+test('enforces UPLOAD_QUOTA for concurrent uploads', async () => {
   const small = await plain().png().toBuffer();
   const narrow = await Fitgraph.start({
     environment: { ...place.environment, MEDIA_URL: 's3://fit/narrow', UPLOAD_QUOTA: String(Math.ceil(1.5 * small.length)) },
@@ -125,18 +125,18 @@ test('what a user may keep there is bounded', async () => {
   }
 });
 
-test('the commands of an operator find it', async () => {
+test('checks the files in the bucket with doctor and reports an unreachable bucket', async () => {
   build();
   const environment = environmentOfCommands();
   const doctor = await run('command', environment, ['doctor']);
-  // The picture of the small catalogue has no file.
+  // The image of the small catalogue has no file.
   expect(doctor.stdout).toMatch(/of 3 images 1 have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
   const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);
   expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must name a bucket/);
 });
 
-test('the files of a user who is deleted go too', async () => {
+test('deletes the files of a deleted user', async () => {
   const bob = await fitgraph.user('bob');
   const { body } = await upload(bob);
   const image = new URL(body.image).pathname.replace('/media/', '');
@@ -145,7 +145,7 @@ test('the files of a user who is deleted go too', async () => {
   await until('it is gone', async () => !(await fitgraph.services.media.holds(image)));
 });
 
-test('a bucket that is away is told of: nothing is written, and everything else goes on', async () => {
+test('returns 503 for files and writes no row while the bucket is unreachable', async () => {
   const image = (await namesIn(files())).find((name) => name.endsWith('.png'))!;
   const before = await fitgraph.sql('SELECT count(*)::int AS "count" FROM "exercise_image"');
   await place.end();
@@ -159,7 +159,7 @@ test('a bucket that is away is told of: nothing is written, and everything else 
   expect(fitgraph.logged.some((line) => line.includes('ECONNREFUSED'))).toBe(true);
 });
 
-test('what names no bucket is refused', async () => {
+test('rejects invalid bucket settings and parses valid ones', async () => {
   for (const environment of [
     { MEDIA_URL: 's3://' },
     { MEDIA_URL: 'https://bucket/prefix' },
@@ -173,8 +173,8 @@ test('what names no bucket is refused', async () => {
 
 test.each([
   ['ignores ranges', 'range'],
-  ['does not say how long a file is', 'length'],
-])('of a server that %s no more is sent than was said', async (_what, lacks) => {
+  ['omits Content-Length', 'length'],
+])('sends the whole file instead of a range when the S3 server %s', async (_what, lacks) => {
   const own = await startBucket();
   const endpoint = new URL(own.environment.MEDIA_ENDPOINT!);
   const proxy = http.createServer((request, response) => {

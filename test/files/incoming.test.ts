@@ -1,4 +1,4 @@
-/** Uploads go to disk while they arrive, and nothing of them stays behind but the images that were taken. */
+/** Uploads are written to disk as they arrive, and only accepted images remain. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { request, type ClientRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { until } from '../setup/waits';
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '2MB' } });
 const BOUNDARY = 'boundary';
 
-/** About a megabyte, for nothing in it repeats. */
+/** An incompressible image of about 1 MB. */
 const noise = () =>
   sharp(randomFor('pixels').bytes(600 * 600 * 3), { raw: { width: 600, height: 600, channels: 3 } })
     .png()
@@ -31,7 +31,7 @@ beforeAll(async () => {
 
 const incoming = () => {
   const folder = join(dirname(fitgraph.mediaFolder), 'incoming');
-  // One that goes while they are looked at is none of them.
+  // A file that disappears during the listing is skipped.
   const sizes = (name: string) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? [];
   return existsSync(folder) ? readdirSync(folder).flatMap(sizes) : [];
 };
@@ -39,7 +39,7 @@ const incoming = () => {
 const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="a.png"\r\nContent-Type: image/png\r\n\r\n`;
 const tail = () => `\r\n--${BOUNDARY}\r\nContent-Disposition: form-data; name="exercise"\r\n\r\n${base}\r\n--${BOUNDARY}--\r\n`;
 
-function sending(): { sent: ClientRequest; answered: Promise<number> } {
+function startUpload(): { sent: ClientRequest; answered: Promise<number> } {
   const headers = { Authorization: `Token ${ann.token}`, 'Content-Type': `multipart/form-data; boundary=${BOUNDARY}` };
   const sent = request(`${fitgraph.url}/api/v2/exerciseimage/`, { method: 'POST', headers });
   const answered = new Promise<number>((resolve, reject) => {
@@ -51,11 +51,11 @@ function sending(): { sent: ClientRequest; answered: Promise<number> } {
 
 const modeOf = (place: string) => statSync(place).mode & 0o777;
 
-test(seeded('other users of the machine read nothing of an upload, neither while it arrives nor afterwards'), async () => {
+test(seeded('makes an upload inaccessible to other users of the machine, during and after the request'), async () => {
   const mask = process.umask(0);
   try {
     const content = await noise();
-    const { sent, answered } = sending();
+    const { sent, answered } = startUpload();
     sent.write(head);
     sent.write(content.subarray(0, content.length >> 1));
     await until('some has come', () => incoming().some((size) => size > 0));
@@ -71,7 +71,7 @@ test(seeded('other users of the machine read nothing of an upload, neither while
   }
 });
 
-test('an image part without a filename is a text, which a file of the same name replaces', async () => {
+test('treats an image part without a filename as text, which a file of that name replaces', async () => {
   const nameless = head.replace('; filename="a.png"', '');
   expect(nameless).not.toContain('filename');
   const content = await noise();
@@ -88,7 +88,7 @@ test('an image part without a filename is a text, which a file of the same name 
   expect(await send(nameless, head)).toEqual([201, expect.stringContaining('.png')]);
 });
 
-test('folders that an older version left open are closed at start', async () => {
+test('restricts the mode of folders from older versions at start', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'fitgraph-open-'));
   try {
     const folders = ['incoming', 'media'].map((name) => join(dataDir, name));
@@ -104,9 +104,9 @@ test('folders that an older version left open are closed at start', async () => 
   }
 });
 
-test(seeded('what has arrived of a file is on disk already, and gone once the request is answered'), async () => {
+test(seeded('writes an upload to disk while it arrives and deletes it after the response'), async () => {
   const content = await noise();
-  const { sent, answered } = sending();
+  const { sent, answered } = startUpload();
   sent.write(head);
   sent.write(content.subarray(0, content.length >> 1));
   await until('much has come', () => incoming().some((size) => size > content.length / 4));
@@ -116,8 +116,8 @@ test(seeded('what has arrived of a file is on disk already, and gone once the re
   await until('nothing is left', () => incoming().length === 0);
 });
 
-test(seeded('a client that goes away in the middle of a file leaves nothing'), async () => {
-  const { sent } = sending();
+test(seeded('deletes a partial upload when the client disconnects'), async () => {
+  const { sent } = startUpload();
   sent.write(head);
   sent.write((await noise()).subarray(0, 100_000));
   await until('some has come', () => incoming().length > 0);
@@ -127,11 +127,11 @@ test(seeded('a client that goes away in the middle of a file leaves nothing'), a
 
 test.each<[string, () => Buffer]>([
   ['HTML', () => html],
-  ['a bomb', () => bomb()],
-  ['nothing', () => Buffer.alloc(0)],
-  ['more than is allowed', () => Buffer.alloc(3_000_000, 1)],
-])('a refused file leaves nothing: %s', async (_, content) => {
-  const { sent, answered } = sending();
+  ['a decompression bomb', () => bomb()],
+  ['an empty file', () => Buffer.alloc(0)],
+  ['a file above MAX_UPLOAD', () => Buffer.alloc(3_000_000, 1)],
+])('rejects and deletes an upload: %s', async (_, content) => {
+  const { sent, answered } = startUpload();
   sent.write(head);
   sent.write(content());
   sent.end(tail());
@@ -139,14 +139,14 @@ test.each<[string, () => Buffer]>([
   await until('nothing is left', () => incoming().length === 0);
 });
 
-test('a body that ends within a file is answered, and leaves nothing', async () => {
-  const { sent, answered } = sending();
+test('returns 400 and deletes the upload when the body ends within a file', async () => {
+  const { sent, answered } = startUpload();
   sent.end(`${head}\x89PNG`);
   expect(await answered).toBe(400);
   await until('nothing is left', () => incoming().length === 0);
 });
 
-test('files whose server died are swept away by the next, those of other servers are not', async () => {
+test('deletes old abandoned uploads at start but keeps recent ones', async () => {
   const data = mkdtempSync(join(tmpdir(), 'fitgraph-incoming-'));
   await deleteAbandonedUploads(data);
   mkdirSync(join(data, 'incoming'));
@@ -159,17 +159,17 @@ test('files whose server died are swept away by the next, those of other servers
   rmSync(data, { recursive: true });
 });
 
-test(seeded('a file that is too large in a body that breaks off is refused once, and nothing is left unheard'), async () => {
-  const unheard: unknown[] = [];
-  const hear = (reason: unknown) => void unheard.push(reason);
-  process.on('unhandledRejection', hear);
+test(seeded('rejects an oversized file in a truncated body without an unhandled rejection'), async () => {
+  const rejections: unknown[] = [];
+  const record = (reason: unknown) => void rejections.push(reason);
+  process.on('unhandledRejection', record);
   try {
-    const { sent, answered } = sending();
+    const { sent, answered } = startUpload();
     sent.end(Buffer.concat([Buffer.from(head), randomFor('an incomplete file').bytes(3 * 1024 * 1024)]));
     expect(await answered).toBe(400);
     await sleep(100);
-    expect(unheard).toEqual([]);
+    expect(rejections).toEqual([]);
   } finally {
-    process.off('unhandledRejection', hear);
+    process.off('unhandledRejection', record);
   }
 });

@@ -14,12 +14,12 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/7';
 
-/** A busy server leaves thumbnails to be made later, and a busy machine is no reason for it here. */
+/** Under load the server postpones thumbnails; in these tests it waits for them. */
 const usual = { maxWaitMs: imageWorkerPool.maxWaitMs, timeout: imageWorkerPool.timeout };
 beforeAll(() => void Object.assign(imageWorkerPool, { maxWaitMs: WAIT_LIMIT_MS, timeout: 0 }));
 afterAll(() => void Object.assign(imageWorkerPool, usual));
 
-describe.each(PLACES)('in %s', (_where, start) => {
+describe.each(PLACES)('image storage in %s', (_where, start) => {
   let data: string;
   let place: Place;
   let media: Media;
@@ -38,21 +38,21 @@ describe.each(PLACES)('in %s', (_where, start) => {
     rmSync(data, { recursive: true });
   });
 
-  /** As the database holds them for those who are about to take a name. */
-  const held = new Set<string>();
+  /** Reserved paths; in the server the database reserves them. */
+  const reserved = new Set<string>();
   const names = () => namesIn(media.files);
   const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));
   async function store(filename?: string, content?: Buffer): Promise<string> {
     const mine = new Set<string>();
     const wasTaken = async (path: string) => {
-      if (!mine.has(path) && held.has(path)) return true;
-      held.add(path);
+      if (!mine.has(path) && reserved.has(path)) return true;
+      reserved.add(path);
       mine.add(path);
       return false;
     };
     const path = await media
       .store(FOLDER, await file(filename, content), 100, wasTaken)
-      .finally(() => mine.forEach((one) => held.delete(one)));
+      .finally(() => mine.forEach((one) => reserved.delete(one)));
     return path;
   }
   const read = async (path: string) => (await media.files.read(path))!;
@@ -61,51 +61,53 @@ describe.each(PLACES)('in %s', (_where, start) => {
     return [width, height, format];
   };
 
-  describe('storing', () => {
-    it('keeps the name, and gives a taken one a suffix', async () => {
+  describe('an upload', () => {
+    it('keeps its name, or gets a suffix when the name is taken', async () => {
       expect(await store()).toBe(`${FOLDER}/a.png`);
       const before = await read(`${FOLDER}/a.png`);
       expect(await store('a.png', await plain(9, 9).png().toBuffer())).toMatch(/\/a_[A-Za-z0-9]{7}\.png$/);
       expect(await read(`${FOLDER}/a.png`)).toEqual(before);
     });
 
-    it('gives every one of many at the same time a name of its own', async () => {
+    it('gets a unique name when several are stored at once', async () => {
       const paths = await Promise.all(Array.from({ length: 8 }, () => store()));
       expect(new Set(paths).size).toBe(8);
       expect(await names()).toHaveLength(8);
     });
 
-    it.each(['../../a.png', '..\\..\\a.png', '/a.png', '.a.png', 'exercise-images/8/a.png'])('%j stays in its folder', async (filename) =>
-      expect(await store(filename)).toBe(`${FOLDER}/a.png`),
+    it.each(['../../a.png', '..\\..\\a.png', '/a.png', '.a.png', 'exercise-images/8/a.png'])(
+      'named %j stays in its folder',
+      async (filename) => expect(await store(filename)).toBe(`${FOLDER}/a.png`),
     );
 
-    it('does not let a file pass for the thumbnail of another', async () => {
+    it('does not get the name of a thumbnail of another image', async () => {
       const path = await store();
       expect(await store(thumbnailPath('a.png', 'micro', false))).toMatch(/\/a\.png\.30x30_q85_[A-Za-z0-9]{7}\.jpg$/);
       expect(await media.thumbnail(path, 'micro', false)).toBe(true);
     });
 
     it.each([
-      ['SVG', svg],
-      ['a bomb', bomb()],
-      ['nothing', Buffer.alloc(0)],
-    ])('leaves nothing behind of %s', async (_, content) => {
+      ['an SVG', svg],
+      ['a decompression bomb', bomb()],
+      ['empty', Buffer.alloc(0)],
+    ])('is rejected and leaves no file behind when it is %s', async (_, content) => {
       await expect(store('a.png', content)).rejects.toThrow();
       expect(await names()).toEqual([]);
     });
 
-    it('cuts a long name to the length of the column', async () => {
+    it('has its path cut to the length of the column', async () => {
       const path = await store(`${'n'.repeat(96)}.png`);
       expect(path).toHaveLength(100);
     });
   });
 
-  describe('the folder', () => {
-    it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])('has no place for %j', (path) =>
-      expect(isMediaPath(path)).toBe(false),
+  describe('the media folder', () => {
+    it.each(['../x', 'a/../../x', '/etc/passwd', 'a//b', '.import-1/x', 'a/.x', '..\\x', 'a\0b', ''])(
+      'does not accept the path %j',
+      (path) => expect(isMediaPath(path)).toBe(false),
     );
 
-    it('removes an image with its thumbnails, and nothing else', async () => {
+    it('loses a removed image with its thumbnails and nothing else', async () => {
       const [one, two] = [await store(), await store('b.png')];
       await Promise.all([media.thumbnails(one), media.thumbnails(two)]);
       await media.remove([one, 'not/there.png', '../../etc/passwd']);
@@ -126,13 +128,13 @@ describe.each(PLACES)('in %s', (_where, start) => {
       [1000, 600, 'large_cropped', [800, 600]],
       [20, 10, 'small', [20, 10]],
       [20, 10, 'micro_cropped', [20, 10]],
-    ])('%i x %i as %s', async (width, height, alias, size) => {
+    ])('scale an image of %i x %i as %s to %j', async (width, height, alias, size) => {
       const path = await store('a.png', await plain(width, height).png().toBuffer());
       expect(await media.thumbnail(path, alias, false)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, alias, false))).toEqual([...size, 'jpeg']);
     });
 
-    it('show of a crop what draws attention', async () => {
+    it('crop to the most salient region', async () => {
       const face = await sharp({ create: { width: 80, height: 80, channels: 3, background: '#e22' } })
         .png()
         .toBuffer();
@@ -150,7 +152,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
       }
     });
 
-    it('are PNG where the image has transparency', async () => {
+    it('are PNG when the image has transparency', async () => {
       const path = await store('a.png', await transparent().png().toBuffer());
       expect(await media.thumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 30, 'png']);
@@ -161,14 +163,14 @@ describe.each(PLACES)('in %s', (_where, start) => {
       ['a.gif', 'gif'],
       ['a.png', 'gif'],
       ['a.GIF', 'png'],
-    ] as const)('are PNG where the name or the content is a GIF: %s of %s', async (name, format) => {
+    ] as const)('are PNG when the name or the content is GIF: %s with content %s', async (name, format) => {
       const path = await store(name, await plain(60, 40).toFormat(format).toBuffer());
       expect(await media.hasPngThumbnails(path)).toBe(true);
       expect(await media.thumbnails(path)).toBe(true);
       expect(await sizeOf(thumbnailPath(path, 'micro', true))).toEqual([30, 20, 'png']);
     });
 
-    it('are made once however many ask', async () => {
+    it('are created once for concurrent requests', async () => {
       const path = await store();
       const write = jest.spyOn(media.files, 'write');
       await Promise.all(Array.from({ length: 20 }, () => media.thumbnails(path)));
@@ -176,7 +178,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
       expect(write).toHaveBeenCalledTimes(10);
     });
 
-    it('do not stay of an image that goes meanwhile', async () => {
+    it('are removed when their image is removed meanwhile', async () => {
       const path = await store();
       const write = media.files.write.bind(media.files);
       jest.spyOn(media.files, 'write').mockImplementationOnce(async (...given) => {
@@ -187,7 +189,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
       expect(await names()).toEqual([]);
     });
 
-    it('do not exist of what is no image', async () => {
+    it('are refused for missing images, invalid paths and the wrong format', async () => {
       expect(await media.thumbnail('nothing.png', 'micro', false)).toBe(false);
       expect(await media.thumbnails('../nothing.png')).toBe(false);
       expect(await media.thumbnail(await store(), 'micro', true)).toBe(false);
@@ -195,7 +197,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
   });
 
   describe('staged files', () => {
-    it('take the place of all others once published', async () => {
+    it('replace all other files when they are published', async () => {
       const old = await store();
       await media.thumbnails(old);
       const source = join(data, 'source.png');
@@ -207,7 +209,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
       expect(await names()).toEqual(['exercise-images/9/new.png']);
     });
 
-    it('leave nothing behind once discarded, and tell what they would overwrite', async () => {
+    it('report what they would overwrite, and leave nothing behind when discarded', async () => {
       const path = await store();
       const source = join(data, 'source.png');
       writeFileSync(source, 'new');
@@ -220,7 +222,7 @@ describe.each(PLACES)('in %s', (_where, start) => {
   });
 });
 
-test('a folder reports a file that cannot be put in its place, and keeps no temporary file', async () => {
+test('image storage in a folder reports a failed write and keeps no temporary file', async () => {
   const [, startFolder] = PLACES[0]!;
   const place = await startFolder();
   try {

@@ -12,30 +12,35 @@ const parts = (operations: string, map: string): MultipartParts =>
     ['text', ['a']],
   ]);
 
-it('puts files in the places that the map names', () =>
+it('assigns files to the paths in the map', () =>
   expect(assembleOperations(parts(OPERATIONS, '{"0":["variables.input.image","variables.input.more.0"]}')).variables).toEqual({
     input: { image: file, more: [file, 'x'] },
   }));
 
 it.each([
-  ['no JSON', 'x', '{}', 'The part "operations" must be a JSON object.'],
+  ['operations that are not JSON', 'x', '{}', 'The part "operations" must be a JSON object.'],
   ['a batch', '[]', '{}', 'The part "operations" must be a JSON object.'],
-  ['no map', OPERATIONS, '', 'The part "map" must be a JSON object.'],
-  ['no list', OPERATIONS, '{"0":"variables.input.image"}', 'Every value of "map" must be a list of paths.'],
-  ['no such part', OPERATIONS, '{"1":["variables.input.image"]}', 'There is no file in part "1".'],
-  ['a text', OPERATIONS, '{"text":["variables.input.image"]}', 'There is no file in part "text".'],
+  ['an empty map', OPERATIONS, '', 'The part "map" must be a JSON object.'],
+  ['a path outside a list', OPERATIONS, '{"0":"variables.input.image"}', 'Every value of "map" must be a list of paths.'],
+  ['an unknown part', OPERATIONS, '{"1":["variables.input.image"]}', 'There is no file in part "1".'],
+  ['a text part', OPERATIONS, '{"text":["variables.input.image"]}', 'There is no file in part "text".'],
   [
-    'a place that is taken',
+    'a path whose value is not null',
     OPERATIONS,
     '{"0":["variables.input.more.1"]}',
     'There is no null at "variables.input.more.1" of "operations".',
   ],
-  ['the query', OPERATIONS, '{"0":["query"]}', 'There is no null at "query" of "operations".'],
-  ['a prototype', OPERATIONS, '{"0":["variables.__proto__.x"]}', 'There is no null at "variables.__proto__.x" of "operations".'],
+  ['a path to the query', OPERATIONS, '{"0":["query"]}', 'There is no null at "query" of "operations".'],
   [
-    'two files in a place',
+    'a path through __proto__',
+    OPERATIONS,
+    '{"0":["variables.__proto__.x"]}',
+    'There is no null at "variables.__proto__.x" of "operations".',
+  ],
+  [
+    'two files for one path',
     OPERATIONS,
     '{"0":["variables.input.image","variables.input.image"]}',
     'There is no null at "variables.input.image" of "operations".',
   ],
-])('refuses %s', (_, operations, map, message) => expect(() => assembleOperations(parts(operations, map))).toThrow(message));
+])('rejects %s', (_, operations, map, message) => expect(() => assembleOperations(parts(operations, map))).toThrow(message));

@@ -15,7 +15,7 @@ const stored = (filename: string) => {
   return root + ending;
 };
 
-describe('the name of an upload', () => {
+describe('the file name of an upload', () => {
   it.each([
     ['up.png', 'up.png'],
     ['Up.PNG', 'Up.PNG'],
@@ -31,11 +31,13 @@ describe('the name of an upload', () => {
     ['a\0b\r\n.png', 'ab.png'],
     ['漢字.webp', '漢字.webp'],
     ['two.parts.jpg', 'two.parts.jpg'],
-  ])('%j is kept as %j', (filename, name) => expect(stored(filename)).toBe(name));
+  ])('%j is stored as %j', (filename, name) => expect(stored(filename)).toBe(name));
 
-  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is none', (filename) => expect(clientFileName(filename)).toBe(''));
+  it.each(['..', '.', '../..', 'folder/', 'a\\..', ''])('%j is empty after sanitizing', (filename) =>
+    expect(clientFileName(filename)).toBe(''),
+  );
 
-  it('counts at most 255 characters, the extension among them', () => {
+  it('is cut to 255 characters and keeps its extension', () => {
     const name = clientFileName(`${'n'.repeat(400)}.png`);
     expect(name).toHaveLength(255);
     expect(name.endsWith('n.png')).toBe(true);
@@ -50,16 +52,16 @@ describe('the name of an upload', () => {
   ])('%j has the extension %j', (name, extension) => expect(extensionOf(name)).toBe(extension));
 });
 
-describe('a path', () => {
+describe('a media path', () => {
   const folder = 'exercise-images/2147483647';
 
-  it('is cut to the length of its column, the suffix and the extension kept', () => {
+  it('is cut to the length of its column but keeps suffix and extension', () => {
     const path = fitPath(folder, { root: 'n'.repeat(96), ending: '.png' }, '_abcdefg', 100);
     expect(path).toHaveLength(100);
     expect(path.endsWith('n_abcdefg.png')).toBe(true);
   });
 
-  it('leaves room in a file name of 255 bytes for the names of thumbnails', () => {
+  it('leaves room for the names of thumbnails within 255 bytes', () => {
     const path = fitPath(folder, { root: '𠀀'.repeat(90), ending: '.png' }, '', 100);
     const [longest] = imageAndThumbnailPaths(path.slice(folder.length + 1))
       .map((name) => Buffer.byteLength(name))
@@ -67,23 +69,23 @@ describe('a path', () => {
     expect(longest).toBeLessThanOrEqual(255);
   });
 
-  it('is escaped in a URL', () => expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
+  it('is percent-encoded in a URL', () => expect(mediaUrl('a b/ü?.png')).toBe('/media/a%20b/%C3%BC%3F.png'));
 });
 
-describe('the name of a thumbnail', () => {
+describe('the path of a thumbnail', () => {
   it.each([
     ['micro', false, 'a/b.png.30x30_q85.jpg'],
     ['micro_cropped', false, 'a/b.png.30x30_q85_crop-smart.jpg'],
     ['small', true, 'a/b.png.200x200_q85.png'],
     ['large', false, 'a/b.png.800x800_q90.jpg'],
     ['large_cropped', true, 'a/b.png.800x800_q90_crop-smart.png'],
-  ])('%s, png %s: %s', (alias, png, name) => {
+  ])('with alias %s and png %s is %s, and is parsed back', (alias, png, name) => {
     expect(thumbnailPath('a/b.png', alias, png)).toBe(name);
     expect(parseThumbnailPath(name)).toEqual({ image: 'a/b.png', alias, png });
     expect(looksLikeThumbnail(name)).toBe(true);
   });
 
-  it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])('is not %s', (name) =>
+  it.each(['a/b.png', 'a/b.png.31x31_q85.jpg', 'a/b.png.30x30_q90.jpg', 'a/b.png.30x30_q85.gif'])('does not match %s', (name) =>
     expect(parseThumbnailPath(name)).toBeUndefined(),
   );
 });

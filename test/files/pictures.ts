@@ -1,4 +1,4 @@
-/** Images for the tests, good and hand-made bad ones. */
+/** Images for the tests, valid and deliberately invalid ones. */
 import { crc32, deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 
@@ -9,7 +9,7 @@ export const transparent = () => sharp({ create: { width: 40, height: 40, channe
 export const animation = () =>
   sharp(Buffer.alloc(60 * 80 * 3).fill(255, 0, 60 * 40 * 3), { raw: { width: 60, height: 80, channels: 3, pageHeight: 40 } });
 
-/** A JPEG of a phone that lay on its side in Berlin. */
+/** A JPEG with a camera model, a location and an orientation other than upright. */
 export const located = () =>
   plain()
     .jpeg()
@@ -17,14 +17,14 @@ export const located = () =>
     .withMetadata({ orientation: 6 })
     .toBuffer();
 
-/** A photo that is not kept as it is, because it tells where it was made. */
+/** A noisy photo with EXIF data, which must be re-encoded. */
 export const photo = (side: number) =>
   sharp({ create: { width: side, height: side, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 30 }, background: '#888' } })
     .jpeg({ quality: 60 })
     .withExif({ IFD0: { Model: 'Spy' } })
     .toBuffer();
 
-/** The largest difference of two images of one size in any channel of any pixel. */
+/** The largest difference between two images of equal size in any channel of any pixel. */
 export async function difference(one: Buffer, other: Buffer): Promise<number> {
   const [left, right] = await Promise.all([one, other].map((image) => sharp(image).raw().toBuffer()));
   expect(left!.length).toBe(right!.length);
@@ -40,7 +40,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** 400 megapixels of one bit in some fifty kilobytes. */
+/** A decompression bomb: 400 megapixels of one bit in about 50 KB. */
 export function bomb(side = 20_000): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);

@@ -1,4 +1,4 @@
-/** What the images of one user may take together. */
+/** UPLOAD_QUOTA: the total size of the images of one user. */
 import sharp from 'sharp';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -11,7 +11,7 @@ const REFUSED = /^Your images may take 1\.0 MB together: [01]\.\d MB are left, a
 
 let content: Buffer;
 beforeAll(async () => {
-  // About 240 KB, for nothing in it repeats: four of them fit.
+  // Incompressible, about 240 KB: four fit into the quota.
   content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), { raw: { width: 283, height: 283, channels: 3 } })
     .png()
     .toBuffer();
@@ -46,7 +46,7 @@ const takenBy = async (name: string) =>
     )[0]!.bytes,
   );
 
-test(seeded('uploads at the same time do not pass it together'), async () => {
+test(seeded('rejects concurrent uploads that together exceed the quota'), async () => {
   const ann = await fitgraph.user('ann');
   const answers = await Promise.all(Array.from({ length: 16 }, () => upload(ann)));
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array<number>(4).fill(201), ...Array<number>(12).fill(400)]);
@@ -61,7 +61,7 @@ test(seeded('uploads at the same time do not pass it together'), async () => {
   expect((await upload(bob)).status).toBe(201);
 });
 
-test(seeded('what is deleted leaves room'), async () => {
+test(seeded('frees quota when an image is deleted'), async () => {
   const carla = await fitgraph.user('carla');
   const ids = [];
   for (let index = 0; index < 4; index += 1) ids.push((await uploadByGraphql(carla)).body.data.made.exerciseImage.id);
@@ -73,7 +73,7 @@ test(seeded('what is deleted leaves room'), async () => {
   expect((await upload(carla)).status).toBe(400);
 });
 
-test(seeded('who runs the service is not bounded'), async () => {
+test(seeded('does not limit superusers'), async () => {
   const admin = await fitgraph.user('admin', { isSuperuser: true });
   for (let index = 0; index < 6; index += 1) expect((await upload(admin)).status).toBe(201);
 });

@@ -1,4 +1,4 @@
-/** Where a row goes its files go too, whoever took it away. */
+/** Files are deleted with their rows, whatever deletes the rows. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,8 +22,8 @@ beforeEach(async () => {
 const folder = () => join(fitgraph.mediaFolder, `exercise-images/${base}`);
 const files = () => (existsSync(folder()) ? readdirSync(folder()).sort() : []);
 
-/** Its id; with its thumbnails it is eleven files. */
-async function uploaded(): Promise<number> {
+/** Uploads an image and creates its thumbnails, eleven files in total; returns the id of the image. */
+async function uploadImage(): Promise<number> {
   const form = new FormData();
   form.set('exercise', String(base));
   form.set('image', new Blob([new Uint8Array(await plain().png().toBuffer())]), 'a.png');
@@ -38,25 +38,25 @@ async function uploaded(): Promise<number> {
 
 const unsettled = () => fitgraph.sql('SELECT * FROM "removed_file" WHERE NOT "settled"');
 
-async function gone(): Promise<void> {
+async function waitUntilDeleted(): Promise<void> {
   await until('no file is left', () => files().length === 0);
   await until('none waits for it', async () => (await unsettled()).length === 0);
 }
 
-test('an image and its thumbnails go with its row', async () => {
-  const id = await uploaded();
+test('deletes an image and its thumbnails when its row is deleted', async () => {
+  const id = await uploadImage();
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  await gone();
+  await waitUntilDeleted();
 });
 
-test('and with the exercise that it is of', async () => {
-  await uploaded();
+test('deletes the images of an exercise when the exercise is deleted', async () => {
+  await uploadImage();
   await fitgraph.sql('DELETE FROM "exercise_base" WHERE "id" = $1', [base]);
-  await gone();
+  await waitUntilDeleted();
 });
 
-test('a deletion that is taken back takes nothing', async () => {
-  await uploaded();
+test('keeps the files when the deletion is rolled back', async () => {
+  await uploadImage();
   const client = await fitgraph.database.pool.connect();
   await client.query('BEGIN');
   await client.query('DELETE FROM "exercise_image" WHERE "exercise_base_id" = $1', [base]);
@@ -66,8 +66,8 @@ test('a deletion that is taken back takes nothing', async () => {
   expect(files()).toHaveLength(11);
 });
 
-test('a file that another row names stays until that one goes', async () => {
-  const id = await uploaded();
+test('keeps a file until the last row that refers to it is deleted', async () => {
+  const id = await uploadImage();
   const copy = `INSERT INTO "exercise_image" ("uuid", "exercise_base_id", "image", "is_main", "status", "license_id")
     SELECT gen_random_uuid(), "exercise_base_id", "image", false, "status", "license_id" FROM "exercise_image" WHERE "id" = $1 RETURNING "id"`;
   const other = (await fitgraph.sql(copy, [id]))[0]!.id;
@@ -75,20 +75,20 @@ test('a file that another row names stays until that one goes', async () => {
   await until('it is looked at', async () => (await unsettled()).length === 0);
   expect(files()).toHaveLength(11);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [other]);
-  await gone();
+  await waitUntilDeleted();
 });
 
-test('its name is not given to another file, which browsers would not ask for', async () => {
-  const id = await uploaded();
+test('does not reuse the name of a deleted file, which browsers have cached', async () => {
+  const id = await uploadImage();
   const [path] = (await fitgraph.sql('SELECT "image" FROM "exercise_image" WHERE "id" = $1', [id])).map(({ image }) => image as string);
   expect(path).toBe(`exercise-images/${base}/a.png`);
   await fitgraph.sql('DELETE FROM "exercise_image" WHERE "id" = $1', [id]);
-  await gone();
-  await uploaded();
+  await waitUntilDeleted();
+  await uploadImage();
   expect(files()[0]).toMatch(/^a_\w{7}\.png$/);
 });
 
-test('what nobody heard of is found by the next server', async () => {
+test('deletes at start the files of removals that no server has handled', async () => {
   const lost = join(dirname(fitgraph.mediaFolder), 'later');
   mkdirSync(join(lost, 'media/lost'), { recursive: true });
   writeFileSync(join(lost, 'media/lost/a.png'), 'x');
@@ -102,7 +102,7 @@ test('what nobody heard of is found by the next server', async () => {
   }
 });
 
-test('every column of images is watched', async () => {
+test('has a trigger on every image column', async () => {
   const watched = await fitgraph.sql(`SELECT t.tgrelid::regclass::text AS "table", a.attname AS "column"
     FROM pg_trigger t JOIN pg_attribute a ON a.attrelid = t.tgrelid AND a.attnum = ANY (t.tgattr) WHERE t.tgname LIKE '%file_removed'`);
   const columns = allEntities().flatMap((entity) =>

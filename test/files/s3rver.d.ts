@@ -1,4 +1,4 @@
-/** As far as the tests use it. */
+/** The part of the API that the tests use. */
 declare module '@20minutes/s3rver' {
   import type { AddressInfo } from 'node:net';
 

@@ -1,4 +1,4 @@
-/** `/media/` as browsers ask for it: types, parts, what they may keep, thumbnails made when first asked for. */
+/** `/media/`: media types, ranges, caching, and thumbnails that are created by their first request. */
 import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { IMAGE_FORMATS, type FormatName } from '../../src/files/formats';
@@ -8,7 +8,7 @@ import { PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/1';
 
-describe.each(PLACES)('from %s', (_where, start) => {
+describe.each(PLACES)('/media/ in %s', (_where, start) => {
   let place: Place;
   const fitgraph = fitgraphForThisFile(async () => {
     place = await start();
@@ -18,7 +18,7 @@ describe.each(PLACES)('from %s', (_where, start) => {
   const files = () => fitgraph.services.media.files;
   const put = (name: string, content: Buffer) => files().write(`${FOLDER}/${name}`, (at) => writeFile(at, content));
   const ask = (name: string, headers: Record<string, string> = {}, method = 'GET') =>
-    // Without one of its own fetch sends a Cache-Control that wants the whole answer always.
+    // Replaces the Cache-Control that fetch sends with conditional requests, which would prevent 304.
     fetch(`${fitgraph.url}/media/${FOLDER}/${name}`, { method, headers: { 'Cache-Control': 'max-age=0', ...headers } });
 
   let picture: Buffer;
@@ -27,16 +27,16 @@ describe.each(PLACES)('from %s', (_where, start) => {
     await put('a.png', picture);
   });
 
-  test.each(Object.keys(IMAGE_FORMATS) as FormatName[])('%s has its type', async (format) => {
+  test.each(Object.keys(IMAGE_FORMATS) as FormatName[])('sends the media type of a %s file', async (format) => {
     await put(`of.${format}`, await plain().toFormat(format).toBuffer());
     expect((await ask(`of.${format}`)).headers.get('content-type')).toBe(`image/${format}`);
   });
 
-  test('a picture is kept for ever, and told to be the same', async () => {
+  test('is immutable for caches and returns 304 for matching conditional requests', async () => {
     const answer = await ask('a.png');
     expect(Buffer.from(await answer.arrayBuffer())).toEqual(picture);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
-    // Said to everybody: what a cache keeps may be asked for by a page of any site.
+    // Sent to all clients, because a cached response may be requested by a page of any origin.
     expect(answer.headers.get('access-control-allow-origin')).toBe('*');
     const [etag, modified] = [answer.headers.get('etag')!, answer.headers.get('last-modified')!];
     expect((await ask('a.png', { 'If-None-Match': etag })).status).toBe(304);
@@ -44,7 +44,7 @@ describe.each(PLACES)('from %s', (_where, start) => {
     expect((await ask('a.png', { 'If-None-Match': '"other"' })).status).toBe(200);
   });
 
-  test('HEAD tells of the whole of it', async () => {
+  test('returns the length of the whole file for HEAD', async () => {
     const answer = await ask('a.png', {}, 'HEAD');
     expect([answer.status, answer.headers.get('content-length'), await answer.text()]).toEqual([200, String(picture.length), '']);
   });
@@ -53,7 +53,7 @@ describe.each(PLACES)('from %s', (_where, start) => {
     ['bytes=0-9', 0, 10],
     ['bytes=10-', 10, undefined],
     ['bytes=-5', -5, undefined],
-  ])('a part: %s', async (Range, start, end) => {
+  ])('returns 206 for the range %s', async (Range, start, end) => {
     const answer = await ask('a.png', { Range });
     expect(answer.status).toBe(206);
     const part = picture.subarray(start, end);
@@ -62,7 +62,7 @@ describe.each(PLACES)('from %s', (_where, start) => {
     expect(answer.headers.get('content-range')).toBe(`bytes ${first}-${first + part.length - 1}/${picture.length}`);
   });
 
-  test('a part behind the end is refused, and the refusal is neither a picture nor kept', async () => {
+  test('returns 416 as uncacheable JSON for a range beyond the end', async () => {
     const answer = await ask('a.png', { Range: 'bytes=99999999-' });
     expect(answer.status).toBe(416);
     expect(answer.headers.get('content-range')).toBe(`bytes */${picture.length}`);
@@ -71,14 +71,14 @@ describe.each(PLACES)('from %s', (_where, start) => {
     expect(await answer.json()).toEqual({ detail: expect.any(String) });
   });
 
-  test('nothing is written by way of it', async () => {
+  test('returns 405 for methods other than GET and HEAD', async () => {
     for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS']) {
       const answer = await ask('a.png', {}, method);
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
     }
   });
 
-  test('a thumbnail is made when it is first asked for, however many ask, and kept', async () => {
+  test('creates a thumbnail once for concurrent first requests and keeps it', async () => {
     const name = 'a.png.200x200_q85_crop-smart.jpg';
     expect(await files().list(FOLDER)).not.toContain(name);
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(name)));
@@ -93,13 +93,13 @@ describe.each(PLACES)('from %s', (_where, start) => {
     expect(await files().facts(`${FOLDER}/${name}`)).toEqual(made);
   });
 
-  test.each(['b.png', 'b.png.200x200_q85.jpg', 'a.png.201x201_q85.jpg', 'a.png.200x200_q85.png'])('%s is not there', async (name) => {
+  test.each(['b.png', 'b.png.200x200_q85.jpg', 'a.png.201x201_q85.jpg', 'a.png.200x200_q85.png'])('returns 404 for %s', async (name) => {
     const answer = await ask(name);
     expect([answer.status, await answer.json()]).toEqual([404, { detail: 'Not found.' }]);
     expect(answer.headers.get('cache-control')).toBeNull();
   });
 
-  test('a part belongs to what the client has, or it is given the whole', async () => {
+  test('returns a range only when If-Range matches, else the whole file', async () => {
     const [etag, modified] = ['etag', 'last-modified'].map((name) => [name, ask('a.png', {}, 'HEAD')] as const);
     const known = await Promise.all([etag!, modified!].map(async ([name, answer]) => (await answer).headers.get(name)!));
     const strong = known.filter((one) => !one.startsWith('W/'));

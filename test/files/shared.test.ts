@@ -1,4 +1,4 @@
-/** Uploaded files at two instances that share a folder or a bucket. */
+/** Uploaded files of two instances that share a folder or a bucket. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../src/platform/config';
@@ -9,7 +9,7 @@ import { plain } from './pictures';
 import { PLACES, type Place } from './stores';
 import { until } from '../setup/waits';
 
-describe.each(PLACES)('%s', (where, start) => {
+describe.each(PLACES)('two instances that share %s', (where, start) => {
   let place: Place;
   let one: Fitgraph;
   let two: Fitgraph;
@@ -29,7 +29,7 @@ describe.each(PLACES)('%s', (where, start) => {
     await place.end();
   });
 
-  /** Answers the id and the path of the image. */
+  /** Uploads an image; returns its id and its path. */
   async function upload(at: Fitgraph): Promise<{ id: string; image: string }> {
     const form = new FormData();
     form.set('exercise', '2');
@@ -44,7 +44,7 @@ describe.each(PLACES)('%s', (where, start) => {
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   };
 
-  test('what one takes the other shows, its thumbnails too', async () => {
+  test('serve the uploads and thumbnails of each other', async () => {
     const { image } = await upload(one);
     for (const at of [one, two]) expect(await get(at, image)).toEqual({ status: 200, bytes: picture });
     const thumbnail = thumbnailPath(image, 'micro', false);
@@ -54,13 +54,13 @@ describe.each(PLACES)('%s', (where, start) => {
     expect(await two.services.media.holds(thumbnail.replace('/media/', ''))).toBe(true);
   });
 
-  test('a name is taken once, however many take it at both at the same time', async () => {
+  test('choose different names for concurrent uploads of the same name', async () => {
     const images = await Promise.all([one, two, one, two, one, two].map(upload));
     expect(new Set(images.map(({ image }) => image)).size).toBe(6);
     for (const { image } of images) for (const at of [one, two]) expect((await get(at, image)).bytes).toEqual(picture);
   });
 
-  test('what is deleted at one is gone at both', async () => {
+  test('both return 404 after one of them has deleted an image', async () => {
     const { id, image } = await upload(one);
     expect((await get(two, image)).status).toBe(200);
     await ann.at(two.url).ask(`mutation { deleteExerciseImage(id: "${id}") { deletedIds } }`);
@@ -68,16 +68,16 @@ describe.each(PLACES)('%s', (where, start) => {
   });
 
   if (where === 'a folder')
-    test('the folder is left as open or closed as it was, and nothing is put beside it', () => {
+    test('keep the mode of the folder and create only the image folder in it', () => {
       expect(fs.statSync(place.folder).mode & 0o777).toBe(0o750);
       expect(fs.readdirSync(place.folder)).toEqual(['exercise-images']);
     });
 });
 
 test.each([
-  ['that is not there', path.join(__dirname, 'nowhere')],
+  ['that does not exist', path.join(__dirname, 'nowhere')],
   ['that is a file', __filename],
-])('a folder %s stops the start, and is not made', async (_what, MEDIA_DIR) => {
+])('rejects a MEDIA_DIR %s at start without creating it', async (_what, MEDIA_DIR) => {
   const starting = Fitgraph.start({ environment: { MEDIA_DIR } });
   await expect(starting).rejects.toThrow(ConfigError);
   await expect(starting).rejects.toThrow('MEDIA_DIR');

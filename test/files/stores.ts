@@ -1,4 +1,4 @@
-/** Where files can be kept: a folder, or a bucket of a real S3 server. */
+/** File stores for tests: a folder, or a bucket of a local S3 server. */
 import { randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,9 +9,9 @@ import type { FileStore } from '../../src/files/filestore';
 import { Media } from '../../src/files/media';
 
 export interface Place {
-  /** That names it. */
+  /** Environment variables that configure the store. */
   environment: Record<string, string>;
-  /** What its operator sees. */
+  /** The directory on disk. */
   folder: string;
   end(): Promise<void>;
 }
@@ -29,12 +29,12 @@ async function bucketPlace(): Promise<Place> {
     address: '127.0.0.1',
     silent: true,
     directory,
-    // It leaves out the slash behind the name of a bucket when it checks what has been signed.
+    // S3rver omits the slash after the bucket name when it verifies signatures.
     allowMismatchedSignatures: true,
     configureBuckets: [{ name: 'fit', configs: [] }],
   });
   const { port } = await server.run();
-  // Its own words for itself.
+  // The fixed credentials of S3rver.
   const credentials = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
   const environment = { MEDIA_URL: `s3://fit/${randomUUID()}`, MEDIA_ENDPOINT: `http://127.0.0.1:${port}`, ...credentials };
   let ended = false;
@@ -53,14 +53,14 @@ export const PLACES: [string, () => Promise<Place>][] = [
 ];
 export const startBucket = bucketPlace;
 
-/** Without a server around it. */
+/** The media of a store, without a server. */
 export function mediaOf({ environment }: Place): Media {
   const media = Media.of(readConfig({ DATA_DIR: tmpdir(), ...environment }));
   if (environment.MEDIA_DIR) mkdirSync(environment.MEDIA_DIR, { recursive: true });
   return media;
 }
 
-/** All that is there, hidden or not. */
+/** The paths of all files, including hidden ones. */
 export async function namesIn(files: FileStore): Promise<string[]> {
   const folders = await files.folders('');
   return (await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => `${folder}/${name}`)))).flat().sort();

@@ -24,45 +24,45 @@ function zerosAfter(text: string, content: Buffer): Buffer {
   return Buffer.from(content).fill(0, start);
 }
 
-/** All that Jest can replace, besides `setTimeout`. */
+/** Everything that Jest can fake, except `setTimeout`. */
 const REAL_TIMERS = [
   ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
   ...(['clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
 ];
 
-describe('what is said of a bad file', () => {
+describe('image validation', () => {
   it.each([
     ['a text', 'abc'],
     ['an object', { filename: 'a.png' }],
-    ['what looks like a file', { ...uploaded('a.png', svg) }],
+    ['an object like an uploaded file', { ...uploaded('a.png', svg) }],
     ['a number', 7],
-  ])('%s is no file', (_, value) =>
+  ])('rejects %s as not a file', (_, value) =>
     expect(image.check(value)).toEqual(['The submitted data was not a file. Check the encoding type on the form.']),
   );
 
   it.each([
-    ['nothing', 'a.png', () => Buffer.alloc(0), 'The submitted file is empty.'],
-    ['no name', '', () => svg, 'No file was submitted.'],
-    ['dots for a name', '../..', () => svg, 'No file was submitted.'],
+    ['an empty file', 'a.png', () => Buffer.alloc(0), 'The submitted file is empty.'],
+    ['a missing name', '', () => svg, 'No file was submitted.'],
+    ['a name of dots', '../..', () => svg, 'No file was submitted.'],
     ['a long name', `${'n'.repeat(150)}.png`, () => svg, 'Ensure this filename has at most 100 characters (it has 154).'],
     ['SVG named .png', 'a.png', () => svg, INVALID],
     ['HTML named .png', 'a.png', () => html, INVALID],
-    ['text named .txt', 'a.txt', () => html, INVALID],
-    ['SVG behind the first bytes of a PNG', 'a.png', () => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), svg]), INVALID],
-    ['a bomb', 'a.png', () => bomb(), 'Ensure this image has at most 24 megapixels (it has 400).'],
+    ['HTML named .txt', 'a.txt', () => html, INVALID],
+    ['SVG after a PNG signature', 'a.png', () => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), svg]), INVALID],
+    ['an image of 400 megapixels', 'a.png', () => bomb(), 'Ensure this image has at most 24 megapixels (it has 400).'],
     ['half a JPEG', 'a.jpg', async () => ((b) => b.subarray(0, b.length >> 1))(await plain(300, 300).jpeg().toBuffer()), INVALID],
-    ['a JPEG without its end', 'a.jpg', async () => (await plain().jpeg().toBuffer()).subarray(0, -2), INVALID],
+    ['a JPEG without its end marker', 'a.jpg', async () => (await plain().jpeg().toBuffer()).subarray(0, -2), INVALID],
     ['half a PNG', 'a.png', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().png().toBuffer()), INVALID],
-    ['an AVIF whose image data are zeros', 'a.avif', async () => zerosAfter('mdat', await plain().avif().toBuffer()), INVALID],
+    ['an AVIF with zeroed image data', 'a.avif', async () => zerosAfter('mdat', await plain().avif().toBuffer()), INVALID],
     ['half a GIF', 'a.gif', async () => ((b) => b.subarray(0, b.length >> 1))(await plain().gif().toBuffer()), INVALID],
-  ])('%s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
+  ])('rejects %s', async (_, filename, content, message) => expect(await problems(filename, await content())).toEqual([message]));
 
-  it('one that takes more than its CPU time, and not the next one', async () => {
+  it('rejects an image that exceeds its CPU time and accepts the next one', async () => {
     const usual = imageWorkerPool.timeout;
     const large = await photo(3_000);
     // The processes are started before the limit applies.
     for (const name of ['one.png', 'two.png']) expect(await problems(name, await plain().png().toBuffer())).toEqual([]);
-    // The process measures its CPU time itself. The elapsed time, after which this process would give it up as overloaded, is suspended.
+    // The worker process measures its own CPU time. Fake timers suspend the limit of elapsed time, at which this process reports overload.
     jest.useFakeTimers({ doNotFake: REAL_TIMERS });
     imageWorkerPool.timeout = 100;
     try {
@@ -74,7 +74,7 @@ describe('what is said of a bad file', () => {
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
   });
 
-  // Each a picture of one white pixel, or what such a file begins with.
+  // An image of one white pixel, or the first bytes of such a file.
   it.each([
     ['BMP', Buffer.from('Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAA////AA==', 'base64')],
     ['ICO', Buffer.from('AAABAAEAAQEAAAEAGAAwAAAAFgAAACgAAAABAAAAAgAAAAEAGAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAD///8AAAAAAA==', 'base64')],
@@ -82,23 +82,23 @@ describe('what is said of a bad file', () => {
     ['TGA', Buffer.from('AAACAAAAAAAAAAAAAQABABgA////', 'base64')],
     ['PDF', Buffer.from('%PDF-1.4\n%%EOF')],
     ['EPS', Buffer.from('%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 1 1\n%%EOF')],
-  ])('%s by any name', async (format, content) => {
+  ])('rejects %s with any file extension', async (format, content) => {
     expect(await problems('a.png', content)).toEqual([INVALID]);
     expect(await problems(`a.${format.toLowerCase()}`, content)).not.toEqual([]);
   });
 
-  it('an image by an unknown name', async () => {
+  it('rejects an image with an unknown file extension', async () => {
     const [message] = await problems('a.TXT', await plain().png().toBuffer());
     expect(message).toMatch(/^File extension “txt” is not allowed\. Allowed extensions are: jpg, /);
   });
 });
 
-describe('what is kept of a good file', () => {
-  it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('%s is taken', async (format) =>
+describe('a valid image', () => {
+  it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('is accepted as %s', async (format) =>
     expect(await problems(`a.${format}`, await plain().toFormat(format).toBuffer())).toEqual([]),
   );
 
-  it('place and camera go, the picture is turned upright', async () => {
+  it('loses its EXIF data and is turned upright', async () => {
     const content = await located();
     expect((await sharp(content).metadata()).exif).toBeDefined();
     const { exif, xmp, iptc, orientation, width, height } = await sharp(await kept('a.jpg', content)).metadata();
@@ -112,7 +112,7 @@ describe('what is kept of a good file', () => {
     ['webp', ['exif', 'xmp']],
     ['avif', ['exif', 'xmp']],
     ['tiff', ['xmp']],
-  ] as const)('place, camera and XMP of %s go', async (format, fields) => {
+  ] as const)('loses location, camera model and XMP as %s', async (format, fields) => {
     const sent = await plain()
       .toFormat(format)
       .withExif({ IFD0: { Model: 'secret' }, IFD3: { GPSLatitudeRef: 'N', GPSLatitude: '52/1 31/1 0/1' } })
@@ -125,7 +125,7 @@ describe('what is kept of a good file', () => {
     expect(stored.includes('secret')).toBe(false);
   });
 
-  it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('what follows a %s goes', async (format) => {
+  it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('loses trailing data as %s', async (format) => {
     // A box of AVIF that readers skip, and trailing bytes of the other formats.
     const sent = Buffer.concat([await plain().toFormat(format).toBuffer(), Buffer.from('\0\0\0\x0efreesecret', 'latin1')]);
     expect((await kept(`a.${format}`, sent)).includes('secret')).toBe(false);
@@ -140,8 +140,8 @@ describe('what is kept of a good file', () => {
         ),
       'a.png',
     ],
-    ['what follows a PNG', async () => Buffer.concat([await plain().png().toBuffer(), Buffer.from('secret')]), 'a.png'],
-    ['what follows a JPEG', async () => Buffer.concat([await plain().jpeg().toBuffer(), Buffer.from('secret')]), 'a.jpg'],
+    ['data after the end of a PNG', async () => Buffer.concat([await plain().png().toBuffer(), Buffer.from('secret')]), 'a.png'],
+    ['data after the end of a JPEG', async () => Buffer.concat([await plain().jpeg().toBuffer(), Buffer.from('secret')]), 'a.jpg'],
     [
       'a comment in a GIF',
       async () =>
@@ -156,13 +156,13 @@ describe('what is kept of a good file', () => {
         ),
       'a.jpg',
     ],
-  ])('%s goes', async (_, content, filename) => {
+  ])('loses %s', async (_, content, filename) => {
     const sent = await content();
     expect(sent.includes('secret')).toBe(true);
     expect((await kept(filename, sent)).includes('secret')).toBe(false);
   });
 
-  it('the content fits the name', async () => {
+  it('is encoded in the format of its file name', async () => {
     expect((await sharp(await kept('a.jpg', await transparent().png().toBuffer())).metadata()).format).toBe('jpeg');
   });
 
@@ -171,7 +171,7 @@ describe('what is kept of a good file', () => {
     ['transparent PNG', 'a.png', () => transparent().png({ compressionLevel: 0 }).toBuffer()],
     ['JPEG', 'a.jpg', () => plain().jpeg({ quality: 31 }).toBuffer()],
     ['progressive JPEG', 'a.jpg', () => plain(300, 200).jpeg({ progressive: true }).toBuffer()],
-  ])('a %s without metadata is encoded anew too', async (_, filename, content) => {
+  ])('is re-encoded even without metadata: %s', async (_, filename, content) => {
     const sent = await content();
     const stored = await kept(filename, sent);
     expect(stored.equals(sent)).toBe(false);
@@ -184,16 +184,16 @@ describe('what is kept of a good file', () => {
     ['transparency', 'a.avif', () => transparent().avif().toBuffer(), { format: 'webp', hasAlpha: true }],
     ['all frames', 'a.gif', () => animation().gif().toBuffer(), { format: 'gif', pages: 2 }],
     ['all frames', 'a.webp', () => animation().webp().toBuffer(), { format: 'webp', pages: 2 }],
-  ])('%s of %s stays', async (_, filename, content, expected) =>
+  ])('keeps %s as %s', async (_, filename, content, expected) =>
     expect(await sharp(await kept(filename, await content()), { animated: true }).metadata()).toMatchObject(expected),
   );
 
-  it('a WebP of so many megapixels that libwebp needs effort 2', async () => {
+  it('is stored as WebP when it is so large that libwebp needs effort 2', async () => {
     const stored = await kept('a.webp', await photo(4_300));
     expect(await sharp(stored).metadata()).toMatchObject({ format: 'webp', width: 4_300, height: 4_300 });
   });
 
-  it.each(['avif', 'png'] as const)('what is called .avif is stored as WebP: %s', async (format) => {
+  it.each(['avif', 'png'] as const)('named .avif is stored as WebP when its content is %s', async (format) => {
     const sent = await plain().toFormat(format).toBuffer();
     const stored = await kept('a.avif', sent);
     expect((await sharp(stored).metadata()).format).toBe('webp');

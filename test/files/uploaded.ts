@@ -1,4 +1,4 @@
-/** Files as requests bring them. */
+/** Uploaded files as the multipart parser creates them. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
