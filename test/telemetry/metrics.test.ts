@@ -1,4 +1,4 @@
-/** What the server tells of itself: to whom, of what, and that no client can make it tell as much as it likes. */
+/** Metrics: access, content, and bounds on labels that clients choose. */
 import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -13,7 +13,7 @@ const reader = () => fitgraph.anyone.sending({ Authorization: `Bearer ${TOKEN}` 
 let ann: Person;
 beforeAll(async () => (ann = await fitgraph.user('ann')));
 
-/** Values by name and labels, as they stand in the text: `name{a="b"}`. */
+/** Values by name and labels as printed: `name{a="b"}`. */
 const valuesOf = (text: string): Map<string, number> =>
   new Map(
     text
@@ -25,13 +25,13 @@ const read = async () => valuesOf((await reader().send('GET', '/metrics')).text)
 const sum = (values: Map<string, number>, start: string) =>
   [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
 
-/** Answers are counted once their connections have taken them. */
+/** Waits for the value of a metric: a response is counted once its connection has accepted it. */
 async function counted(what: string, wanted: number): Promise<void> {
   await until(`${what} is ${wanted}`, async () => (await read()).get(what) === wanted);
 }
 
-describe('who may ask', () => {
-  test('nobody, unless somebody is meant to', async () => {
+describe('/metrics', () => {
+  test('returns 404 when METRICS_TOKEN is not set', async () => {
     const closed = await Fitgraph.start({ beside: fitgraph });
     expect((await closed.anyone.send('GET', '/metrics')).status).toBe(404);
     await closed.stop();
@@ -39,10 +39,10 @@ describe('who may ask', () => {
 
   test.each([
     ['without a token', {}],
-    ['with another one', { Authorization: 'Bearer another token' }],
-    ['with one of a user', 'ann'],
-    ['with a very long one', { Authorization: `Bearer ${TOKEN.repeat(400)}` }],
-  ])('not %s', async (_what, headers) => {
+    ['with a wrong token', { Authorization: 'Bearer another token' }],
+    ['with the token of a user', 'ann'],
+    ['with a very long token', { Authorization: `Bearer ${TOKEN.repeat(400)}` }],
+  ])('returns 401 %s', async (_what, headers) => {
     const person = typeof headers === 'string' ? ann : fitgraph.anyone.sending(headers);
     const answer = await person.send('GET', '/metrics');
     expect(answer.status).toBe(401);
@@ -50,7 +50,7 @@ describe('who may ask', () => {
     expect(answer.text).not.toContain('fitgraph_');
   });
 
-  test('whoever has the token', async () => {
+  test('returns the metrics with METRICS_TOKEN', async () => {
     const answer = await reader().send('GET', '/metrics');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
@@ -58,7 +58,7 @@ describe('who may ask', () => {
   });
 });
 
-test('requests are counted by the pattern of their address, whatever they ask for', async () => {
+test('counts requests by route pattern, without ids and query strings', async () => {
   for (const id of [1, 2, 3]) await ann.get(`/exercise/${id}/`);
   await ann.get('/workout/?comment=xyzzyx');
   await ann.send('GET', '/nothing/here');
@@ -71,7 +71,7 @@ test('requests are counted by the pattern of their address, whatever they ask fo
   expect([...values.keys()].filter((name) => /xyzzyx|nothing/.test(name))).toEqual([]);
 });
 
-test('operations by their names, of which strangers have fewer', async () => {
+test('counts operations by name, and excess names of anonymous clients as "other"', async () => {
   await ann.query('query Mine { workouts { totalCount } }');
   await ann.query('{ workouts { totalCount } }');
   for (let number = 0; number < 60; number += 1) await fitgraph.anyone.query(`query Stranger${number} { __typename }`);
@@ -84,7 +84,7 @@ test('operations by their names, of which strangers have fewer', async () => {
   expect([...values.keys()].filter((name) => name.startsWith(of('Stranger').slice(0, -2)))).toHaveLength(50);
 });
 
-test('statements, costs, errors and refusals', async () => {
+test('counts statements, costs, errors and rejections', async () => {
   const before = await read();
   await ann.get('/weightentry/');
   await ann.query('{ exercise(id: "999999") { id } }');
@@ -102,7 +102,7 @@ test('statements, costs, errors and refusals', async () => {
   expect(after.get('fitgraph_database_connections_idle{pool="users"}')).toBeGreaterThan(0);
 });
 
-test('subscriptions', async () => {
+test('counts open subscriptions and their connections', async () => {
   const stop = new AbortController();
   const subscription = 'subscription { changed { cursor } }';
   const stream = await fetch(`${fitgraph.url}/graphql/stream?query=${encodeURIComponent(subscription)}`, {
@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
 
 const families = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!).sort();
 
-test('workers are added up, one that ends is not forgotten, and docs/monitoring.md describes each metric', async () => {
+test('sums all workers, including a crashed one, and exports exactly the metrics in docs/monitoring.md', async () => {
   build();
   const installation = await Installation.started();
   try {
@@ -146,12 +146,12 @@ test('workers are added up, one that ends is not forgotten, and docs/monitoring.
     await workers(2);
     const text = await scrape();
     expect(valuesOf(text).get(requests)).toBe(20);
-    // Whoever is asked for metrics does nothing else: each worker has begun to serve once, and the first one has told where.
+    // Scraping starts no server: each worker has logged `ready` once, and only the first start has printed the URLs.
     const ready = () => server.stdout.match(/"msg":"ready"/g)?.length;
     await until('the replacement has said that it is ready', () => (ready() ?? 0) >= 3);
     expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
-    // On the port of the service nobody is told.
+    // Without METRICS_TOKEN, the service port has no metrics; the metrics port has nothing else.
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
 
@@ -163,7 +163,7 @@ test('workers are added up, one that ends is not forgotten, and docs/monitoring.
   }
 });
 
-test('with several workers the token opens the port of the service', async () => {
+test('serves the metrics of all workers on the service port with METRICS_TOKEN', async () => {
   const installation = await Installation.started({ METRICS_TOKEN: TOKEN, WEB_CONCURRENCY: '2' });
   try {
     const server = await installation.start();

@@ -1,4 +1,4 @@
-/** Traces as somebody receives them who collects them for OpenTelemetry (OTLP over HTTP, JSON). */
+/** Traces as an OpenTelemetry collector receives them (OTLP over HTTP, JSON). */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { build, Installation } from '../server/running';
@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  // As a process of its own, as the exporter loads what it needs in a way that tests cannot.
+  // In a separate process, because the exporter loads its modules in a way that Jest does not support.
   build();
   installation = await Installation.started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
   const server = await installation.start();
@@ -51,7 +51,7 @@ beforeAll(async () => {
   }
   await demo.sending({ traceparent: `00-${NOT_SAMPLED}-00f067aa0ba902b7-00` }).get('/workout/');
   await demo.sending({ traceparent: 'nonsense' }).get('/day/');
-  // What is not sent yet is sent at the end.
+  // The server exports pending spans when it stops.
   server.process.kill('SIGTERM');
   await server.ended;
   await until('the last trace has come', () => received.some(({ name }) => name === 'GET /api/v2/day/'));
@@ -79,7 +79,7 @@ const of = (name: string) => {
   return { request, operations, statements };
 };
 
-test('a request belongs to the trace of whoever called, and tells what the log tells', () => {
+test('continues the trace of the caller and records route, status, user and request id', () => {
   const { request } = of('rest');
   expect(request).toMatchObject({ name: 'GET /api/v2/workout/', parentSpanId: '00f067aa0ba902b7' });
   expect(request.attributes).toMatchObject({
@@ -92,30 +92,30 @@ test('a request belongs to the trace of whoever called, and tells what the log t
   expect([...services]).toEqual(['fit']);
 });
 
-test('below it are its operations, and below those their statements', () => {
+test('nests operations below the request and statements below operations', () => {
   const { request, operations, statements } = of('graphql');
   expect(operations).toEqual([expect.objectContaining({ name: 'query Mine', parentSpanId: request.spanId })]);
   const [operation] = operations;
   const read = statements.filter(({ parentSpanId }) => parentSpanId === operation!.spanId);
   expect(read).toEqual([expect.objectContaining({ name: 'SELECT workout' })]);
   expect(read[0]!.attributes).toMatchObject({ 'db.system.name': 'postgresql', 'db.response.returned_rows': 1 });
-  // Who asks was looked up before.
+  // The viewer was looked up before the operation.
   expect(statements.filter(({ parentSpanId }) => parentSpanId === request.spanId)).toHaveLength(1);
 });
 
-test('writes too, without their values', () => {
+test('records mutations and their statements', () => {
   const { operations, statements } = of('write');
   expect(operations).toEqual([expect.objectContaining({ name: 'mutation createWorkout' })]);
   expect(statements.map(({ name }) => name)).toContain('INSERT workout');
 });
 
-test('no value of anybody is in a trace', () => {
+test('exports no user content and no token', () => {
   expect(received.length).toBeGreaterThan(8);
   expect(JSON.stringify(received)).not.toContain(SECRET);
   expect(JSON.stringify(received)).not.toContain(token);
 });
 
-test('whoever called may have decided that it is not looked at; what is no trace context begins a trace', () => {
+test('exports no unsampled trace, and starts a new trace when traceparent is invalid', () => {
   expect(received.filter(({ traceId }) => traceId === NOT_SAMPLED)).toEqual([]);
   const { traceId, parentSpanId } = received.find(({ name }) => name === 'GET /api/v2/day/')!;
   expect(traceId).toMatch(/^[0-9a-f]{32}$/);
