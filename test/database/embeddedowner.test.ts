@@ -1,4 +1,4 @@
-/** The role of the embedded database: what it may not do, and how it comes to own what an earlier release made as the superuser. */
+/** The role of the embedded database: its restrictions, and how it becomes the owner of what an earlier release created as the superuser. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -27,7 +27,7 @@ async function using<T>(connection: PoolConfig, work: (client: Client) => Promis
   return work(client).finally(() => client.end());
 }
 
-/** Whose the database, its schemas and what is in them are, but for members of extensions. */
+/** The owners of the database, its schemas and their objects, except members of extensions. */
 const OWNERS = `
   SELECT pg_get_userbyid(relowner) AS "owner", oid::regclass::text AS "name" FROM pg_class c
     WHERE relnamespace::regnamespace::text !~ '^pg_|^information_schema$' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND deptype = 'e')
@@ -42,7 +42,7 @@ const notOwned = async (client: Client) => (await client.query(`SELECT * FROM ($
 
 const NOT_PERMITTED = '42501';
 
-test('the embedded connection is that of no superuser, and reaches neither files nor programs nor other roles', async () => {
+test('connects without superuser rights and without access to files, programs and other roles', async () => {
   const { connection } = await start('data');
   await using(connection, async (client) => {
     const { rows } = await client.query(
@@ -89,7 +89,7 @@ test('the embedded connection is that of no superuser, and reaches neither files
   });
 });
 
-/** As a release before the role left it: all objects are the superuser's, and there are no other roles than that of its requests. */
+/** Creates the state of a release without the role: the superuser owns all objects, and the only other role is the viewer role. */
 async function makeFormer(connection: PoolConfig): Promise<void> {
   await using({ ...asSuperuser(connection), database: 'postgres' }, async (client) => {
     await client.query('DROP DATABASE "fitgraph"');
@@ -99,7 +99,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
   const former = open(asSuperuser(connection));
   await migrateUp(former);
   await writeRows(validateDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
-  // What an operator may have made beside.
+  // Objects that an operator may have added.
   await former.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
     CREATE INDEX "an ""odd"" index" ON "an ""odd"" table" ("n");
@@ -121,13 +121,13 @@ describe('a data folder of an earlier release', () => {
     await makeFormer(connection);
     await using(asSuperuser(connection), async (client) => {
       shape = await shapeOf(client);
-      // That the test finds what is not owned.
+      // Proves that the query finds objects of other owners.
       expect((await notOwned(client)).length).toBeGreaterThan(300);
     });
     await embedded!.release();
   });
 
-  test('is not waited for without end while that release uses it', async () => {
+  test('is rejected and left unchanged while that release uses it', async () => {
     const { connection } = await start('data');
     await makeFormer(connection);
     await using(asSuperuser(connection), async (client) => {
@@ -135,13 +135,13 @@ describe('a data folder of an earlier release', () => {
       await expect(openEmbedded({ dataDir: path.join(folder, 'data') })).rejects.toThrow(
         /^DATA_DIR: an earlier version of Fitgraph uses the database: stop it first$/,
       );
-      // Nothing has changed hands.
+      // No object has changed its owner.
       expect((await client.query(`SELECT FROM (${OWNERS}) o WHERE "owner" = 'fitgraph_owner'`)).rowCount).toBe(0);
     });
     await (await openEmbedded({ dataDir: path.join(folder, 'data') })).release();
   });
 
-  test('has everything handed over to the role when it is opened, which then does all its work', async () => {
+  test('is transferred completely to the role, which can then do all its work', async () => {
     const { connection } = await start('former');
     expect(connection.user).toBe('fitgraph_owner');
     await using(connection, async (client) => {
@@ -154,7 +154,7 @@ describe('a data folder of an earlier release', () => {
       expect(await migrateUp(database)).toEqual([]);
       expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', isBound: false });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
-      // All that an owner may do, in each table.
+      // Statements that only the owner may run, for each table.
       const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)
@@ -165,7 +165,7 @@ describe('a data folder of an earlier release', () => {
     }
   });
 
-  test('is opened again as it is, also after that release has restored into it', async () => {
+  test('is transferred again after the superuser has created tables in it', async () => {
     let { connection } = await start('former');
     await using(asSuperuser(connection), (client) => client.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)'));
     await embedded!.release();
@@ -173,7 +173,7 @@ describe('a data folder of an earlier release', () => {
     await using(connection, async (client) => expect(await notOwned(client)).toEqual([]));
   });
 
-  test('runs nothing of the owner as the superuser', async () => {
+  test('executes no function of the owner as the superuser', async () => {
     const { connection } = await start('former');
     await using(connection, async (client) => {
       await client.query(`CREATE SCHEMA "trap"; CREATE TABLE "trap"."sprung" ("by" text); GRANT ALL ON SCHEMA "trap" TO PUBLIC;

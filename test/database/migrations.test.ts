@@ -1,4 +1,4 @@
-/** Migrations: up, down and up again, also when several instances start at once. */
+/** Migrations: up, down and up again, and concurrent starts of several instances. */
 import type { Database } from '../../src/database/connection';
 import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
@@ -23,7 +23,7 @@ function connected(): Database {
   return database;
 }
 
-test('up, all the way down and up again make the same database', async () => {
+test('creates the same schema again after all migrations were reverted', async () => {
   const database = connected();
   expect(await migrated(database)).toBe(false);
   const names = await migrateUp(database);
@@ -42,7 +42,7 @@ test('up, all the way down and up again make the same database', async () => {
   expect(await shapeOf(database.pool)).toEqual(before);
 });
 
-test('who waits for another process that migrates says so, once', async () => {
+test('reports once that it waits for another process that migrates', async () => {
   const holder = await connected().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
   const said: string[] = [];
@@ -58,7 +58,7 @@ test('who waits for another process that migrates says so, once', async () => {
   expect((await migrating).length).toBeGreaterThan(3);
 });
 
-test('one step down is the last one only', async () => {
+test('reverts only the last migration in one step', async () => {
   const database = connected();
   const names = await migrateUp(database);
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
@@ -66,15 +66,15 @@ test('one step down is the last one only', async () => {
   expect(await migrateUp(database)).toEqual([names.at(-1)]);
 });
 
-test('instances that start at once migrate once', async () => {
+test('applies each migration once when several instances start together', async () => {
   const applied = await Promise.all([connected(), connected(), connected()].map((one) => migrateUp(one)));
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
   expect(await migrated(opened[0]!)).toBe(true);
 });
 
-test('a migration that fails leaves nothing behind', async () => {
+test('rolls back a migration that fails', async () => {
   const database = connected();
-  // The second migration wants to make this table itself.
+  // The second migration creates this table itself and fails.
   await database.pool.query('CREATE TABLE "user_profile" ("id" integer)');
   await expect(migrateUp(database)).rejects.toThrow(/user_profile/);
   const { rows } = await database.pool.query(`SELECT to_regclass('user_account') AS account, to_regclass('language') AS language`);
@@ -83,7 +83,7 @@ test('a migration that fails leaves nothing behind', async () => {
   expect((await migrateUp(database)).length).toBeGreaterThanOrEqual(2);
 });
 
-test('reports that the database accepts no writes', async () => {
+test('reports that the database is read-only', async () => {
   const { pool, options } = connected();
   await pool.query(`ALTER DATABASE "${options.connection.database}" SET default_transaction_read_only = on`);
   await expect(migrateUp(connected())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
@@ -98,7 +98,7 @@ async function migratedWithoutTrigrams(): Promise<Database['pool']> {
   return pool;
 }
 
-test('without trigrams a search finds what contains the term, the shorter text ranked higher', async () => {
+test('ranks shorter matches higher without the extension pg_trgm', async () => {
   const pool = await migratedWithoutTrigrams();
   const { rows } = await pool.query(
     `SELECT search_similar('squat', 'sqat') AS similar, search_rank('squat', 'squat') AS same, search_rank('front squat', 'squat') AS part, search_rank('', 'x') AS none`,
@@ -106,7 +106,7 @@ test('without trigrams a search finds what contains the term, the shorter text r
   expect(rows).toEqual([{ similar: false, same: 4_999_999, part: 2_454_545, none: 0 }]);
 });
 
-test('without trigrams slips are forgiven all the same', async () => {
+test('tolerates spelling errors in searches without the extension pg_trgm', async () => {
   const pool = await migratedWithoutTrigrams();
   await pool.query(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
     INSERT INTO "license" ("id", "short_name", "full_name") VALUES (2, 'CC', 'Common');
@@ -120,7 +120,7 @@ test('without trigrams slips are forgiven all the same', async () => {
   expect(rows).toEqual([{ found: true, words: ['brest', 'breast'], similar: true, ranked: true }]);
 });
 
-test('body weights that are there get the unit that their owner prefers, and keep their versions', async () => {
+test('gives existing body weights the unit of their owner and keeps their row versions', async () => {
   const { pool } = connected();
   await migrateUp(opened[0]!);
   const run = (sql: string) => pool.query(sql);

@@ -1,4 +1,4 @@
-/** A statement whose columns are known answers as pg's own query does, whatever was asked for on the connection before. */
+/** A prepared statement with known columns returns the same as pg's own query, whatever ran on the connection before. */
 import { Client, type ClientBase } from 'pg';
 import { NamedQuery } from '../../src/database/namedquery';
 import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
@@ -39,7 +39,7 @@ const INVALID: Readonly<Record<string, unknown>> = {
 };
 // Columns of one name, of none, and of names that objects have.
 const NAMES = ['a', 'b', 'a', 'constructor', '?column?', 'Größe'];
-/** What follows the columns, and how many rows it yields; the last one fails. */
+/** The text after the columns and the number of rows that it yields; the last one fails. */
 const SOURCES: readonly [string, number | undefined][] = [
   ['', 1],
   [' FROM generate_series(1, 3)', 3],
@@ -88,7 +88,7 @@ function named(client: ClientBase, prepared: PreparedStatements, text: string, v
   });
 }
 
-test(seeded('random statements, known and unknown, that succeed and fail'), async () => {
+test(seeded('returns the same rows and errors as pg for random statements'), async () => {
   const random = randomFor('executions');
   const prepared = new PreparedStatements();
   const statements = Array.from({ length: STATEMENTS }, (_, number) => statement(number));
@@ -121,7 +121,7 @@ test(seeded('random statements, known and unknown, that succeed and fail'), asyn
   }
 });
 
-test('a value that cannot be sent', async () => {
+test('throws when a value cannot be serialized', async () => {
   const circular: unknown[] = [];
   circular.push({ toPostgres: () => circular[0] });
   const known = { length: 0 };
@@ -129,7 +129,7 @@ test('a value that cannot be sent', async () => {
   expect(() => new NamedQuery('n', 'SELECT $1::text', [circular[0]], known, client, () => undefined)).toThrow();
 });
 
-test('a connection that breaks down under it', async () => {
+test('fails when its connection is terminated', async () => {
   const client = new Client(fitgraph.database.options.connection as never);
   client.on('error', () => undefined);
   await client.connect();

@@ -1,4 +1,4 @@
-/** Names that are not this program's own – of roles, schemas, tables, columns, indexes, sequences and functions – go into SQL quoted. */
+/** Identifiers from outside (roles, schemas, tables, columns, indexes, sequences, functions) are quoted in SQL. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,7 +22,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, createDatabase, open, SECRET_KEY } from '../setup/databases';
 
-/** Ends an identifier, a literal and a statement, where it is not quoted. */
+/** Would end an identifier, a literal and a statement if it were not quoted. */
 const odd = (what: string) => `${what}" ' $$ \\ %I; SELECT nothing --`;
 const quoted = (what: string) => quoteIdentifiers([odd(what)]);
 
@@ -70,7 +70,7 @@ const schema = async () =>
     )
   ).rows;
 
-test('of an owner, the role of whose requests is made of it', async () => {
+test('quotes the role of the owner and its viewer role', async () => {
   await migrateUp(database);
   expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), isBound: false });
   const own = open(database.options.connection);
@@ -85,11 +85,11 @@ test('of an owner, the role of whose requests is made of it', async () => {
   }
 });
 
-test('of tables that readiness locks', async () => {
+test('quotes the tables that the readiness check locks', async () => {
   expect(await new ReadinessProbe(database).decide()).toBeUndefined();
 });
 
-test('of tables, columns and sequences in a backup and a restore', async () => {
+test('quotes tables, columns and sequences in a backup and a restore', async () => {
   const file = path.join(folder, 'backup.tar.gz');
   const [before, shape] = [await rows(), await schema()];
   await takeBackup({ file, database, media, secretKey: SECRET_KEY });
@@ -99,18 +99,18 @@ test('of tables, columns and sequences in a backup and a restore', async () => {
   expect(await schema()).toEqual(shape);
   const { rows: next } = await database.pool.query(`INSERT INTO ${quoted('table')} DEFAULT VALUES RETURNING ${quoted('id')} AS "id"`);
   expect(next).toEqual([{ id: 4 }]);
-  // Without --replace the table with data is named.
+  // Without --replace the restore is rejected.
   await expect(restoreBackup({ file, found: await inspectBackup(file), database, media, replace: false })).rejects.toThrow(
     'has data already',
   );
-  // A schema made anew has no such table.
+  // A rebuilt schema lacks this table.
   await database.pool.query('DROP TABLE "workout_log" CASCADE');
   await expect(restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true })).rejects.toThrow(
     /it names the table "table\\" ' .*", which its schema lacks$/,
   );
 });
 
-test('of columns in COPY, and of keys and indexes that are set aside', async () => {
+test('quotes columns in COPY, and keys and indexes that an import drops', async () => {
   const client = await openDedicatedConnection(database);
   try {
     await client.query('BEGIN');
@@ -127,7 +127,7 @@ test('of columns in COPY, and of keys and indexes that are set aside', async () 
   }
 });
 
-test('of whatever is dropped where the schema is made anew', async () => {
+test('quotes the objects that a rebuild of the schema drops', async () => {
   await database.pool.query(`CREATE VIEW ${quoted('view')} AS SELECT * FROM ${quoted('table')};
     CREATE FUNCTION ${quoted('function')}(${quoted('argument')} integer) RETURNS integer LANGUAGE sql AS 'SELECT 1';
     CREATE COLLATION ${quoted('collation')} FROM "C"`);

@@ -1,4 +1,4 @@
-/** The helper of migrations makes a table like those that there are. */
+/** `ownedTable`, the helper of migrations, compared with an existing table. */
 import { Client } from 'pg';
 import { ownedTable } from '../../src/database/ownedtable';
 import { createDatabase } from '../setup/databases';
@@ -6,7 +6,7 @@ import { describeTables } from '../setup/tables';
 
 const AGAIN = 'meal_item_again';
 
-test('an owned table with a parent and references is made again as it is, and taken back', async () => {
+test('creates the same structure as an existing owned table, and drops it', async () => {
   const { connection, drop } = await createDatabase('tables');
   const client = new Client(connection);
   await client.connect();
@@ -37,7 +37,7 @@ test('an owned table with a parent and references is made again as it is, and ta
   }
 });
 
-test('what is unique is so of one user, when a statement ends', async () => {
+test('enforces unique columns per user at the end of a statement', async () => {
   const { connection, drop } = await createDatabase('tables');
   const client = new Client(connection);
   await client.connect();

@@ -1,4 +1,4 @@
-/** Behind a real pgbouncer: what it gives is as good as PostgreSQL's own, and what would not be is refused with what to set. */
+/** Connections through pgbouncer: suitable settings work like a direct connection, and others are rejected with advice. */
 import { spawnSync } from 'node:child_process';
 import { ConfigError } from '../../src/platform/config';
 import { migrateUp } from '../../src/database/migrate';
@@ -18,7 +18,7 @@ const TOLD = `SELECT current_setting('TimeZone') AS "zone", current_setting('sta
 test.each([
   ['session', `pool_mode = session\n${MANY}`, false],
   ['transaction', FEW, true],
-])('in %s mode time zone and timeouts are those that were set, whichever session a statement gets', async (_mode, settings, around) => {
+])('applies time zone and timeouts to every session in %s mode', async (_mode, settings, around) => {
   const url = await poolers.through(settings);
   const { database, close } = await poolers.open(url, around ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
   try {
@@ -50,18 +50,18 @@ test.each([
 });
 
 test.each([
-  ['transaction mode without a way around', FEW, {}, /DATABASE_LISTEN_URL.*pool_mode = session/],
+  ['transaction mode without DATABASE_LISTEN_URL', FEW, {}, /DATABASE_LISTEN_URL.*pool_mode = session/],
   ['statement mode', `pool_mode = statement\n${MANY}`, {}, /pool_mode = transaction or session/],
-  ['one that takes no settings at all', 'pool_mode = session', {}, /ignore_startup_parameters = options/],
-  ['one that keeps no prepared statements', `${FEW}\nmax_prepared_statements = 0`, 'around', /1\.21.*max_prepared_statements/],
-])('%s is refused, with what to set', async (_what, settings, environment, message) => {
+  ['a pooler that accepts no startup options', 'pool_mode = session', {}, /ignore_startup_parameters = options/],
+  ['a pooler without prepared statements', `${FEW}\nmax_prepared_statements = 0`, 'around', /1\.21.*max_prepared_statements/],
+])('rejects %s and names the required setting', async (_what, settings, environment, message) => {
   const url = await poolers.through(settings);
   const opening = poolers.open(url, environment === 'around' ? { DATABASE_LISTEN_URL: poolers.own.url } : {});
   await expect(opening).rejects.toThrow(ConfigError);
   await expect(opening).rejects.toThrow(message);
 });
 
-test('a way around that leads through the pooler too is refused, and so is one that leads elsewhere', async () => {
+test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another database', async () => {
   const url = await poolers.through(FEW);
   await expect(poolers.open(url, { DATABASE_LISTEN_URL: url })).rejects.toThrow(/DATABASE_LISTEN_URL leads through a pooler/);
   const other = await createDatabase('nothing');
@@ -72,7 +72,7 @@ test('a way around that leads through the pooler too is refused, and so is one t
   }
 });
 
-test('PostgreSQL itself is taken for what it is, with a way around it too', async () => {
+test('detects a direct connection to PostgreSQL, with and without DATABASE_LISTEN_URL', async () => {
   for (const environment of [undefined, { DATABASE_LISTEN_URL: poolers.own.url }]) {
     const { database, close } = await poolers.open(poolers.own.url, environment);
     expect(database.options.pooling).toBeUndefined();
@@ -80,6 +80,6 @@ test('PostgreSQL itself is taken for what it is, with a way around it too', asyn
   }
 });
 
-test('the pgbouncer is a real one', () => {
+test('runs against a genuine PgBouncer', () => {
   expect(spawnSync(process.env.PGBOUNCER!, ['--version'], { encoding: 'utf8' }).stdout).toMatch(/^PgBouncer \d/);
 });

@@ -1,4 +1,4 @@
-/** A real server behind a real pgbouncer in transaction mode, whose few sessions all requests share. */
+/** A server behind pgbouncer in transaction mode, where all requests share a few sessions. */
 import { createClient } from 'graphql-sse';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
@@ -9,7 +9,7 @@ import type { Person } from '../setup/person';
 import { Poolers } from './throughpooler';
 import { delaysOf, until } from '../setup/waits';
 
-/** Fewer statements than the server has, so that sessions have to forget some. */
+/** pgbouncer keeps fewer prepared statements than the server uses, so that it must evict some. */
 const SETTINGS =
   'pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\nmax_prepared_statements = 5\nverbose = 0';
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await poolers.close();
 });
 
-test('reads and writes of two instances at the same time, each answered as alone', async () => {
+test('answers concurrent reads and writes of two instances correctly', async () => {
   const paths = [
     '/exercise/',
     '/exerciseinfo/',
@@ -78,7 +78,7 @@ test('reads and writes of two instances at the same time, each answered as alone
   expect(bad.status).toBe(400);
 });
 
-test('a subscriber hears what another instance writes', async () => {
+test('delivers the changes of another instance to a subscriber', async () => {
   const client = createClient({ url: `${servers[1]!.url}/graphql/stream`, headers: { Authorization: `Token ${token}` } });
   const heard: string[] = [];
   let begun = false;
@@ -96,7 +96,7 @@ test('a subscriber hears what another instance writes', async () => {
   await following.catch(() => undefined);
 });
 
-test('what takes too long is ended, by whoever it is asked, and what waits for a lock too', async () => {
+test('ends slow statements of all clients and lock waits at their timeouts', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), {
     DATABASE_LISTEN_URL: poolers.own.url,
     STATEMENT_TIMEOUT: '1s',
@@ -108,7 +108,7 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
     for (const lane of ['users', 'anonymous'] as const) {
       const session = database.session();
       session.setClient(lane, 1);
-      // Longer than the limit of a test.
+      // Longer than the time limit of a test.
       expect(await session.query('SELECT pg_sleep(3600)').catch(codeless)).toEqual({ timeout: true, locked: false });
     }
     const session = database.session();
@@ -125,7 +125,7 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
       .transaction((transaction) => database.sequelize.query('SELECT pg_sleep(3600)', { transaction }))
       .catch(codeless);
     expect(writing).toEqual({ timeout: true, locked: false });
-    // Nothing is left behind for others.
+    // The timeouts do not leak to other sessions.
     const left = await Promise.all(
       Array.from({ length: 10 }, () => database.pool.query(`SELECT current_setting('statement_timeout') AS "timeout"`)),
     );
@@ -135,7 +135,7 @@ test('what takes too long is ended, by whoever it is asked, and what waits for a
   }
 });
 
-test('statements that fail, known ones and new ones, harm none after them', async () => {
+test('answers correctly after failures of prepared and new statements', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
   const session = database.session();
   session.setClient('users', 1);
@@ -156,7 +156,7 @@ test('statements that fail, known ones and new ones, harm none after them', asyn
   }
 });
 
-test('what nobody waits for any more is stopped', async () => {
+test('cancels the running statement of a client that has disconnected', async () => {
   const { database, close } = await poolers.open(await poolers.through(SETTINGS), { DATABASE_LISTEN_URL: poolers.own.url });
   try {
     const running = async () =>
@@ -181,7 +181,7 @@ test('what nobody waits for any more is stopped', async () => {
   }
 });
 
-test('a pooler that is silent is told of like a database that is, and comes back like one', async () => {
+test('returns 503 with Retry-After while the pooler is frozen, and recovers afterwards', async () => {
   const delays = delaysOf();
   const began = performance.now();
   poolers.signal(0, 'SIGSTOP');
@@ -189,7 +189,7 @@ test('a pooler that is silent is told of like a database that is, and comes back
     const answers = await Promise.all([ann.post('/workout/', { comment: 'silence' }), ann.get('/workout/?limit=1')]);
     for (const { status, headers } of answers)
       expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
-    // Three times as long without checks of the connection.
+    // Without checks of the connection it would take three times as long.
     expect(performance.now() - began - delays()).toBeLessThan(9_000);
   } finally {
     poolers.signal(0, 'SIGCONT');

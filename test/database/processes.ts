@@ -1,8 +1,8 @@
 /**
- * For the tests of the embedded database: child processes that open it, and the eyes to see what is left of them.
+ * For the tests of the embedded database: child processes that open it, and functions that inspect processes.
  *
- * The children are plain Node, run with the launcher translated into a temporary directory, so that they can be killed
- * and given another user without the test runner in between.
+ * The children are plain Node processes. They run the launcher, transpiled into a temporary directory, so that they can be killed
+ * and run as another user without the test runner in between.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -14,7 +14,7 @@ import { transformSync } from '@swc/core';
 const SOURCE = path.resolve(__dirname, '../../src');
 export const MODULES = path.resolve(__dirname, '../../node_modules');
 
-/** Reads commands, one JSON line each, and answers each with one. Ends when its input does, like a program that is done. */
+/** Reads commands, one JSON line each, and answers each with one line. Exits at the end of its input. */
 const CHILD = `
 const { Client } = require('pg');
 const { openEmbedded } = require('./database/embedded.js');
@@ -59,14 +59,14 @@ export interface Child {
   open(dataDir: string): Promise<Answer>;
   query(sql: string): Promise<Record<string, unknown>[]>;
   release(): Promise<Answer>;
-  /** Ends it: by the signal, or by the end of its input. */
+  /** Ends the child by the signal, or else by closing its input. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** What the launcher needs of the platform, and what that needs. */
+/** The modules of src/platform that the launcher imports, directly or indirectly. */
 const PLATFORM = ['config', 'environment', 'settings', 'bucket', 'folders'].map((name) => `platform/${name}.ts`);
 
-/** Translates the launcher; says where. */
+/** Transpiles the launcher; returns its directory. */
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
   fs.chmodSync(dir, 0o755);
@@ -164,7 +164,7 @@ export function childrenOf(parent: number, name: string): number[] {
   return childrenWhose(parent, (commandLine) => commandLine.includes(`/${name}\0`));
 }
 
-/** Workers of a supervisor that answer requests, or start in order to. */
+/** Workers of a supervisor that answer requests or are starting. */
 export const workersOf = (supervisor: number): number[] =>
   childrenWhose(supervisor, (line) => line.startsWith('fitgraph worker') || (line.includes('/worker.js\0') && !line.includes('\0spare\0')));
 
@@ -186,7 +186,7 @@ function childrenWhose(parent: number, isWanted: (commandLine: string) => boolea
 
 export function isRunning(pid: number): boolean {
   try {
-    // One that has ended and that nobody has asked after is none any more.
+    // A zombie process has ended.
     return !/^State:\s+Z/m.test(fs.readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -196,7 +196,7 @@ export function isRunning(pid: number): boolean {
 export const serverPid = (cluster: string): number =>
   Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
 
-/** What PostgreSQL says of itself in its lock file: `starting`, `ready`, `stopping`. Undefined where there is no server. */
+/** The status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without a server. */
 export function serverStatus(cluster: string): string | undefined {
   const file = path.join(cluster, 'postmaster.pid');
   try {
@@ -206,7 +206,7 @@ export function serverStatus(cluster: string): string | undefined {
   }
 }
 
-/** Undefined while there is no server, or one that has not written its number yet: its file comes and goes at any moment. */
+/** Undefined while no server runs or its process id is not written yet. */
 export function serverPidIfAny(cluster: string): number | undefined {
   try {
     return serverPid(cluster) || undefined;

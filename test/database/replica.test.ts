@@ -1,4 +1,4 @@
-/** Reads from a standby that follows the database: a real one, made of a copy, which is stopped, held back and cut off. */
+/** Reads from a hot standby, created from a base backup, which the tests stop, pause and disconnect. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -48,7 +48,7 @@ async function ask(at: Embedded, text: string, values?: unknown[]): Promise<Reco
 }
 
 /** https://www.postgresql.org/docs/current/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP */
-async function copyOf(running: Embedded): Promise<void> {
+async function createStandby(running: Embedded): Promise<void> {
   const client = new Client(asSuperuser(running.connection));
   await client.connect();
   await client.query(`SELECT pg_backup_start('standby', true)`);
@@ -79,17 +79,17 @@ const command = async (text: string) => {
   await client.connect();
   await client.query(text).finally(() => client.end());
 };
-const hold = () => command('SELECT pg_wal_replay_pause()');
-const letGo = () => command('SELECT pg_wal_replay_resume()');
+const pauseReplay = () => command('SELECT pg_wal_replay_pause()');
+const resumeReplay = () => command('SELECT pg_wal_replay_resume()');
 
-/** How many statements the standby answers meanwhile. */
+/** The number of statements that the standby answers during `work`, and the result of `work`. */
 async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
   const before = replica().answered;
   const result = await work();
   return [replica().answered - before, result];
 }
 
-/** In a process that a busy machine holds up the standby is looked at too seldom, and left alone for a moment. */
+/** Repeats `work` until the standby answers: on a busy machine its lag is checked late, and it is not used for a moment. */
 const readThere = (work: () => Promise<unknown>, statements = 1) =>
   until('the standby answers', async () => (await answeredFor(work))[0] >= statements);
 
@@ -103,10 +103,10 @@ beforeAll(async () => {
   const database = open(primary.connection);
   await migrateUp(database);
   await writeRows(validateDump(catalogue()), database, { vault: new TokenVault(SECRET_KEY) });
-  await copyOf(primary);
+  await createStandby(primary);
   standby = await openEmbedded({ dataDir: second });
   const [DATABASE_URL, DATABASE_REPLICA_URL] = [primary, standby].map(({ connection }) => urlOf(connection)) as [string, string];
-  // Whether a statement takes too long is a question of the machine, and the two may answer it otherwise.
+  // Long timeouts: on a slow machine, only one of the two servers might time out.
   const patient = { STATEMENT_TIMEOUT: '1min', ANONYMOUS_TIMEOUT: '1min' };
   fitgraph = await Fitgraph.start({
     beside: { database },
@@ -126,15 +126,15 @@ afterAll(async () => {
 
 beforeEach(isUsed);
 
-describe('what is everybody’s', () => {
-  test('strangers read there', async () => {
+describe('public rows', () => {
+  test('are read from the standby for anonymous clients', async () => {
     await readThere(() => fitgraph.anyone.get('/exercise/'));
     await readThere(() => fitgraph.anyone.ask(NAMES), 2);
     await readThere(async () => expect((await fitgraph.anyone.get('/exercise/?language=2&limit=2&offset=1')).status).toBe(200));
   });
 
-  test(seeded('is there what it is in the database, for any question'), async () => {
-    /** Fields run at the same time, so their errors come in any order. */
+  test(seeded('are the same with and without a standby, for lists and random documents'), async () => {
+    /** Fields are resolved concurrently, so the order of errors is undefined. */
     const of = (one: Fitgraph, text: string) => {
       const answer = JSON.parse(text.replaceAll(one.url, '')) as { errors?: object[] };
       return JSON.stringify({ ...answer, errors: answer.errors?.map((error) => JSON.stringify(error)).sort() });
@@ -150,7 +150,7 @@ describe('what is everybody’s', () => {
     // Not every document reads from the standby.
     for (let number = 0; number < 150 || there <= 40; number += 1) {
       const { text: query, kind, operationName, variables } = documents.next();
-      // A budget is another one for each of the two.
+      // The two servers have separate budgets.
       if (kind !== 'query' || query.includes('rateLimit')) continue;
       const [count, [found, expected]] = await answeredFor(() =>
         both((one) => one.anyone.send('POST', '/graphql', { query, operationName, variables })),
@@ -160,8 +160,8 @@ describe('what is everybody’s', () => {
     }
   });
 
-  test('is read from the database after a change, until the standby has it', async () => {
-    await hold();
+  test('are read from the primary after a change until the standby has replayed it', async () => {
+    await pauseReplay();
     try {
       for (const name of ['One', 'Two', 'Three']) {
         const told = fitgraph.services.listener.notifications;
@@ -171,32 +171,32 @@ describe('what is everybody’s', () => {
       }
       expect((await answeredFor(nameSeen))[0]).toBe(0);
     } finally {
-      await letGo();
+      await resumeReplay();
     }
     await isUsed();
     expect(await answeredFor(nameSeen)).toEqual([expect.any(Number), 'Three']);
     await readThere(nameSeen);
   });
 
-  test('is read from the database where the standby is too far behind', async () => {
-    await hold();
+  test('are read from the primary while the standby lags too far behind', async () => {
+    await pauseReplay();
     try {
-      // Nobody is told of it: a change of what nobody reads.
+      // A change that causes no notification.
       await ask(primary, 'CREATE TABLE "nothing" ()');
       await isNotUsed();
       expect(fitgraph.logged.some((line) => line.includes('it is too far behind'))).toBe(true);
       expect(await answeredFor(nameSeen)).toEqual([0, 'Three']);
     } finally {
-      await letGo();
+      await resumeReplay();
     }
     await isUsed();
     await until('it has caught up', () => replica().secondsBehind! < 2);
   });
 });
 
-describe('what is somebody’s', () => {
-  test('is never read there, nor what they read beside it', async () => {
-    await hold();
+describe('requests of a signed-in user', () => {
+  test('never read from the standby, not even public rows', async () => {
+    await pauseReplay();
     try {
       const ann = await fitgraph.user('ann');
       const [count] = await answeredFor(async () => {
@@ -209,39 +209,36 @@ describe('what is somebody’s', () => {
       });
       expect(count).toBe(0);
     } finally {
-      await letGo();
+      await resumeReplay();
     }
   });
 });
 
-test.each([undefined, 'transaction'] as const)(
-  'PostgreSQL knows there too for whom a statement runs, whatever stands before the database: %s',
-  async (pooling) => {
-    const { options } = fitgraph.database;
-    const database = new Database({ ...options, pooling, direct: options.connection });
-    try {
-      await useViewerRole(database, () => undefined);
-      database.replica!.follow((text) => database.ask(text), database.sessionUsers.role, createLog('silent'));
-      await until('the replica is read from', async () => database.replica!.isUsed);
-      const session = database.session();
-      session.setClient('anonymous', 'somebody');
-      const read = () =>
-        session.read(
-          `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,
-        );
-      expect(await read()).toEqual([{ role: database.sessionUsers.role, there: true, viewer: '' }]);
-      expect(database.sessionUsers.role).toBeDefined();
-      // What hangs together with what the database itself was asked for.
-      await session.query('SELECT 1');
-      expect(await read()).toEqual([{ role: database.sessionUsers.role, there: false, viewer: '' }]);
-    } finally {
-      await database.close();
-    }
-  },
-);
+test.each([undefined, 'transaction'] as const)('applies the viewer role to reads from the standby (pooling: %s)', async (pooling) => {
+  const { options } = fitgraph.database;
+  const database = new Database({ ...options, pooling, direct: options.connection });
+  try {
+    await useViewerRole(database, () => undefined);
+    database.replica!.follow((text) => database.ask(text), database.sessionUsers.role, createLog('silent'));
+    await until('the replica is read from', async () => database.replica!.isUsed);
+    const session = database.session();
+    session.setClient('anonymous', 'somebody');
+    const read = () =>
+      session.read(
+        `SELECT current_user::text AS "role", pg_is_in_recovery() AS "there", current_setting('fitgraph.viewer', true) AS "viewer"`,
+      );
+    expect(await read()).toEqual([{ role: database.sessionUsers.role, there: true, viewer: '' }]);
+    expect(database.sessionUsers.role).toBeDefined();
+    // A session that has read from the primary continues to read from it.
+    await session.query('SELECT 1');
+    expect(await read()).toEqual([{ role: database.sessionUsers.role, there: false, viewer: '' }]);
+  } finally {
+    await database.close();
+  }
+});
 
-describe('nobody notices', () => {
-  /** Statuses of so many requests one after the other, some of them at a time, while something happens. */
+describe('requests of anonymous clients', () => {
+  /** The distinct statuses of requests that four clients send while `happening` runs. */
   async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
     const statuses = new Set<number>();
     let over = false;
@@ -254,7 +251,7 @@ describe('nobody notices', () => {
     return [...statuses];
   }
 
-  test('that its connections are ended', async () => {
+  test('succeed while connections to the standby are terminated', async () => {
     const ended = await meanwhile(async () => {
       for (let times = 0; times < 5; times += 1) {
         await ask(standby, `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "application_name" = 'fitgraph'`);
@@ -264,7 +261,7 @@ describe('nobody notices', () => {
     expect(ended).toEqual([200]);
   });
 
-  test('that it is stopped and comes back', async () => {
+  test('succeed while the standby is stopped and started again', async () => {
     const statuses = await meanwhile(async () => {
       await standby.release();
       await isNotUsed();
@@ -276,7 +273,7 @@ describe('nobody notices', () => {
   });
 });
 
-test('metrics tell of it', async () => {
+test('exports metrics about the replica', async () => {
   const headers = { Authorization: `Bearer ${METRICS_TOKEN}` };
   const { text } = await fitgraph.anyone.sending(headers).send('GET', '/metrics');
   expect(text).toMatch(/^fitgraph_replica_used 1$/m);
@@ -286,9 +283,9 @@ test('metrics tell of it', async () => {
 });
 
 test.each([
-  ['the database itself', () => urlOf(primary.connection), 'it follows no other server'],
-  ['nothing', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
-])('a replica that is %s is told of', async (_what, url, why) => {
+  ['the primary itself', () => urlOf(primary.connection), 'it follows no other server'],
+  ['unreachable', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
+])('reports a replica that is %s', async (_what, url, why) => {
   const connection = { connectionString: url() };
   const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool(connection));
   try {

@@ -1,4 +1,4 @@
-/** The second wall, straight in SQL: what PostgreSQL shows and lets write whoever has the role of requests, table by table, and how the role comes to be. */
+/** Row-level security in plain SQL: what the viewer role may read and write in each table, and how the role is created. */
 import { randomUUID } from 'node:crypto';
 import { Client, type PoolConfig } from 'pg';
 import { ConfigError, type Config } from '../../src/platform/config';
@@ -12,14 +12,14 @@ import type { Person } from '../setup/person';
 
 const NOT_PERMITTED = '42501';
 
-describe('the role of requests', () => {
+describe('the viewer role', () => {
   let client: Client | undefined;
-  // Before its database goes.
+  // Before its database is dropped.
   afterAll(() => client?.end());
   const fitgraph = fitgraphForThisFile();
   let ann: Person;
   let bob: Person;
-  /** With the column of the owner. */
+  /** Tables with row-level security and their owner columns. */
   let tables: [string, string][];
 
   beforeAll(async () => {
@@ -41,12 +41,12 @@ describe('the role of requests', () => {
     await client!.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`);
   });
 
-  const looksAs = (viewer: string) => client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
+  const setViewer = (viewer: string) => client!.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [viewer]);
   const owners = async (table: string, owner: string) =>
     (await client!.query(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" IS NOT NULL`)).rows.map(
       ({ id }) => id as number,
     );
-  /** What it throws; everything is taken back. */
+  /** Runs a statement and rolls it back; returns its row count or error code. */
   async function attempt(text: string, values?: unknown[]): Promise<{ rowCount?: number | null; code?: string }> {
     await client!.query('BEGIN');
     try {
@@ -58,11 +58,11 @@ describe('the role of requests', () => {
     }
   }
 
-  test('there are rows of both in every table, and nobody sees any', async () => {
+  test('sees no owned rows when the viewer is unset, empty or unknown', async () => {
     expect(tables.length).toBeGreaterThanOrEqual(19);
     await client!.query('RESET fitgraph.viewer');
     for (const viewer of [undefined, '', '0', '2147483647']) {
-      if (viewer !== undefined) await looksAs(viewer);
+      if (viewer !== undefined) await setViewer(viewer);
       for (const [table, owner] of tables) {
         const all = await fitgraph.sql(`SELECT DISTINCT "${owner}" AS "id" FROM "${table}" WHERE "${owner}" = ANY($1)`, [[ann.id, bob.id]]);
         expect([table, all.length]).toEqual([table, 2]);
@@ -71,20 +71,20 @@ describe('the role of requests', () => {
     }
   });
 
-  test('who is no number sees an error', async () => {
-    await looksAs('ann');
+  test('gets an error when the viewer is not a number', async () => {
+    await setViewer('ann');
     expect((await attempt('SELECT FROM "workout"')).code).toBe('22P02');
   });
 
-  test('a viewer sees their own rows alone, whatever is asked for', async () => {
+  test('sees only the rows of the viewer in every table', async () => {
     for (const person of [ann, bob]) {
-      await looksAs(String(person.id));
+      await setViewer(String(person.id));
       for (const [table, owner] of tables) expect([table, await owners(table, owner)]).toEqual([table, [person.id]]);
     }
   });
 
-  test('a viewer changes and deletes their own rows alone', async () => {
-    await looksAs(String(ann.id));
+  test('updates the rows of the viewer but cannot update, delete or lock those of others', async () => {
+    await setViewer(String(ann.id));
     for (const [table, owner] of tables) {
       if (table === 'change') continue;
       const [{ count }] = (await fitgraph.sql(`SELECT count(*)::int AS "count" FROM "${table}" WHERE "${owner}" = $1`, [ann.id])) as [
@@ -102,8 +102,8 @@ describe('the role of requests', () => {
     }
   });
 
-  test('no row is made for somebody else, or handed to them', async () => {
-    await looksAs(String(ann.id));
+  test('cannot insert rows for another user or transfer rows to them', async () => {
+    await setViewer(String(ann.id));
     for (const [table, owner] of tables) {
       if (table === 'change') continue;
       const copied = await fitgraph.sql(`SELECT to_jsonb(t) AS "row" FROM "${table}" t WHERE "${owner}" = $1 LIMIT 1`, [bob.id]);
@@ -118,14 +118,14 @@ describe('the role of requests', () => {
     }
   });
 
-  test('what is noted of changes stays as it is', async () => {
-    await looksAs(String(ann.id));
+  test('cannot update or delete rows of the change log', async () => {
+    await setViewer(String(ann.id));
     expect(await attempt('UPDATE "change" SET "row_id" = 0')).toEqual({ rowCount: 0 });
     expect(await attempt('DELETE FROM "change"')).toEqual({ rowCount: 0 });
   });
 
-  test('the role is bound whatever it sets, and cannot sign in', async () => {
-    await looksAs('');
+  test('cannot disable row-level security, create tables or log in', async () => {
+    await setViewer('');
     expect((await attempt('SET LOCAL row_security = off; SELECT FROM "workout"')).code).toBe(NOT_PERMITTED);
     expect((await attempt('ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY')).code).toBe(NOT_PERMITTED);
     expect((await attempt('CREATE TABLE "mine" ()')).code).toBe(NOT_PERMITTED);
@@ -135,7 +135,7 @@ describe('the role of requests', () => {
   });
 });
 
-describe('how the role comes to be', () => {
+describe('the creation of the viewer role', () => {
   let made: Awaited<ReturnType<typeof createDatabase>>[] = [];
   let opened: Database[] = [];
   let users: string[] = [];
@@ -162,7 +162,7 @@ describe('how the role comes to be', () => {
     [made, opened, users] = [[], [], []];
   });
 
-  /** A user who owns the tables of these databases. */
+  /** Creates a role that owns the tables of these databases. */
   async function owner(databases: PoolConfig[], may = ''): Promise<string> {
     const user = `owner_${randomUUID().slice(0, 8)}`;
     users.push(user);
@@ -178,7 +178,7 @@ describe('how the role comes to be', () => {
     return user;
   }
 
-  test('several databases of one owner make it at once', async () => {
+  test('succeeds concurrently in several databases of one owner', async () => {
     const databases = [await database(), await database(), await database()];
     const user = await owner(databases, 'CREATEROLE');
     const theirs = databases.map((connection) => connected({ ...connection, user }));
@@ -191,7 +191,7 @@ describe('how the role comes to be', () => {
     for (const { pool } of theirs) expect(await rowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), isBound: false });
   });
 
-  test('who may make no roles is told what somebody else has to do', async () => {
+  test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
     const connection = await database();
     const user = await owner([connection]);
     const theirs = connected({ ...connection, user });
@@ -226,14 +226,14 @@ describe('how the role comes to be', () => {
     const off = connected({ ...connection, user }, 'off');
     await useViewerRole(off, (message) => told.push(message));
     expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
-    // Tables that come later need nothing more.
+    // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
     expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not bind') });
   });
 
-  test('whoever does not own the tables would see nothing, which is told', async () => {
+  test('reports hidden rows when the connecting role does not own the tables', async () => {
     const connection = await database();
     const user = `guest_${randomUUID().slice(0, 8)}`;
     users.push(user);
@@ -250,7 +250,7 @@ describe('how the role comes to be', () => {
     });
   });
 
-  test('long names have a role too', () => {
+  test('gives long owner names a role name of at most 63 bytes', () => {
     expect(viewerRoleOf('fitgraph')).toBe('fitgraph_viewer');
     expect(viewerRoleOf('ä'.repeat(31))).toMatch(/^fitgraph_[0-9a-f]{32}_viewer$/);
     expect(viewerRoleOf('x'.repeat(56))).toHaveLength(63);

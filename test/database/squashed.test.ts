@@ -1,4 +1,4 @@
-/** Squashed migrations: a database of Fitgraph 0.2 continues as a new one, and an older one is refused. */
+/** Squashed migrations: a database of Fitgraph 0.2 is upgraded, and an older one is rejected. */
 import type { Database } from '../../src/database/connection';
 import { lastMigration, migrated, migrateDown, migrateUp, migrationNames } from '../../src/database/migrate';
 import { ConfigError } from '../../src/platform/config';
@@ -6,7 +6,7 @@ import { createDatabase, open } from '../setup/databases';
 import { createSchema02 } from '../setup/former';
 import { shapeOf } from '../setup/shape';
 
-/** The first one that version 0.2 does not have. */
+/** The first migration after version 0.2. */
 const FIRST_LATER = '0070-weight-units';
 const SQUASHED = migrationNames().filter((name) => name < FIRST_LATER);
 const LATER = migrationNames().filter((name) => name >= FIRST_LATER);
@@ -37,7 +37,7 @@ async function newShape(): Promise<string[]> {
   }
 }
 
-test('a database of 0.2 gets the schema of a new one, and only what came later is applied', async () => {
+test('upgrades a database of 0.2 to the current schema by later migrations only', async () => {
   await database.pool.query(`UPDATE "migration" SET "applied" = '2026-11-20T12:00:00Z'`);
   const [{ applied }] = await recorded();
   expect(await migrated(database)).toBe(false);
@@ -50,10 +50,10 @@ test('a database of 0.2 gets the schema of a new one, and only what came later i
   expect(await migrateUp(database)).toEqual([]);
 });
 
-test('a database of 0.2 is taken back step by step, down to nothing', async () => {
+test('reverts a database of 0.2 step by step to an empty one', async () => {
   const before = await recorded();
   expect(await lastMigration(database)).toBe(SQUASHED.at(-1));
-  // The question alone changes nothing.
+  // lastMigration() alone changes nothing.
   expect(await recorded()).toEqual(before);
   const steps: string[] = [];
   for (let name = await lastMigration(database); name !== undefined; name = await lastMigration(database)) {
@@ -68,9 +68,9 @@ test('a database of 0.2 is taken back step by step, down to nothing', async () =
 });
 
 test.each([
-  ['the last one', '0064-owners-of-parents'],
-  ['one in between', '0024-rank-by-length'],
-])('a database without %s of the migrations of 0.2 is refused and stays as it is', async (_which, missing) => {
+  ['the last migration', '0064-owners-of-parents'],
+  ['an intermediate migration', '0024-rank-by-length'],
+])('rejects a database that lacks %s of 0.2 and leaves it unchanged', async (_which, missing) => {
   await database.pool.query('DELETE FROM "migration" WHERE "name" = $1', [missing]);
   const [rows, shape] = [await recorded(), await shapeOf(database.pool)];
   for (const work of [migrateUp, migrateDown, lastMigration]) {
@@ -86,7 +86,7 @@ test.each([
   expect(await shapeOf(database.pool)).toEqual(shape);
 });
 
-test('a database of 0.2 that a newer version has migrated is refused', async () => {
+test('rejects a database of 0.2 that a newer version has migrated', async () => {
   await database.pool.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
   const rows = await recorded();
   await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), this is Fitgraph/);

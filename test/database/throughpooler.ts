@@ -1,4 +1,4 @@
-/** Real pgbouncers before a database of one's own. */
+/** pgbouncer processes in front of a test database. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { models } from '../../src/graphql/schema';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { until } from '../setup/waits';
 
-/** Free at the moment. */
+/** A port that is currently free. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -31,7 +31,7 @@ export class Poolers {
     return new Poolers(await createDatabase('catalogue'));
   }
 
-  /** A URL that leads through a new one with these settings. */
+  /** Starts a pgbouncer with these settings; returns a URL that connects through it. */
   async through(settings: string): Promise<string> {
     const { host, port, user, password, database } = this.own.connection;
     const listening = await freePort();
@@ -41,7 +41,7 @@ export class Poolers {
     );
     const lines = ['[databases]', `fit = ${to.join(' ')}`, '[pgbouncer]', 'listen_addr = 127.0.0.1', `listen_port = ${listening}`];
     fs.writeFileSync(file, [...lines, 'unix_socket_dir =', 'auth_type = any', 'admin_users = anybody', settings, ''].join('\n'));
-    // It does not run as root, and must reach the socket.
+    // pgbouncer refuses to run as root, and needs access to the socket.
     const { uid, gid } = fs.statSync(host!);
     const child = spawn(process.env.PGBOUNCER!, [file], {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -57,7 +57,7 @@ export class Poolers {
     return `postgres://anybody@127.0.0.1:${listening}/fit`;
   }
 
-  /** To one of them, in the order in which they came. */
+  /** Sends a signal to a pgbouncer; they are numbered in the order of their start. */
   signal(which: number, signal: NodeJS.Signals): void {
     this.children[which]!.kill(signal);
   }

@@ -1,4 +1,4 @@
-/** Cursors of changes after the database was stopped, killed, put back from a copy, or replaced by its standby. */
+/** Cursors of the change log after PostgreSQL was restarted, restored from a copy, or replaced by a promoted standby. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const watched = { ownerId: 1, ownedTables: ['weight_entry'], publicTables: [] };
 
 type Running = Awaited<ReturnType<typeof start>>;
 
-/** PostgreSQL in that folder, and the log of changes as an instance of the server opens it. */
+/** Starts PostgreSQL on the data folder and opens the change log like an instance of the server. */
 async function start(promote = false) {
   const embedded = await openEmbedded({ dataDir });
   const database = open(embedded.connection);
@@ -37,7 +37,7 @@ async function start(promote = false) {
   await changes.start();
   return {
     sql,
-    /** What somebody hears who asks with a cursor: days of entries and a cursor, or the code of the refusal. */
+    /** Reads the changes after a cursor: their number and the next cursor, or the error code. */
     async since(cursor: string | null): Promise<{ told: number; cursor: string; code?: string }> {
       try {
         const page = await changes.read(watched, cursor, 100, database.session());
@@ -60,8 +60,8 @@ async function write({ sql }: Running, rows: number): Promise<void> {
     await sql(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (1, date '2020-01-01' + ${(day += 1)}, 80)`);
 }
 
-/** The folder becomes what it was when it was copied. */
-function putBack(): void {
+/** Restores the data folder from the copy. */
+function restoreCopy(): void {
   fs.rmSync(dataDir, { recursive: true });
   fs.cpSync(copy, dataDir, { recursive: true });
   const { uid, gid } = fs.statSync(path.join(copy, 'postgres'));
@@ -72,7 +72,7 @@ function putBack(): void {
   own(path.join(dataDir, 'postgres'));
 }
 
-test('cursors of what is still there go on, and of what is gone they expire', async () => {
+test('accepts cursors of retained changes and expires cursors of lost ones', async () => {
   let running = await start();
   await running.sql(`INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'anna', '')`);
   const first = (await running.since(null)).cursor;
@@ -87,7 +87,7 @@ test('cursors of what is still there go on, and of what is gone they expire', as
     fs.statSync(path.join(dataDir, 'postgres')).gid,
   );
 
-  // An ordinary restart takes nothing from anybody.
+  // After an ordinary restart all cursors are valid.
   running = await start();
   expect(await running.since(early)).toEqual({ told: 0, cursor: expect.any(String) });
   await write(running, 20);
@@ -98,8 +98,8 @@ test('cursors of what is still there go on, and of what is gone they expire', as
   expect((await running.since(first)).told).toBe(24);
   await running.stop();
 
-  // The copy: twenty rows that somebody has seen are gone, and others come in their place.
-  putBack();
+  // The restored copy: changes that a client has read are lost, and others take their place.
+  restoreCopy();
   running = await start();
   expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
   await write(running, 40);
@@ -108,8 +108,8 @@ test('cursors of what is still there go on, and of what is gone they expire', as
   const other = (await running.since(early)).cursor;
   await running.stop();
 
-  // The copy again, now as a standby that is promoted.
-  putBack();
+  // The copy again, as a standby that is promoted.
+  restoreCopy();
   fs.writeFileSync(path.join(dataDir, 'postgres', 'standby.signal'), '');
   running = await start(true);
   await write(running, 50);

@@ -1,6 +1,6 @@
 /**
- * A connection is used for one viewer after the other, some of whose statements fail. Whatever came before, each is shown their own rows alone, also
- * by statements that do not say whose they want.
+ * Viewers share one connection, and some of their statements fail. Each viewer sees only their own rows, even with statements that have no condition
+ * on the owner.
  */
 import type { Database } from '../../src/database/connection';
 import type { Parameters } from '../../src/database/rows';
@@ -48,7 +48,7 @@ const asking = (lane: 'users' | 'anonymous', id: number | null): Asker => ({
   },
 });
 
-/** Strangers on the connections of users too, as when there are no others. */
+/** Includes an anonymous client on a connection of users, as when anonymous clients have no pool of their own. */
 const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('anonymous', null)];
 
 const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
@@ -91,7 +91,7 @@ async function expectOwn({ id, session }: Asker, random: Random, kind: number): 
   expect({ text, users: (await asked).map(({ user }) => user) }).toEqual({ text, users: id === null ? [] : Array(ROWS).fill(id) });
 }
 
-test(seeded('viewers in random order, whose statements fail now and then'), async () => {
+test(seeded('shows viewers only their own rows, in random order and after failed statements'), async () => {
   const random = randomFor('viewers in random order');
   for (let time = 0; time < TIMES; time += 1) {
     const statements = askers().flatMap((asker) => KINDS.map((kind) => ({ asker, kind })));
@@ -99,7 +99,7 @@ test(seeded('viewers in random order, whose statements fail now and then'), asyn
   }
 });
 
-test(seeded('many at a time, and some go away'), async () => {
+test(seeded('shows viewers only their own rows when statements are concurrent and some are cancelled'), async () => {
   const random = randomFor('viewers at the same time');
   for (let round = 0; round < 30; round += 1)
     await Promise.all(
@@ -113,7 +113,7 @@ test(seeded('many at a time, and some go away'), async () => {
     );
 });
 
-test('looking up who asks leaves the connection as it was', async () => {
+test('shows viewers their rows after identify() on the same session', async () => {
   const [own] = askers();
   for (let count = 0; count < 20; count += 1) {
     const session = own!.session();
@@ -122,7 +122,7 @@ test('looking up who asks leaves the connection as it was', async () => {
   }
 });
 
-test(seeded('transactions, of which some are rolled back'), async () => {
+test(seeded('shows viewers only their own rows in transactions, some of which are rolled back'), async () => {
   const random = randomFor('transactions');
   const write = ({ session: open }: Asker, fails: boolean) => {
     const session = open();
@@ -141,10 +141,10 @@ test(seeded('transactions, of which some are rolled back'), async () => {
     const asker = random.pick(askers());
     const fails = random.below(3) === 0;
     const written = await write(asker, fails);
-    // The viewer is told of with the beginning.
+    // One statement begins the transaction and sets the viewer; the other is the UPDATE.
     expect(written).toEqual(fails ? undefined : { statements: 2, users: asker.id === null ? [] : Array(ROWS).fill(asker.id) });
   }
-  // The server itself is shown everything.
+  // The server itself sees all rows.
   const own: Asker = { id: null, session: () => database.session() };
   expect((await write(own, false))!.users).toHaveLength(2 * ROWS);
   expect((await write(askers()[1]!, false))!.users).toHaveLength(ROWS);
