@@ -1,4 +1,4 @@
-/** Backups: taken beside a running server, wrecked, restored, and every row, file, token and cursor judged. */
+/** Backups: taken beside a running server and restored after damage; rows, files, tokens and cursors are compared. */
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -31,7 +31,7 @@ const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.da
 const restore = async (into: Fitgraph, from = file, replace = true) =>
   restoreBackup({ file: from, found: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
 
-/** What belongs to the database itself, and what counts on while somebody looks. */
+/** Tables of the database itself, and tables that change without a request. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
 
 /** Every row of every other table, as text. */
@@ -43,7 +43,7 @@ async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
   return all;
 }
 
-/** Digests by path, but for what waits hidden. */
+/** Digests of all files by path. */
 function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, string> {
   const entries = fs.readdirSync(mediaFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -80,7 +80,7 @@ beforeAll(async () => {
 });
 afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-describe('the round trip', () => {
+describe('a backup of a running server', () => {
   let before: { rows: Record<string, string[]>; files: Record<string, string> };
   let early: string;
 
@@ -88,24 +88,24 @@ describe('the round trip', () => {
     early = await cursor(ann);
     before = { rows: await rows(fitgraph), files: files(fitgraph) };
     const { summary, missing } = await take(fitgraph);
-    // Of the small catalogue.
+    // An image of the small catalogue has no file.
     expect(missing).toEqual(['exercise-images/1/squat.png']);
     expect(summary.files).toBe(11);
     expect(summary.rows).toMatchObject({ user_account: 2, exercise_image: before.rows.exercise_image!.length });
   });
 
-  test('the file is private, and one that other programs read', async () => {
+  test('is readable by its owner only and leaves no other file', async () => {
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
     expect(fs.readdirSync(folder)).toEqual(['backup.tar.gz']);
   });
 
-  test('a database with data is left as it is, unless told', async () => {
+  test('is not restored over existing data without --replace', async () => {
     await expect(restore(fitgraph, file, false)).rejects.toThrow(/has data already.*--replace/);
     expect(await rows(fitgraph)).toEqual(before.rows);
   });
 
-  test('what was wrecked is as it was, beside a server that runs', async () => {
-    // Rows are gone, changed and new, files gone, changed and new; somebody else has the token, and names are other ones.
+  test('restores changed rows, files, passwords and tokens while the server is running', async () => {
+    // Rows and files are deleted, changed and added, and the token of a user is revoked.
     await ann.post('/workout/', { comment: 'after the backup' });
     const late = await cursor(ann);
     const other = await fitgraph.user('carla');
@@ -124,20 +124,20 @@ describe('the round trip', () => {
     expect(await rows(fitgraph)).toEqual(before.rows);
     await until('the orphan is gone', async () => !Object.keys(files(fitgraph)).some((name) => name.startsWith(orphan.image)));
     expect(files(fitgraph)).toEqual(before.files);
-    // Tokens and passwords work, those of before; what is in memory is that of before.
+    // Tokens, passwords and cached tables are those of the backup.
     expect((await ann.get('/workout/')).body.count).toBe(1);
     expect((await other.get('/workout/')).body).toEqual({ detail: 'Invalid token.' });
     const login = await fitgraph.anyone.post('/login/', { username: 'ann', password: 'a good password' });
     expect(login.body).toEqual({ token: ann.token });
     await until('it is restored', async () => (await fitgraph.anyone.get('/language/1/')).body.full_name !== 'Wrecked');
     expect((await fetch(`${fitgraph.url}/media/${image.image}`)).status).toBe(200);
-    // Nobody's cursor leads here, and new ones go on.
+    // All earlier cursors have expired; new ones work.
     for (const old of [early, late]) expect((await since(ann, old)).code).toBe('CURSOR_EXPIRED');
     const now = await cursor(ann);
     const made = await ann.post('/workout/', { comment: 'new' });
     expect(made.status).toBe(201);
     expect((await since(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
-    // Ids of rows from after the backup may come again; those of rows that are there do not.
+    // Ids of rows that were added after the backup may be reused; those of restored rows are not.
     expect((await ann.get('/workout/')).body.count).toBe(2);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
   });
@@ -145,7 +145,7 @@ describe('the round trip', () => {
   test.each([
     ['tables', 'DROP TABLE "exercise_image", "workout_log" CASCADE; DROP TABLE "change"'],
     ['columns', 'ALTER TABLE "workout" DROP COLUMN "comment" CASCADE'],
-  ])('%s that are gone come back, beside a server that runs', async (_what, wreck) => {
+  ])('restores dropped %s while the server is running', async (_what, wreck) => {
     const { pool } = fitgraph.database;
     const shape = await shapeOf(pool);
     await fitgraph.sql(wreck);
@@ -159,7 +159,7 @@ describe('the round trip', () => {
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${body.id}`);
   });
 
-  test('it comes into a database of its own, and the rules between rows hold there', async () => {
+  test('restores rows, files and constraints into an empty database', async () => {
     const second = await Fitgraph.start({ content: 'tables' });
     try {
       await restore(second, file, false);
@@ -175,7 +175,7 @@ describe('the round trip', () => {
   });
 });
 
-test('a backup of an older version is restored, and brought up to date', async () => {
+test('restores a backup of an older version and migrates it', async () => {
   const older = await createDatabase('catalogue');
   const database = open(older.connection);
   const second = await Fitgraph.start();
@@ -197,7 +197,7 @@ test('a backup of an older version is restored, and brought up to date', async (
   }
 });
 
-describe('of a database of version 0.2', () => {
+describe('a backup of an old schema', () => {
   const old = path.join(folder, '0.2.tar.gz');
   let older: Awaited<ReturnType<typeof createDatabase>>;
   let database: ReturnType<typeof open>;
@@ -218,7 +218,7 @@ describe('of a database of version 0.2', () => {
     fs.rmSync(old, { force: true });
   });
 
-  test('a backup is restored, and brought up to date', async () => {
+  test('is restored and migrated when it is from version 0.2', async () => {
     const second = await Fitgraph.start();
     try {
       const { header } = await takeBackup({ file: old, database, media: mediaOf(second), secretKey: SECRET_KEY });
@@ -240,7 +240,7 @@ describe('of a database of version 0.2', () => {
     }
   });
 
-  test('a backup of one before that is refused, and changes nothing', async () => {
+  test('is rejected and changes nothing when it is from before version 0.2', async () => {
     await database.pool.query(`DELETE FROM "migration" WHERE "name" = '0064-owners-of-parents'`);
     await takeBackup({ file: old, database, media: mediaOf(fitgraph), secretKey: SECRET_KEY });
     const before = [await rows(fitgraph), files(fitgraph)];
@@ -251,10 +251,10 @@ describe('of a database of version 0.2', () => {
   });
 });
 
-describe('nothing is touched by', () => {
+describe('a failed backup or restore', () => {
   let whole: Buffer;
 
-  /** A bit is turned, from there on the first that matters: zeros may be copied from one place as well as from another. */
+  /** The archive with one bit flipped, at the first place from `place` on where a flip changes the content. */
   function damagedFrom(place: number): Buffer {
     const damaged = Buffer.from(whole);
     damaged[place]! ^= 1;
@@ -271,11 +271,11 @@ describe('nothing is touched by', () => {
   });
 
   test.each<[string, () => Buffer]>([
-    ['a file that ends too early', () => whole.subarray(0, whole.length - 2_000)],
-    ['a file with a wrong byte', () => damagedFrom(5_000)],
-    ['a file of something else', () => Buffer.from('not a backup at all')],
-    ['an empty file', () => Buffer.alloc(0)],
-  ])('%s', async (_what, content) => {
+    ['truncated', () => whole.subarray(0, whole.length - 2_000)],
+    ['corrupted by one bit', () => damagedFrom(5_000)],
+    ['not an archive', () => Buffer.from('not a backup at all')],
+    ['empty', () => Buffer.alloc(0)],
+  ])('leaves rows and files unchanged when the archive is %s', async (_what, content) => {
     const damaged = path.join(folder, 'damaged.tar.gz');
     fs.writeFileSync(damaged, content());
     const before = [await rows(fitgraph), files(fitgraph)];
@@ -283,11 +283,11 @@ describe('nothing is touched by', () => {
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
   });
 
-  test('a restore that fails in the middle', async () => {
+  test('leaves rows and files unchanged when the restore fails midway', async () => {
     const before = [await rows(fitgraph), files(fitgraph)];
     const log = await cursor(ann);
     const found = await inspectBackup(path.join(folder, 'whole.tar.gz'));
-    // As if the file had lost rows since it was looked into.
+    // As if the archive had lost rows since its inspection.
     found.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
     const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), found, database: fitgraph.database, media, replace: true });
@@ -297,12 +297,12 @@ describe('nothing is touched by', () => {
     expect((await since(ann, log)).data.changes.changes).toEqual([]);
   });
 
-  test('a backup that cannot be written', async () => {
+  test('reports that the archive cannot be written', async () => {
     await expect(take(fitgraph, path.join(folder, 'no such folder', 'backup.tar.gz'))).rejects.toThrow(/cannot be written: ENOENT/);
   });
 });
 
-test('what was packed is not kept', async () => {
+test('writes a large archive without keeping it in memory', async () => {
   const archive = await ArchiveWriter.begin(path.join(folder, 'large.tar.gz'));
   const shape = { name: 'large', columns: [] };
   const header = { format: 1, program: '', taken: '2026-11-22T00:00:00Z', postgres: '', migrations: [], tables: [shape] };
@@ -318,13 +318,13 @@ test('what was packed is not kept', async () => {
   expect((await verifyArchive(path.join(folder, 'large.tar.gz'))).summary.rows.large).toBe(500 * 1024);
 });
 
-test('a long work says how far it is, how fast, and how long it still takes', () => {
+test('formats progress with count, rate and remaining time', () => {
   expect(formatProgress(1_200, 5_000, 3)).toBe('1,200 of 5,000, 400 a second, 10 s left');
   expect(formatProgress(5_000, 5_000, 10)).toBe('5,000 of 5,000, 500 a second');
   expect(formatProgress(7, undefined, 0)).toBe('7');
 });
 
-test('what a restore that was killed has left is finished where its rows are there, and else removed', async () => {
+test('publishes the files of a killed restore at start if its rows are committed, else deletes them', async () => {
   const done = '0fb3c3a4-1f7a-4b52-8f3f-000000000001';
   const undone = '0fb3c3a4-1f7a-4b52-8f3f-000000000002';
   const dataDir = path.dirname(fitgraph.mediaFolder);

@@ -1,4 +1,4 @@
-/** Dumps in files: rows are found whatever lies around them, and wherever a piece that is read may end. */
+/** Dump files: rows are found whatever surrounds them and wherever a chunk ends. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -14,7 +14,7 @@ afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 const LIST = '[ {"a": "]},{[\\"\\\\"}, [1, [2]] ,3,"Möhre, \\u005d 🥕" , null\n]\n';
 
-test.each([1, 2, 3, 7, 1000])('elements come whole when %d bytes are read at a time', (size) => {
+test.each([1, 2, 3, 7, 1000])('splits a JSON array into its elements when chunks have %d bytes', (size) => {
   const bytes = Buffer.from(LIST);
   const elements = new JsonArraySplitter();
   const found = [];
@@ -34,17 +34,17 @@ test.each([
   ['[}]', /is not JSON/],
   ['[] []', /is not JSON: something follows/],
   ['["]', /is not JSON/],
-])('%j is refused', async (content, message) => {
+])('rejects a file with the content %j', async (content, message) => {
   fs.writeFileSync(file, content);
   await expect(DumpFile.open(file)).rejects.toThrow(message);
 });
 
-test('an empty list is no row', async () => {
+test('finds no rows in an empty list', async () => {
   fs.writeFileSync(file, ' [ ] ');
   expect((await DumpFile.open(file)).counts.size).toBe(0);
 });
 
-test('a model may be spelled as JSON allows', async () => {
+test('finds rows whose model name contains JSON escapes', async () => {
   const row = (model: string, pk: number) => `{"model": "${model}", "pk": ${pk}, "fields": {"note": "weight.weightentry"}}`;
   fs.writeFileSync(file, `[${row('manager.workout', 1)}, ${row('weight\\u002eweightentr\\u0079', 2)}, ${row('weight.weightentry', 3)}]`);
   const found = [];
@@ -52,14 +52,14 @@ test('a model may be spelled as JSON allows', async () => {
   expect(found).toEqual([2, 3]);
 });
 
-test('rows of several models among each other come in by the thousand, each as it was', async () => {
+test('imports thousands of interleaved rows of several models unchanged', async () => {
   const ann = await fitgraph.user('ann');
   const rows: { model: string; pk: number; fields: Record<string, unknown> }[] = [];
   const comment = (number: number) => `tab\t line\n \\N \\. "${number}" Möhre`;
   const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
   for (let number = 1; number <= 3_000; number += 1) {
     rows.push({ model: 'weight.weightentry', pk: number, fields: { user: ann.id, date: day(number), weight: '80.50' } });
-    // Days stand before the workouts that they belong to.
+    // Days precede the workouts to which they belong.
     if (number % 3 === 0) {
       rows.push({ model: 'manager.day', pk: number, fields: { training: number, description: comment(number), day: [1, 2] } });
       rows.push({ model: 'manager.workout', pk: number, fields: { creation_date: day(number), comment: comment(number), user: ann.id } });

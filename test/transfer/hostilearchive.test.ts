@@ -1,4 +1,4 @@
-/** Archives that were made to attack whoever restores them: nothing of them runs, nothing is changed, and one line names what is wrong. */
+/** Archives crafted to attack a restore: none of their content is executed, nothing changes, and one line names the problem. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const genuine = path.join(folder, 'genuine.tar.gz');
 const older = path.join(folder, 'older.tar.gz');
 const mediaFolder = path.join(folder, 'media');
 const media = new Media(new FolderStore(mediaFolder));
-/** What a command in the archive would make. PostgreSQL may run as another user. */
+/** A file that a command in the archive would create, where PostgreSQL can write even if it runs as another user. */
 const proof = path.join(os.tmpdir(), `fitgraph-proof-${process.pid}`);
 let own: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -33,7 +33,7 @@ interface Parts {
   rename(name: string): string;
 }
 
-/** The archive with other metadata, and a digest that fits it. */
+/** The archive with changed metadata and a matching digest. */
 async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<string> {
   const entries: [string, Buffer][] = [];
   const untar = extract();
@@ -91,7 +91,7 @@ afterAll(async () => {
 
 const PROGRAM = `id") FROM PROGRAM 'touch ${proof}' --`;
 
-/** Those of a table that has no rows are renamed with it. */
+/** Renames a table without rows together with its row count, and removes its sequences. */
 function renameTable(to: string) {
   return ({ header, summary }: Parts) => {
     const table = header.tables.find(({ name }) => summary.rows[name] === 0)!;
@@ -105,76 +105,76 @@ function renameTable(to: string) {
 type Attack = [what: string, change: (parts: Parts) => void, message: RegExp];
 const ATTACKS: Attack[] = [
   [
-    'a column that ends the list of columns and names a program',
+    'a column name that injects COPY FROM PROGRAM',
     ({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM),
     /it names the column "id\\"\) FROM PROGRAM 'touch [^"]*' --" of language, which its schema lacks$/,
   ],
   [
-    'a table that ends its name and names a program',
+    'a table name that injects COPY FROM PROGRAM',
     renameTable(`language" FROM PROGRAM 'touch ${proof}' --`),
     /it names the table "language\\" FROM PROGRAM .*", which its schema lacks$/,
   ],
   ['an unknown table', renameTable('nonesuch'), /it names the table "nonesuch", which its schema lacks$/],
-  ['a table of the system', renameTable('pg_authid'), /it names the table "pg_authid", which its schema lacks$/],
-  ['a table that no backup holds', renameTable('migration'), /it names the table "migration", which its schema lacks$/],
-  ['a table named as what objects inherit', renameTable('constructor'), /it names the table "constructor", which its schema lacks$/],
-  ['a table named as the prototype', renameTable('__proto__'), /it names the table "__proto__", which its schema lacks$/],
+  ['a system table', renameTable('pg_authid'), /it names the table "pg_authid", which its schema lacks$/],
+  ['a table that backups exclude', renameTable('migration'), /it names the table "migration", which its schema lacks$/],
+  ['a table named "constructor"', renameTable('constructor'), /it names the table "constructor", which its schema lacks$/],
+  ['a table named "__proto__"', renameTable('__proto__'), /it names the table "__proto__", which its schema lacks$/],
   [
     'an unknown column',
     ({ header }) => void (columnsOf(header, 'language')[1] = 'nonesuch'),
     /it names the column "nonesuch" of language, which its schema lacks$/,
   ],
   [
-    'columns in one name',
+    'several columns in one name',
     ({ header }) => void (header.tables.find(({ name }) => name === 'language')!.columns = [columnsOf(header, 'language').join()]),
     /it names the column "id,[^"]*" of language, which its schema lacks$/,
   ],
   [
-    'a column twice',
+    'a duplicate column',
     ({ header }) => void columnsOf(header, 'language').push('id'),
     /backup\.json has a value of the wrong type, or a name twice$/,
   ],
   [
-    'a table twice',
+    'a duplicate table',
     ({ header }) => void header.tables.push(header.tables[0]!),
     /backup\.json has a value of the wrong type, or a name twice$/,
   ],
-  ['tables of another type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
+  ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
   [
-    'a column of another type',
+    'a column of the wrong type',
     ({ header }) => void (columnsOf(header, 'language')[0] = 1 as never),
     /backup\.json has a value of the wrong type/,
   ],
-  ['a moment that is none', ({ header }) => void (header.taken = 'now(\u001b[2J)'), /backup\.json has a value of the wrong type/],
+  ['an invalid timestamp', ({ header }) => void (header.taken = 'now(\u001b[2J)'), /backup\.json has a value of the wrong type/],
   [
-    'a sequence of a table that no backup holds',
+    'a sequence of a table that backups exclude',
     ({ summary }) => void (summary.sequences[0]!.table = 'change'),
     /it names a sequence of "change\.\w+", which its schema lacks$/,
   ],
   [
-    'a sequence with a quote in its column',
+    'a sequence whose column contains a quote',
     ({ summary }) => void (summary.sequences[0]!.column = `id'); DROP TABLE "language"; --`),
     /it names a sequence of "\w+\.id'\); DROP TABLE \\"language\\"; --", which its schema lacks$/,
   ],
   [
-    'a sequence that counts in no numbers',
+    'a sequence value that is not a number',
     ({ summary }) => void (summary.sequences[0]!.last = 'many'),
     /invalid input syntax for type bigint: "many"/,
   ],
-  ['rows of a table that it does not name', ({ summary }) => void (summary.rows.nonesuch = 1), /rows of \["nonesuch"\] are missing$/],
+  ['a row count of an unlisted table', ({ summary }) => void (summary.rows.nonesuch = 1), /rows of \["nonesuch"\] are missing$/],
   [
-    'rows in a place of another table',
+    'rows under the name of an unknown table',
     (parts) => void (parts.rename = (name) => name.replace('tables/language/', 'tables/constructor/')),
     /it has rows of an unknown table "constructor"$/,
   ],
-  ['migrations in another order', ({ header }) => void header.migrations.reverse(), /its migrations are out of order$/],
+  ['migrations out of order', ({ header }) => void header.migrations.reverse(), /its migrations are out of order$/],
   [
-    'a migration in another folder',
+    'a migration name that is a path',
     ({ header }) => void header.migrations.push('../../../../tmp/evil'),
     /it was taken by Fitgraph \S+ \(\.\.\/\.\.\/\.\.\/\.\.\/tmp\/evil\), this is/,
   ],
   [
-    'a program with control characters',
+    'a program version with control characters',
     ({ header }) => {
       header.program = '9\u001b[2J\u009b\u202e\n';
       header.migrations.push('x');
@@ -182,7 +182,7 @@ const ATTACKS: Attack[] = [
     /by Fitgraph 9\\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}\\u\{a\} \(x\)/,
   ],
   [
-    'a name of a megabyte',
+    'a column name of one megabyte',
     ({ header }) => void (columnsOf(header, 'language')[1] = 'x'.repeat(1_000_000)),
     /it names the column "x{199}… of language, which its schema lacks$/,
   ],
@@ -191,8 +191,8 @@ const ATTACKS: Attack[] = [
 describe.each([
   ['of this version', () => genuine],
   ['of an older version', () => older],
-])('an archive %s with', (_version, from) => {
-  test.each(ATTACKS)('%s is refused', async (_what, change, message) => {
+])('an archive %s', (_version, from) => {
+  test.each(ATTACKS)('is rejected when it has %s', async (_what, change, message) => {
     const before = await contents();
     const refused = await restore(await rewrite(change, from())).catch((error: Error) => error);
     expect(refused).toBeInstanceOf(ClientError);
@@ -205,14 +205,14 @@ describe.each([
   });
 });
 
-test('rewriting alone makes no archive hostile', async () => {
+test('restores an archive that was rewritten without changes', async () => {
   const before = await contents();
   await restore(await rewrite(() => undefined));
   const [tables] = (await contents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
 });
 
-test('the command says it in one line and ends with 1', async () => {
+test('makes the restore command exit with status 1 and one line', async () => {
   const file = await rewrite(({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM));
   const environment = { DATABASE_URL: own.url, SECRET_KEY, DATA_DIR: path.join(folder, 'data'), MEDIA_DIR: mediaFolder };
   fs.mkdirSync(mediaFolder, { recursive: true });

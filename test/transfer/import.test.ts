@@ -1,4 +1,4 @@
-/** Imports: a dump of every model comes in as it was, or else nothing of it. */
+/** Imports: a dump of every model is imported completely or not at all. */
 import { pbkdf2Sync } from 'node:crypto';
 import { findEntity, resourceOf } from '../../src/core/model/registry';
 import type { Entity } from '../../src/core/model/fields';
@@ -34,7 +34,7 @@ function dump(): DumpRow[] {
   return [...rows, { model: TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
-/** The dumps name the owner of a row without an owned parent only. */
+/** Dumps contain the owner only for rows without an owned parent. */
 const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
 
 const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
@@ -42,7 +42,7 @@ const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
 
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
-/** All that the tables hold. */
+/** The contents of all imported tables. */
 async function everything(): Promise<Record<string, unknown>> {
   const held: Record<string, unknown> = {};
   for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
@@ -50,8 +50,8 @@ async function everything(): Promise<Record<string, unknown>> {
   return held;
 }
 
-/** What two imports of the same rows have in common: a token is sealed anew each time, and what is noted of a row is that of its writing. */
-function alike(held: Record<string, unknown>): Record<string, unknown> {
+/** Without what differs between two imports of the same rows: tokens, which are encrypted anew, timestamps and row versions. */
+function comparable(held: Record<string, unknown>): Record<string, unknown> {
   const tables = Object.entries(held as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
     table,
     rows.map(({ created_at: _created, updated_at: _updated, version: _version, ...row }) => row),
@@ -95,13 +95,13 @@ describe('a dump of every model', () => {
     expect(day.body).toMatchObject({ id: 32, training: 32, day: [32] });
   });
 
-  test('every owned row belongs to the owner of what it hangs below', async () => {
+  test('gives every owned row the owner of its parent', async () => {
     for (const entity of entitiesByModel().values())
       if (resourceOf(entity)!.owned && entity.name !== 'User')
         expect(await fitgraph.sql(`SELECT DISTINCT "user_id" FROM "${tableOf(entity)}"`)).toEqual([{ user_id: FIRST }]);
   });
 
-  test('moves the sequences on, so that new rows come after it', async () => {
+  test('advances the sequences, so that new rows get higher ids', async () => {
     const { status, body } = await owner().post('/workout/', { comment: 'new' });
     expect([status, body.id]).toEqual([201, 33]);
     for (const entity of entitiesByModel().values()) {
@@ -111,14 +111,14 @@ describe('a dump of every model', () => {
     }
   });
 
-  test('brings tokens that work and are sealed', async () => {
+  test('imports tokens that work and are encrypted', async () => {
     expect((await owner().get('/userprofile/')).body).toMatchObject({ count: 1, results: [{ id: 31, user: 31 }] });
     const [{ sealed }] = (await fitgraph.sql('SELECT "sealed" FROM "token"')) as [{ sealed: Buffer }];
     expect(sealed.includes(TOKEN)).toBe(false);
     expect(fitgraph.vault.open(sealed)).toBe(TOKEN);
   });
 
-  test('brings passwords that work, and get a hash of today at the first login', async () => {
+  test('imports passwords that work and are rehashed at the first login', async () => {
     const login = (password: string) => fitgraph.anyone.post('/login/', { username: 'user31', password });
     const hash = async () => (await fitgraph.sql('SELECT "password" FROM "user_account" WHERE "id" = 31'))[0]!.password;
     expect((await login('something else')).status).toBe(401);
@@ -129,38 +129,38 @@ describe('a dump of every model', () => {
     expect((await login('something else')).status).toBe(401);
   });
 
-  test('can be read in any order', async () => {
+  test('has the same result when its rows are in reverse order', async () => {
     const before = await everything();
     await load(dump().reverse(), { replace: true });
-    expect(alike(await everything())).toEqual(alike(before));
+    expect(comparable(await everything())).toEqual(comparable(before));
   });
 
-  test('cannot come in twice', async () => {
+  test('is rejected without changes when it is imported twice', async () => {
     const before = await everything();
     await expect(load(dump())).rejects.toThrow(/core\.daysofweek 31: Key \(id\)=\(31\) already exists/);
     expect(await everything()).toEqual(before);
   });
 
-  test('with replace comes in as often as one likes, and what was there is gone', async () => {
+  test('replaces all rows when it is imported again with replace', async () => {
     const before = await everything();
     await owner().post('/workout/', { comment: 'to be replaced' });
     const counts = await load(dump(), { replace: true });
     expect(counts.get('manager.workout')).toBe(2);
-    expect(alike(await everything())).toEqual(alike(before));
+    expect(comparable(await everything())).toEqual(comparable(before));
   });
 
-  test('may have several active schedules of a user, of which the newest stays active', async () => {
+  test('keeps only the newest of several active schedules of a user active', async () => {
     const rows = dump();
     for (const { model: name, fields } of rows) if (name === 'manager.schedule') fields.is_active = true;
     await load(rows, { replace: true });
     expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 32 }]);
-    // A later one comes beside those that there are.
+    // A later import adds a schedule to the existing ones.
     const next = { ...rows.find(({ model: name }) => name === 'manager.schedule')!, pk: 40 };
     await load([next]);
     expect((await owner().get('/schedule/?is_active=True')).body.results).toMatchObject([{ id: 40 }]);
   });
 
-  test('may have several accepted main images of an exercise, of which the newest stays one', async () => {
+  test('keeps only the newest of several main images of an exercise as main image', async () => {
     const rows = dump().map((row) =>
       row.model === 'exercises.exerciseimage' ? { ...row, fields: { ...row.fields, exercise: 31, is_main: true, status: '2' } } : row,
     );
@@ -168,7 +168,7 @@ describe('a dump of every model', () => {
     expect((await fitgraph.anyone.get('/exerciseimage/?is_main=True')).body.results).toMatchObject([{ id: 32 }]);
   });
 
-  test('may be followed by rows that refer to it', async () => {
+  test('can be followed by an import of rows that refer to it', async () => {
     const more = { model: 'manager.workout', pk: 40, fields: { creation_date: '2021-01-01', comment: 'later', user: 31 } };
     const day = { model: 'manager.day', pk: 40, fields: { training: 40, description: 'later', day: [31] } };
     await load([day, more]);
@@ -176,15 +176,15 @@ describe('a dump of every model', () => {
   });
 });
 
-describe('refused, with nothing changed:', () => {
+describe('an invalid dump', () => {
   const cases: [string, () => unknown, RegExp][] = [
-    ['what is no list', () => ({}), /must hold a JSON array/],
-    ['a row that is no object', () => [3], /Row 1 is not of the form/],
+    ['an object instead of a list', () => ({}), /must hold a JSON array/],
+    ['a row that is not an object', () => [3], /Row 1 is not of the form/],
     ['a row without fields', () => [{ model: 'core.language', pk: 1 }], /Row 1 is not of the form/],
     ['an unknown model', () => [...dump(), { model: 'gym.gym', pk: 1, fields: {} }], /unknown model "gym\.gym"/],
-    ['a primary key that is none', () => changed('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
-    ['a primary key too large', () => changed('core.language', (row) => (row.pk = 2 ** 31)), /2147483648 is not a primary key/],
-    ['a primary key twice', () => [...dump(), model('core.language')[0]], /core\.language 31 occurs twice/],
+    ['an invalid primary key', () => changed('core.language', (row) => (row.pk = 'x')), /core\.language.*"x" is not a primary key/],
+    ['a primary key that is too large', () => changed('core.language', (row) => (row.pk = 2 ** 31)), /2147483648 is not a primary key/],
+    ['a duplicate primary key', () => [...dump(), model('core.language')[0]], /core\.language 31 occurs twice/],
     [
       'an unknown field',
       () => changed('manager.workout', (row) => (row.fields.colour = 'red')),
@@ -201,48 +201,52 @@ describe('refused, with nothing changed:', () => {
       /manager\.workoutlog 31: exercise is missing/,
     ],
     [
-      'a reference to nothing',
+      'a reference to a missing row',
       () => changed('manager.workoutlog', (row) => (row.fields.exercise = 99)),
       /manager\.workoutlog 31: exercise refers to exercises\.exercise 99, which does not exist/,
     ],
     [
-      'a link to nothing',
+      'a link to a missing row',
       () => changed('manager.day', (row) => (row.fields.day = [99])),
       /manager\.day 31: day refers to core\.daysofweek 99/,
     ],
-    ['links that are no list', () => changed('manager.day', (row) => (row.fields.day = 31)), /manager\.day 31: day must be a list/],
+    ['links that are not a list', () => changed('manager.day', (row) => (row.fields.day = 31)), /manager\.day 31: day must be a list/],
     ['a user without a password', () => changed('auth.user', (row) => delete row.fields.password), /auth\.user 31: password is missing/],
     [
-      'a day that is none',
+      'an invalid date',
       () => changed('manager.workout', (row) => (row.fields.creation_date = 'today')),
       /31: creation_date is no date: "today"/,
     ],
     [
-      'a day that never was',
+      'a nonexistent date',
       () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
       /manager\.workout 31: .*date/,
     ],
-    ['a number that is none', () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')), /31: weight is no decimal: "NaN"/],
+    ['an invalid number', () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')), /31: weight is no decimal: "NaN"/],
     [
-      'a text too long',
+      'a text that is too long',
       () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
       /manager\.workout 31: .*too long/,
     ],
-    ['a number too large', () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')), /weight\.weightentry 31: /],
     [
-      'a reference that is no number',
+      'a number that is too large',
+      () => changed('weight.weightentry', (row) => (row.fields.weight = '12345.00')),
+      /weight\.weightentry 31: /,
+    ],
+    [
+      'a reference that is not a number',
       () => changed('manager.day', (row) => (row.fields.training = 'first')),
       /manager\.day 31: training refers to .*"first"/,
     ],
-    ['two users of one name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
+    ['two users with the same name', () => changed('auth.user', (row) => (row.fields.username = 'user32')), /auth\.user 32: .*username/],
     [
-      'a token of nobody',
+      'a token of a missing user',
       () => changed(TOKEN_MODEL, (row) => (row.fields.user = 99)),
       /authtoken\.token 0123…: user refers to auth\.user 99/,
     ],
   ];
 
-  test.each(cases)('%s', async (_what, rows, message) => {
+  test.each(cases)('is rejected without changes when it has %s', async (_what, rows, message) => {
     await load([{ model: 'core.language', pk: 7, fields: { short_name: 'fr', full_name: 'Français' } }]);
     const before = await everything();
     const error = await Promise.resolve()
@@ -255,7 +259,7 @@ describe('refused, with nothing changed:', () => {
   });
 });
 
-test('a row whose parents belong to two users is refused', async () => {
+test('rejects a row whose parents belong to different users', async () => {
   await load(dump());
   const before = await everything();
   const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
@@ -264,7 +268,7 @@ test('a row whose parents belong to two users is refused', async () => {
   expect(await everything()).toEqual(before);
 });
 
-describe('of many thousands of rows, of which PostgreSQL has some while others are made ready,', () => {
+describe('a dump of many thousands of rows', () => {
   const FROM = 1_000;
   const COUNT = 12_500;
   const workouts = () =>
@@ -273,7 +277,7 @@ describe('of many thousands of rows, of which PostgreSQL has some while others a
       return { model: 'manager.workout', pk: FROM + index, fields };
     });
 
-  test('all come in', async () => {
+  test('is imported completely', async () => {
     await load(dump());
     await load(workouts());
     const stored = await fitgraph.sql('SELECT "id", "comment", "user_id" FROM "workout" WHERE "id" >= $1 ORDER BY "id"', [FROM]);
@@ -281,23 +285,23 @@ describe('of many thousands of rows, of which PostgreSQL has some while others a
   });
 
   const bad: [string, Record<string, unknown>, RegExp][] = [
-    ['as no date', { creation_date: '2021-02-30' }, /^manager\.workout 12234: .*date/],
-    ['before it is written', { user: 99 }, /^manager\.workout 12234: user refers to auth\.user 99/],
-    ['as too long', { comment: 'x'.repeat(101) }, /^manager\.workout 12234: .*too long/],
+    ['an invalid date', { creation_date: '2021-02-30' }, /^manager\.workout 12234: .*date/],
+    ['a missing owner', { user: 99 }, /^manager\.workout 12234: user refers to auth\.user 99/],
+    ['a text that is too long', { comment: 'x'.repeat(101) }, /^manager\.workout 12234: .*too long/],
   ];
-  test.each(bad)('one that is refused %s is named, and none comes in', async (_how, fields, message) => {
+  test.each(bad)('is rejected without changes, naming the row that has %s', async (_how, fields, message) => {
     await load(dump());
     const before = await everything();
     const rows = workouts();
     Object.assign(rows[11_234]!.fields, fields);
     await expect(load(rows)).rejects.toThrow(message);
     expect(await everything()).toEqual(before);
-    // The connection is as good as before.
+    // The connection can still be used.
     await load(workouts().slice(0, 1));
   });
 });
 
-test('body weights are in the unit that their owner prefers, wherever the profile stands in the file', async () => {
+test('gives body weights the unit in the profile of their owner, wherever it is in the file', async () => {
   const rows = dump();
   for (const { model: name, fields } of rows) {
     if (name === 'core.userprofile') fields.weight_unit = 'lb';

@@ -1,6 +1,6 @@
 /**
- * Keys and indexes that are set aside while rows come: afterwards everything is as if they had stayed, and they stay where anybody would wait. What
- * was set aside has another number in PostgreSQL when it is back, by which both ways are told apart.
+ * Large imports drop foreign keys and indexes and recreate them. The result is the same as with keys and indexes in place, and they stay in place where
+ * other sessions would wait. A recreated key or index has a new oid, by which the tests detect it.
  */
 import { Client } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
@@ -15,7 +15,7 @@ import { shapeOf } from '../setup/shape';
 import { randomFor, seeded, type Random } from '../setup/random';
 
 const TABLES = ['ingredient', 'workout_log'];
-const NUMBERS = `SELECT "table", "name", "oid"::int FROM (
+const OIDS = `SELECT "table", "name", "oid"::int FROM (
     SELECT conrelid::regclass::text AS "table", conname::text AS "name", oid FROM pg_constraint WHERE contype = 'f'
     UNION ALL SELECT indrelid::regclass::text, indexrelid::regclass::text, indexrelid FROM pg_index WHERE NOT indisunique) AS "pieces"
   WHERE "table" = ANY($1) ORDER BY 1, 2`;
@@ -37,8 +37,8 @@ async function sideOf(database: Database): Promise<Side> {
   return { database, client };
 }
 
-/** A database that nobody serves, with a connection of somebody else. */
-async function alone(): Promise<Side> {
+/** A database without a server, and a connection of another session. */
+async function createSide(): Promise<Side> {
   const own = await createDatabase('catalogue');
   const database = open(own.connection);
   closing.push(() => own.drop());
@@ -49,17 +49,17 @@ async function alone(): Promise<Side> {
 const ask = async ({ client }: Side, text: string, values?: unknown[]) => (await client.query(text, values)).rows;
 const load = (rows: DumpRow[], { database }: Side, options: Partial<WriteOptions> = {}) =>
   writeRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
-const numbersOf = (of: Side) => ask(of, NUMBERS, [TABLES]);
+const oidsOf = (of: Side) => ask(of, OIDS, [TABLES]);
 
-/** Of which tables something was set aside since. */
-async function setAsideOf(of: Side, before: Record<string, unknown>[]): Promise<string[]> {
-  const after = await numbersOf(of);
+/** The tables whose keys or indexes were recreated since `before`. */
+async function recreatedTables(of: Side, before: Record<string, unknown>[]): Promise<string[]> {
+  const after = await oidsOf(of);
   expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
   return [...new Set(after.filter(({ oid }, index) => oid !== before[index]!.oid).map(({ table }) => table as string))];
 }
 
-/** How many rows there are, and a digest of them, but for what no two imports have in common; and what the log has of them. */
-async function held(of: Side): Promise<Record<string, unknown>> {
+/** The number and digest of the rows, without columns that differ between imports, and the number of logged changes. */
+async function summaryOf(of: Side): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const table of [...TABLES, 'workout', 'user_account']) {
     const row = `to_jsonb(t) - '{created_at,updated_at,version,date_joined}'::text[]`;
@@ -110,87 +110,87 @@ function foods(random: Random, count: number): DumpRow[] {
   });
 }
 
-test(seeded('what comes in is the same, and so are keys and indexes, whether they were set aside or not'), async () => {
+test(seeded('imports the same rows, keys and indexes whether or not it drops keys and indexes'), async () => {
   const fitgraph = await Fitgraph.start();
   closing.push(() => fitgraph.stop());
-  const [by, beside] = [await alone(), await sideOf(fitgraph.database)];
+  const [by, beside] = [await createSide(), await sideOf(fitgraph.database)];
   for (const one of [by, beside]) await ask(one, 'DELETE FROM "change"');
   const shape = await shapeOf(by.client);
-  const [before, besideBefore] = [await numbersOf(by), await numbersOf(beside)];
+  const [before, besideBefore] = [await oidsOf(by), await oidsOf(beside)];
   const random = randomFor('imported rows');
   const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
   await load(rows, by);
-  // Who asks a server is not kept waiting by what comes in.
+  // The server answers while rows are imported.
   const asked = load(rows, beside).then(() => 'over');
   while ((await Promise.race([asked, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
-  expect(await setAsideOf(by, before)).toEqual(TABLES);
-  expect(await setAsideOf(beside, besideBefore)).toEqual([]);
+  expect(await recreatedTables(by, before)).toEqual(TABLES);
+  expect(await recreatedTables(beside, besideBefore)).toEqual([]);
   for (const one of [by, beside]) expect(await shapeOf(one.client)).toEqual(shape);
-  const those = await held(by);
+  const those = await summaryOf(by);
   expect(those.workout_log).toMatchObject({ rows: MIN_ROWS_TO_DROP_KEYS + 1_234, noted: MIN_ROWS_TO_DROP_KEYS + 1_234 });
-  expect(those).toEqual(await held(beside));
+  expect(those).toEqual(await summaryOf(beside));
 });
 
 test.each<[string, (rows: DumpRow[]) => void, RegExp]>([
   [
-    'refers to nothing',
+    'refers to a missing row',
     (rows) => Object.assign(rows.at(-5)!.fields, { exercise: 99 }),
     /workoutlog 4996: exercise refers to .* does not exist/,
   ],
   [
-    'is below what is another user’s',
+    'has a parent of another user',
     (rows) => Object.assign(rows.at(-5)!.fields, { workout: 1, user: 101 }),
     /workoutlog 4996: workout refers to/,
   ],
-  ['has the id of another', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
-])(seeded('where a row %s, all is as it was'), async (_what, spoil, message) => {
-  const one = await alone();
+  ['has the id of another row', (rows) => void rows.splice(7, 0, { ...rows.at(-1)!, pk: 20_000 }), /workoutlog 20000: Key \(id\)/],
+])(seeded('restores rows, keys and indexes when a row %s'), async (_what, spoil, message) => {
+  const one = await createSide();
   await load([...owners(), ...logs(randomFor('a log before the import'), 1, 20_000)], one);
-  const [before, shape, rows] = [await numbersOf(one), await shapeOf(one.client), await held(one)];
+  const [before, shape, rows] = [await oidsOf(one), await shapeOf(one.client), await summaryOf(one)];
   const those = logs(randomFor('refused logs'), MIN_ROWS_TO_DROP_KEYS);
   spoil(those);
   await expect(load(those, one)).rejects.toThrow(message);
-  expect(await setAsideOf(one, before)).toEqual([]);
+  expect(await recreatedTables(one, before)).toEqual([]);
   expect(await shapeOf(one.client)).toEqual(shape);
-  expect(await held(one)).toEqual(rows);
+  expect(await summaryOf(one)).toEqual(rows);
 });
 
-describe(seeded('nothing is set aside'), () => {
-  async function staysIn(one: Side, rows = logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS)): Promise<void> {
-    const before = await numbersOf(one);
+describe(seeded('the import of workout logs'), () => {
+  async function expectKept(one: Side, rows = logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS)): Promise<void> {
+    const before = await oidsOf(one);
     expect((await load(rows, one)).get('manager.workoutlog')).toBe(rows.length);
-    expect(await setAsideOf(one, before)).toEqual([]);
+    expect(await recreatedTables(one, before)).toEqual([]);
   }
 
-  test('for few rows', async () => {
-    const one = await alone();
+  test('keeps keys and indexes when there are few rows', async () => {
+    const one = await createSide();
     await load(owners(), one);
-    await staysIn(one, logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS - 1));
+    await expectKept(one, logs(randomFor('logs of a small import'), MIN_ROWS_TO_DROP_KEYS - 1));
   });
 
-  test('where somebody reads a table that they refer to', async () => {
-    const one = await alone();
+  test('keeps keys and indexes while a transaction reads a referenced table', async () => {
+    const one = await createSide();
     await load(owners(), one);
     await one.client.query('BEGIN; SELECT FROM "exercise"');
-    await staysIn(one);
+    await expectKept(one);
     await one.client.query('COMMIT');
   });
 
-  test('where somebody migrates', async () => {
-    const one = await alone();
+  test('keeps keys and indexes while another session migrates', async () => {
+    const one = await createSide();
     await load(owners(), one);
     await one.client.query('SELECT pg_advisory_lock(7316402)');
-    await staysIn(one);
+    await expectKept(one);
   });
 
-  test('where most rows are there already', async () => {
-    const one = await alone();
+  test('keeps keys and indexes when most rows exist already', async () => {
+    const one = await createSide();
     await load([...owners(), ...logs(randomFor('logs before the import'), MIN_ROWS_TO_DROP_KEYS + 1, 50_000)], one);
-    await staysIn(one);
+    await expectKept(one);
   });
 
-  test('where the tables are those of another role', async () => {
-    const one = await alone();
+  test('keeps keys and indexes when another role owns the tables', async () => {
+    const one = await createSide();
     await load(owners(), one);
     const role = `importer_${process.pid}`;
     const superuser = new Client(asSuperuser(one.database.direct));
@@ -200,12 +200,12 @@ describe(seeded('nothing is set aside'), () => {
     closing.push(() => superuser.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`).finally(() => superuser.end()));
     const database = open({ ...one.database.direct, user: role });
     closing.push(() => database.close());
-    await staysIn({ ...one, database });
+    await expectKept({ ...one, database });
   });
 });
 
-test(seeded('who starts meanwhile waits for the rows'), async () => {
-  const one = await alone();
+test(seeded('makes migrations of a starting server wait until the import has ended'), async () => {
+  const one = await createSide();
   const said: string[] = [];
   let started: Promise<string> | undefined;
   await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {

@@ -1,4 +1,4 @@
-/** A restore that is killed half-way: what was there is there, whole, and it can be run again. */
+/** A restore that is killed midway: the old data remain intact, and the restore can be repeated. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -59,7 +59,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Of the database itself, and what the command notes of itself. */
+/** Tables of the database itself, and tables in which the command records its own work. */
 const OWN = [
   'migration',
   'change',
@@ -95,8 +95,8 @@ function restore({ url, media }: Side, ...options: string[]): ChildProcess {
 
 const ended = (child: ChildProcess) => new Promise<number | null>((resolve) => child.once('close', resolve));
 
-/** What the command asks of the database just now. */
-const asks = async ({ database }: Side, like: string): Promise<boolean> =>
+/** Whether the command is running a statement that matches the pattern. */
+const isRunningStatement = async ({ database }: Side, like: string): Promise<boolean> =>
   (
     await database.pool.query(
       `SELECT FROM pg_stat_activity WHERE "datname" = current_database() AND "application_name" = 'fitgraph backup' AND "query" ~ $1`,
@@ -104,11 +104,11 @@ const asks = async ({ database }: Side, like: string): Promise<boolean> =>
     )
   ).rowCount !== 0;
 
-/** Where it is killed, and how to see that it is there. */
+/** The moments of the kill, and how to detect them. */
 const POINTS: [string, (into: Side) => Promise<boolean>][] = [
   ['as its files wait', async ({ media }) => fs.readdirSync(media).some((name) => name.startsWith('.restore-'))],
-  ['as rows come', (into) => asks(into, '^COPY "workout"')],
-  ['as rows are checked', (into) => asks(into, '^(ANALYZE|ALTER TABLE .* ADD CONSTRAINT|SELECT setval)')],
+  ['as rows come', (into) => isRunningStatement(into, '^COPY "workout"')],
+  ['as rows are checked', (into) => isRunningStatement(into, '^(ANALYZE|ALTER TABLE .* ADD CONSTRAINT|SELECT setval)')],
 ];
 
 async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...options: string[]): Promise<void> {
@@ -118,13 +118,13 @@ async function killedAt(into: Side, point: (into: Side) => Promise<boolean>, ...
     while (child.exitCode === null && !(await point(into))) await sleep(2);
     child.kill('SIGKILL');
     if ((await over) === null) break;
-    // It was faster than we looked.
+    // The restore ended before the moment was observed.
     expect(tries).toBeLessThan(4);
   }
-  await until('PostgreSQL has noticed', async () => !(await asks(into, '')));
+  await until('PostgreSQL has noticed', async () => !(await isRunningStatement(into, '')));
 }
 
-test('the old data are there, whichever moment it is killed at, and then those of the backup', async () => {
+test('keeps the old data at whatever moment a restore is killed, and completes a repeated restore', async () => {
   const into = await side('into', 'catalogue');
   put(into, 'the old picture');
   await createUser({ username: 'bob', password: 'a good password' }, into.database.session());
@@ -135,12 +135,12 @@ test('the old data are there, whichever moment it is killed at, and then those o
   }
   expect(await ended(restore(into, '--replace'))).toBe(0);
   expect(await digest(into)).toEqual(await digest(source));
-  // What waited in vain goes when a server starts.
+  // A starting server deletes the staged files of killed restores.
   await finishInterruptedRestores(into.database, new Media(new FolderStore(into.media)));
   expect(fs.readdirSync(into.media)).toEqual(['exercise-images']);
 });
 
-test('an empty database stays empty, so that it can be restored into as before', async () => {
+test('keeps an empty database empty when a restore is killed, and completes a repeated restore', async () => {
   const into = await side('empty', 'tables');
   const before = await digest(into);
   await killedAt(into, POINTS[1]![1]);
