@@ -8,7 +8,7 @@ import { randomFor, seeded, type Random } from '../setup/random';
 const fitgraph = fitgraphForThisFile();
 
 const STATEMENTS = 300;
-/** These are sent as often as all others together, so that they stay prepared while the others evict each other. */
+/** Number of statements that are sent as often as all others together, so that they stay prepared while the others evict each other. */
 const FREQUENT = 20;
 const EXECUTIONS = 2_500;
 
@@ -37,7 +37,7 @@ const INVALID: Readonly<Record<string, unknown>> = {
   uuid: 'none',
   jsonb: '{',
 };
-// Columns of one name, of none, and of names that objects have.
+// Includes duplicate names, PostgreSQL's default name and a property of Object.prototype.
 const NAMES = ['a', 'b', 'a', 'constructor', '?column?', 'Größe'];
 /** The text after the columns and the number of rows that it yields; the last one fails. */
 const SOURCES: readonly [string, number | undefined][] = [

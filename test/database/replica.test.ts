@@ -31,7 +31,7 @@ type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
 let primary: Embedded;
 let standby: Embedded;
 let fitgraph: Fitgraph;
-/** The same without a replica. */
+/** A server on the same primary, without a replica. */
 let plain: Fitgraph;
 
 const urlOf = ({ user, database, host, port }: PoolConfig) =>

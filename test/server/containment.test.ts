@@ -222,7 +222,7 @@ describe('a single worker', () => {
   test('returns 413 for an oversized form and writes nothing to standard error', async () => {
     const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Transfer-Encoding': 'chunked' };
     const refused = () => server.stdout.split('\n').filter((line) => line.includes('"/login"') && line.includes('"status":413')).length;
-    // Random forms of an earlier test may have been refused alike.
+    // Random forms of an earlier test may also have been rejected with 413.
     const before = refused();
     for (let count = 1; count <= 3; count += 1) {
       expect(await send(new http.Agent(), { path: '/login', headers, body: Buffer.alloc(100_000, 'a') })).toBe(413);
@@ -354,7 +354,7 @@ test('starts a new worker once the supervisor has file descriptors again', async
   try {
     const supervisor = server.process.pid!;
     const limit = (number: number | string) => execFileSync('prlimit', ['--pid', String(supervisor), `--nofile=${number}:4096`]);
-    // Fewer than it has, because those of the workers become free.
+    // Below the current number, because the descriptors for the killed workers are freed.
     limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
     await until('a start has failed', () => server.stdout.includes('a worker cannot be started'));
