@@ -1,4 +1,4 @@
-/** Bodies that nobody may send, and connections on which nothing moves. */
+/** Oversized request bodies and stalled connections. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { ALIVE_MS, ANSWERED_MS, MEMORY_MB, send, Siege, type Reply } from './sie
 
 const PATIENCE_MS = 1_500;
 const JSON_TYPE = 'application/json';
-/** An attack is over in a tenth of a second. What it does to the server it does each time; what else the machine does then it does once. */
+/** Each attack takes a tenth of a second and is repeated. The best result counts, which excludes pauses caused by other processes. */
 const TIMES = 3;
 const FORM = 'multipart/form-data; boundary=b';
 
@@ -28,20 +28,20 @@ const large = 'x'.repeat(5_000_000);
 const json = JSON.stringify({ query: '{ viewer { id } }', variables: { large } });
 
 test.each<[string, string, string, string]>([
-  ['GraphQL, JSON', '/graphql', JSON_TYPE, json],
-  ['GraphQL, a form', '/graphql', FORM, `${part('operations', large)}--b--\r\n`],
-  ['GraphQL, a file', '/graphql', FORM, `${part('operations', '{}')}${part('map', '{}')}${part('0', large, 'a.png')}--b--\r\n`],
-  ['subscriptions', '/graphql/stream', JSON_TYPE, json],
-  ['subscriptions, of a false type', '/graphql/stream', `text/plain; x="${JSON_TYPE}"`, json],
-  ['signing in by a form', '/login', 'application/x-www-form-urlencoded', `username=${large}`],
-  ['REST, JSON', '/api/v2/login/', JSON_TYPE, json],
-  ['REST, a form', '/api/v2/login/', 'application/x-www-form-urlencoded', `username=${large}`],
-  ['REST, a file', '/api/v2/login/', FORM, `${part('username', large, 'a.png')}--b--\r\n`],
-])('50 bodies of 5 MB by strangers: %s', async (_name, path, type, body) => {
-  // Made once, so that the attackers' own work does not count.
+  ['JSON sent to GraphQL', '/graphql', JSON_TYPE, json],
+  ['a form sent to GraphQL', '/graphql', FORM, `${part('operations', large)}--b--\r\n`],
+  ['a file sent to GraphQL', '/graphql', FORM, `${part('operations', '{}')}${part('map', '{}')}${part('0', large, 'a.png')}--b--\r\n`],
+  ['JSON sent to /graphql/stream', '/graphql/stream', JSON_TYPE, json],
+  ['text sent to /graphql/stream', '/graphql/stream', `text/plain; x="${JSON_TYPE}"`, json],
+  ['a form sent to /login', '/login', 'application/x-www-form-urlencoded', `username=${large}`],
+  ['JSON sent to REST', '/api/v2/login/', JSON_TYPE, json],
+  ['a form sent to REST', '/api/v2/login/', 'application/x-www-form-urlencoded', `username=${large}`],
+  ['a file sent to REST', '/api/v2/login/', FORM, `${part('username', large, 'a.png')}--b--\r\n`],
+])('rejects 50 anonymous bodies of 5 MB and stays responsive: %s', async (_name, path, type, body) => {
+  // Encoded once, so that this work does not count.
   const bytes = Buffer.from(body);
   const sent = () => post(path, type, bytes, { Accept: path.endsWith('stream') ? 'text/event-stream' : '*/*' });
-  // The first one that a process reads takes longer, which is nobody's attack.
+  // Warm-up: the first body that a process reads takes longer.
   await sent();
   const silences: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
@@ -56,7 +56,7 @@ test.each<[string, string, string, string]>([
   expect(Math.min(...silences)).toBeLessThan(ALIVE_MS);
 });
 
-test('a body that does not say how long it is', async () => {
+test('returns 413 for an oversized body without Content-Length', async () => {
   for (const path of ['/graphql', '/api/v2/login/'])
     expect((await post(path, JSON_TYPE, json, { 'Transfer-Encoding': 'chunked' })).status).toBe(413);
 });
@@ -64,8 +64,8 @@ test('a body that does not say how long it is', async () => {
 test.each<[string, string, string]>([
   ['GraphQL', '/graphql', JSON_TYPE],
   ['REST', '/api/v2/login/', JSON_TYPE],
-  ['a form', '/login', 'application/x-www-form-urlencoded'],
-])('a body that is too long is refused before the rest of it has come: %s', async (_name, path, type) => {
+  ['a form sent to /login', '/login', 'application/x-www-form-urlencoded'],
+])('returns 413 before the rest of an oversized body has arrived: %s', async (_name, path, type) => {
   const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}\r\n`;
   for (const begun of [
     `Content-Length: 100000000\r\n\r\nx`,
@@ -80,7 +80,7 @@ test.each<[string, string, string]>([
   }
 });
 
-test('whoever is signed in may send more, but not everything', async () => {
+test('accepts larger bodies from signed-in users, up to a limit', async () => {
   const mine = { Authorization: `Token ${siege.token}` };
   const body = (length: number) => JSON.stringify({ query: '{ viewer { username } }', variables: { large: 'x'.repeat(length) } });
   expect(JSON.parse((await post('/graphql', JSON_TYPE, body(1_000_000), mine)).text)).toMatchObject({ data: { viewer: {} } });
@@ -88,7 +88,7 @@ test('whoever is signed in may send more, but not everything', async () => {
   expect((await post('/graphql', JSON_TYPE, body(1_000_000), { Authorization: 'Token wrong' })).status).toBe(413);
 });
 
-test('990 tiny files', async () => {
+test('returns 413 for 990 files, and stores none of an anonymous client and at most 20 of a user', async () => {
   const files = Array.from({ length: 990 }, (_, index) => part(`${index}`, 'x', `${index}.png`)).join('');
   const query = '{ viewer { id } }';
   const form = (parts: string) => `${part('operations', JSON.stringify({ query }))}${part('map', '{}')}${parts}--b--\r\n`;
@@ -117,7 +117,7 @@ test('990 tiny files', async () => {
   expect(most).toBeLessThanOrEqual(20);
 });
 
-/** A connection that sends what it is told, and how long the server kept it. */
+/** Opens a connection and sends the text. `ended` resolves to the milliseconds until the connection is closed. */
 function connection(text: string, { reading = true } = {}): { socket: net.Socket; ended: Promise<number> } {
   const began = performance.now();
   const { port, hostname } = new URL(siege.base);
@@ -137,23 +137,23 @@ const drips = async (socket: net.Socket, text: string) => {
 };
 
 const ending: [what: string, text: string, drip: string][] = [
-  ['nothing', '', ''],
-  ['a head that goes on', 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'],
-  ['a body that stops', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{', ''],
-  ['a body that drips', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{', ' '],
+  ['no data', '', ''],
+  ['endless headers', 'GET / HTTP/1.1\r\nHost: x\r\n', 'X-A: b\r\n'],
+  ['an incomplete body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{', ''],
+  ['a slow body', 'POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{', ' '],
   [
-    'a body of REST that drips',
+    'a slow body sent to REST',
     'POST /api/v2/login/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9999\r\n\r\n{',
     ' ',
   ],
   [
-    'a form that drips',
+    'a slow form',
     `POST /graphql HTTP/1.1\r\nHost: x\r\nApollo-Require-Preflight: 1\r\nContent-Type: ${FORM}\r\nContent-Length: 9999\r\n\r\n--b\r\n`,
     'a',
   ],
 ];
 
-test('connections end that send nothing, or never come to an end', async () => {
+test('closes connections that send nothing, an incomplete request or a very slow one', async () => {
   const delays = siege.delays();
   const kept = await Promise.all(
     ending.map(async ([what, text, drip]) => {
@@ -165,7 +165,7 @@ test('connections end that send nothing, or never come to an end', async () => {
   for (const [what, ms] of kept) expect([what, Math.floor(ms / (12 * PATIENCE_MS))]).toEqual([what, 0]);
 });
 
-/** How many of these the server has not closed, as the kernel tells: what a process has closed belongs to no file any more. */
+/** Counts the connections that the server has not closed, according to the kernel: closed ones have inode 0. */
 function kept(sockets: readonly net.Socket[]): number {
   const ours = new Set(sockets.map(({ localPort }) => localPort));
   const port = Number(new URL(siege.base).port);
@@ -177,9 +177,9 @@ function kept(sockets: readonly net.Socket[]): number {
   }).length;
 }
 
-test('60 connections that never read a long page', async () => {
+test('stays responsive while 60 clients do not read a long page', async () => {
   const page = 'GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAccept: text/html\r\n\r\n'.repeat(5);
-  // The first pages of a process take longer, which is nobody's attack.
+  // Warm-up: the first pages of a process take longer.
   for (let run = 0; run < 5; run += 1) await send(siege.base, { path: '/api/v2/ingredient/?limit=200', headers: { Accept: 'text/html' } });
   const { aliveMs, memoryMb } = await siege.under(async () => {
     const connections = Array.from({ length: 60 }, () => connection(page, { reading: false }));
@@ -190,7 +190,7 @@ test('60 connections that never read a long page', async () => {
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
-test('a client that does not take its answers is let go, one that is slow is not', async () => {
+test('closes connections that read no responses and keeps those that read slowly', async () => {
   const head = `GET /api/v2/ingredient/?limit=10000 HTTP/1.1\r\nHost: x\r\nAuthorization: Token ${siege.token}\r\n\r\n`;
   const requests = head.repeat(80);
   const stuck = Array.from({ length: 3 }, () => connection(requests, { reading: false }).socket);
@@ -208,7 +208,7 @@ test('a client that does not take its answers is let go, one that is slow is not
   for (const socket of [...stuck, slow]) socket.destroy();
 });
 
-test('requests that are sent ahead are answered one after the other', async () => {
+test('answers pipelined requests in order', async () => {
   const path = (id: number) => `/api/v2/language/${id}/`;
   const ahead = Array.from({ length: 20 }, (_, index) => `GET ${path(index % 2 ? 1 : 999)} HTTP/1.1\r\nHost: x\r\n\r\n`);
   const { socket } = connection(ahead.join(''), { reading: false });
@@ -220,13 +220,13 @@ test('requests that are sent ahead are answered one after the other', async () =
   expect(statuses).toEqual(ahead.map((_, index) => (index % 2 ? 200 : 404)));
 });
 
-test('what clients break off is no error of the server', () => {
+test('logs no unexpected error when clients disconnect', () => {
   expect(siege.server.stdout + siege.server.stderr).not.toContain('unexpected error');
 });
 
 const rowsOf = ({ text }: Reply) => text.match(/<tr\b/g)?.length ?? 0;
 
-test('a page shows at most 100 rows, says so and leads on; JSON has them all', async () => {
+test('limits HTML pages to 100 rows with a link to the next page, and does not limit JSON', async () => {
   const page = await send(siege.base, { path: '/api/v2/ingredient/?limit=10000', headers: { Accept: 'text/html' } });
   expect(page.text).toContain('Pages show at most 100 rows');
   expect(page.text).toContain('limit=100&amp;offset=100');

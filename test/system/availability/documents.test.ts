@@ -1,4 +1,4 @@
-/** Documents of a stranger that took the server's time or memory, each a single small request. */
+/** Small anonymous GraphQL requests that once took too much time or memory. */
 import { ALIVE_MS, graphql, MEMORY_MB, Siege, type Reply } from './siege';
 
 let siege: Siege;
@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-/** One request that is answered or refused in time, while the server lives and keeps its memory. */
+/** Sends a request, which must be answered or rejected in time while the server stays responsive and within its memory limit. */
 async function withstands(attack: () => Promise<Reply>): Promise<Reply> {
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(attack);
   expect(result.status).toBeGreaterThanOrEqual(200);
@@ -21,12 +21,12 @@ async function withstands(attack: () => Promise<Reply>): Promise<Reply> {
 const doubling = (levels: number) =>
   `{ viewer { ...F0 } } ${Array.from({ length: levels }, (_, i) => `fragment F${i} on User { ...F${i + 1} ...F${i + 1} }`).join(' ')} fragment F${levels} on User { id }`;
 
-test('fragments that spread the next one twice', async () => {
+test('handles 200 levels of fragments that each spread the next one twice', async () => {
   expect(JSON.parse((await withstands(() => graphql(siege.base, doubling(30)))).text)).toEqual({ data: { viewer: null } });
   await withstands(() => graphql(siege.base, doubling(200)));
 });
 
-test('very many wrong keys in a variable', async () => {
+test('returns a short error without suggestions for 10,000 unknown keys in a variable', async () => {
   const input = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
   const { text } = await withstands(() =>
     graphql(siege.base, 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }', { where: input }),
@@ -35,13 +35,13 @@ test('very many wrong keys in a variable', async () => {
   expect(text.length).toBeLessThan(10_000);
 });
 
-test('a long number', async () => {
+test('rejects malformed and overlong decimals of 50,000 characters', async () => {
   const document = 'query ($amount: Decimal!) { ingredients(first: 1) { nodes { valuesOf(amount: $amount) { energy } } } }';
   for (const amount of ['1'.repeat(50_000), `${' '.repeat(25_000)}1${' '.repeat(25_000)}`, `${'1'.repeat(50_000)}x`])
     expect((await withstands(() => graphql(siege.base, document, { amount }))).text).toContain('A valid number is required.');
 });
 
-test('many different small operations', async () => {
+test('answers 2,000 different operations within its memory limit', async () => {
   const { result, memoryMb } = await siege.under(async () => {
     let failed = 0;
     for (let batch = 0; batch < 100; batch += 1) {
@@ -58,22 +58,22 @@ test('many different small operations', async () => {
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
-test('very many fields of any row', async () => {
+test('handles 800 aliased fields of a node', async () => {
   const fields = Array.from({ length: 800 }, (_, index) => `a${index}: nodeId`).join(' ');
   for (let run = 0; run < 8; run += 1)
     await withstands(() => graphql(siege.base, `query ($id: ID!) { node(nodeId: $id) { ${fields} } }`, { id: 'RXhlcmNpc2U6MQ' }));
 });
 
-test('pages of pages of pages', async () => {
+test('rejects deeply nested lists by their cost', async () => {
   const levels = (count: number): string => (count ? `exercises(first: 10000) { nodes { category { ${levels(count - 1)} } } }` : 'name');
   expect((await withstands(() => graphql(siege.base, `{ ${levels(4)} }`))).text).toContain('COST_LIMIT');
-  // As much as is allowed is answered in time.
+  // The largest nesting that the limit allows.
   await withstands(() =>
     graphql(siege.base, '{ exercises(first: 4000) { nodes { category { exercises(first: 40) { nodes { id name } } } } } }'),
   );
 });
 
-test('introspection many times', async () => {
+test('rejects repeated introspection', async () => {
   const one = '{ name fields { name args { name type { name } } type { name ofType { name ofType { name } } } } }';
   const often = (field: string) => `{ ${Array.from({ length: 40 }, (_, index) => `a${index}: ${field}`).join(' ')} }`;
   expect((await withstands(() => graphql(siege.base, often(`__schema { types ${one} }`)))).text).toContain('may stand once');

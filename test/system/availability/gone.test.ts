@@ -1,4 +1,4 @@
-/** Whoever goes away before the answer leaves nothing behind that still works for them. */
+/** Clients that disconnect before the response: their reads are cancelled, their writes are atomic. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
@@ -8,16 +8,16 @@ import { until } from '../../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { ANONYMOUS_TIMEOUT: 'off', STATEMENT_TIMEOUT: 'off', LOCK_TIMEOUT: 'off' } });
 
-/** Connections of our own, which are not in the way of the server's. */
+/** Connections of the test, outside the server's pools. */
 const [watcher, blocker] = [() => clients[0]!, () => clients[1]!];
 let clients: Client[];
 beforeAll(async () => {
   clients = [1, 2].map(() => new Client(fitgraph.database.options.connection));
-  // The database is gone before they are.
+  // The database is stopped before these connections end.
   for (const client of clients) await client.on('error', () => undefined).connect();
 });
 
-/** What the statements of requests do at the moment. */
+/** The server's active statements, with the kind of event that each waits for. */
 const running = async (): Promise<{ waitsFor: string }[]> =>
   (
     await watcher().query(
@@ -27,10 +27,10 @@ const running = async (): Promise<{ waitsFor: string }[]> =>
   ).rows;
 const waiting = async () => (await running()).filter(({ waitsFor }) => waitsFor === 'Lock').length;
 
-/** Statements are cancelled. Otherwise they would wait for the lock, which is held until then, and no timeout ends them before the limit. */
+/** Waits until the statements are cancelled. Nothing else ends them: the lock is still held, and timeouts are off. */
 const cancelled = () => until('the statements are cancelled', async () => (await running()).length === 0);
 
-/** Makes every statement that needs the table wait until the work is done. */
+/** Locks the table during `work`, so that statements on it wait. */
 async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
   await blocker().query('BEGIN');
   try {
@@ -41,7 +41,7 @@ async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS E
   }
 }
 
-/** Sends a request, and answers how to go away. */
+/** Sends a request. Returns a function that disconnects. */
 function asked(method: string, path: string, body?: unknown, headers: http.OutgoingHttpHeaders = {}): () => void {
   const request = http.request(`${fitgraph.url}${path}`, {
     method,
@@ -65,7 +65,7 @@ const READS: [string, () => () => void][] = [
         query: '{ a: exercises(first: 5) { nodes { name } } b: exercises { totalCount } c: exercises(first: 9) { totalCount } }',
       }),
   ],
-  ['a page', () => asked('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' })],
+  ['an HTML page', () => asked('GET', '/api/v2/exercise/', undefined, { Accept: 'text/html' })],
   [
     'server-sent events',
     () =>
@@ -78,7 +78,7 @@ const READS: [string, () => () => void][] = [
   ],
 ];
 
-test.each(READS)('what %s reads is cancelled', async (name, ask) => {
+test.each(READS)('cancels the reads of %s when the client disconnects', async (name, ask) => {
   await locked(name === 'server-sent events' ? 'change_log' : 'exercise', async () => {
     const leave = [ask(), ask()];
     await until('both wait', async () => (await waiting()) >= 2);
@@ -88,7 +88,7 @@ test.each(READS)('what %s reads is cancelled', async (name, ask) => {
   expect((await fitgraph.anyone.get('/exercise/')).status).toBe(200);
 });
 
-test('what a subscription over WebSocket reads is cancelled', async () => {
+test('cancels the reads of a WebSocket subscription when the client disconnects', async () => {
   await locked('change_log', async () => {
     const socket = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws');
     await new Promise((resolve) => socket.once('open', resolve));
@@ -103,7 +103,7 @@ test('what a subscription over WebSocket reads is cancelled', async () => {
   });
 });
 
-test('others on the same connections notice nothing', async () => {
+test('serves other clients on connections whose earlier statements are cancelled', async () => {
   const answers = await locked('exercise', async () => {
     for (let round = 0; round < 20; round += 1) {
       const leave = Array.from({ length: 4 }, () => asked('GET', `/api/v2/exercise/?limit=${round + 1}`));
@@ -117,7 +117,7 @@ test('others on the same connections notice nothing', async () => {
   expect(answers.status).toBe(200);
 });
 
-test('a change that has begun is made whole, one that has not is not made at all', async () => {
+test('drops a write during validation and completes one in its transaction when the client disconnects', async () => {
   const ann = await fitgraph.user('ann');
   const dates = Array.from({ length: 50 }, (_, day) => new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10));
   const many = {
@@ -126,7 +126,7 @@ test('a change that has begun is made whole, one that has not is not made at all
   };
   const held = async () => (await ann.get('/weightentry/')).body.count;
 
-  // Its validation still reads: nothing was begun.
+  // The client disconnects during validation, before the transaction.
   await locked('weight_entry', async () => {
     const leave = asked('POST', '/graphql', many, token(ann));
     await until('it waits', async () => (await waiting()) === 1);
@@ -136,7 +136,7 @@ test('a change that has begun is made whole, one that has not is not made at all
   await sleep(100);
   expect(await held()).toBe(0);
 
-  // Its transaction writes.
+  // The client disconnects during the transaction.
   await locked(
     'weight_entry',
     async () => {
@@ -152,7 +152,7 @@ test('a change that has begun is made whole, one that has not is not made at all
   expect(await held()).toBe(50);
 });
 
-test('a change that is named by an Idempotency-Key is carried out, and its answer is kept', async () => {
+test('completes a write with an Idempotency-Key and keeps its response when the client disconnects', async () => {
   const bea = await fitgraph.user('bea');
   const entry = { date: '2024-01-01', weight: '70.00' };
   const headers = { 'Idempotency-Key': 'gone' };

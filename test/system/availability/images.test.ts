@@ -1,4 +1,4 @@
-/** Images that take long to read, and images that come many at a time. */
+/** Images that are slow to decode, and many uploads at once. */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import sharp from 'sharp';
@@ -55,7 +55,7 @@ function uploadByGraphql(content: Buffer, name: string): Promise<Answered> {
   return post('/graphql', form, ann);
 }
 
-/** A small AVIF whose header promises so many pixels a side. */
+/** A small AVIF whose header declares this many pixels a side. */
 async function promising(side: number): Promise<Buffer> {
   const content = await plain().avif().toBuffer();
   const size = content.indexOf('ispe') + 8;
@@ -64,7 +64,7 @@ async function promising(side: number): Promise<Buffer> {
   return content;
 }
 
-test('an AVIF of 64 megapixels is refused by its header', async () => {
+test('rejects an AVIF of 64 megapixels by its header', async () => {
   const content = await promising(8_000);
   await upload(await plain().png().toBuffer(), 'first.png');
   const message = 'Ensure this image has at most 24 megapixels (it has 64).';
@@ -80,7 +80,7 @@ test('an AVIF of 64 megapixels is refused by its header', async () => {
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
-test('an AVIF is stored as WebP, and nothing of it but the picture', async () => {
+test('stores an AVIF as WebP without its metadata', async () => {
   const content = await plain()
     .withExif({ IFD0: { Model: 'a secret camera' } })
     .avif()
@@ -99,7 +99,7 @@ test('an AVIF is stored as WebP, and nothing of it but the picture', async () =>
 
 const helpers = () => childrenOf(siege.worker, 'imageworker.js');
 
-test('a process that hangs over an image is killed, and the next image is taken', async () => {
+test('kills an image process that hangs and accepts the next image', async () => {
   const content = await plain().png().toBuffer();
   expect((await upload(content, 'before.png')).status).toBe(201);
   const [hung] = helpers();
@@ -112,17 +112,17 @@ test('a process that hangs over an image is killed, and the next image is taken'
   expect(helpers()).not.toContain(hung);
 });
 
-test('a process that breaks down over an image takes nothing else with it', async () => {
+test('accepts an image after the image processes have been killed', async () => {
   const content = await plain().png().toBuffer();
   expect((await upload(content, 'well.png')).status).toBe(201);
   const killed = helpers();
   for (const pid of killed) process.kill(pid, 'SIGKILL');
-  // Until the server has been notified, it would take them for processes that break down over the next image.
+  // Before that, the server would attribute their end to the next image.
   await until('the server has been notified', () => !killed.some((pid) => existsSync(`/proc/${pid}`)));
   expect((await upload(content, 'again.png')).status).toBe(201);
 });
 
-test('many uploads of one user keep nobody from anything', async () => {
+test('serves the upload of another user during ten uploads of one user', async () => {
   const content = await photo(3_000);
   await upload(content, 'warm.jpg');
   const order: string[] = [];
@@ -144,7 +144,7 @@ test('many uploads of one user keep nobody from anything', async () => {
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
-test('what works on images is small, and goes when there is nothing to do', () => {
+test('uses at most two image processes within the memory limit', () => {
   for (const pid of helpers())
     expect(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024).toBeLessThan(MEMORY_MB);
   expect(helpers().length).toBeLessThanOrEqual(2);

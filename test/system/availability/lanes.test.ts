@@ -1,4 +1,4 @@
-/** Whoever crowds in gets a clear refusal in the end, and is in nobody else's way. */
+/** Concurrency limits: excess requests are rejected with Retry-After, and other clients stay served. */
 import { Client } from 'pg';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer, Person } from '../../setup/person';
@@ -10,7 +10,7 @@ const CROWD = 60;
 const environment = {
   MAX_WAIT: `${WAIT_MS}ms`,
   MAX_WAITING: String(WAITING),
-  // They wait for locks as long as for anything else.
+  // Only the statement timeouts bound the time that statements wait for locks.
   LOCK_TIMEOUT: 'off',
   TRUSTED_PROXIES: '127.0.0.1, ::1',
 };
@@ -23,18 +23,18 @@ const limited = fitgraphForThisFile(async () => ({
 }));
 
 let blocker: Client;
-/** In a transaction one sees what others did when one first looked. */
+/** A connection of its own, because a transaction sees a snapshot of `pg_stat_activity`. */
 let watcher: Client;
 let ann: Person;
 let bea: Person;
 beforeAll(async () => {
   [blocker, watcher] = [new Client(fitgraph.database.options.connection), new Client(fitgraph.database.options.connection)];
-  // The database is gone before they are.
+  // The database is stopped before these connections end.
   for (const client of [blocker, watcher]) await client.on('error', () => undefined).connect();
   [ann, bea] = [await fitgraph.user('ann'), await fitgraph.user('bea')];
 });
 
-/** Statements that need the table wait until the work is done. */
+/** Locks the table during `work`, so that statements on it wait. */
 async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS EXCLUSIVE'): Promise<T> {
   await blocker.query('BEGIN');
   try {
@@ -48,7 +48,7 @@ async function locked<T>(table: string, work: () => Promise<T>, mode = 'ACCESS E
 const waiting = async (): Promise<number> =>
   (await watcher.query(`SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)).rows.length;
 
-/** Without scheduling delays of this process, which is also that of the server. */
+/** Measures a request, without the scheduling delays of this process, in which the server runs too. */
 const timed = async (ask: () => Promise<Answer>) => {
   const delays = delaysOf();
   const began = performance.now();
@@ -56,7 +56,10 @@ const timed = async (ask: () => Promise<Answer>) => {
   return { answer, ms: performance.now() - began - delays() };
 };
 
-/** Others are answered while statements of the crowd hold its connections; the rest of the crowd is refused, some at once and some after MAX_WAIT. */
+/**
+ * Checks that others are answered while statements of a crowd block its connections. The rest of the crowd is rejected, partly at once and partly
+ * after MAX_WAIT.
+ */
 async function unharmed(table: string, crowd: () => Promise<Answer>, others: (() => Promise<Answer>)[], mode?: string): Promise<Answer[]> {
   const refused: { answer: Answer; ms: number }[] = [];
   const crowding: Promise<unknown>[] = [];
@@ -72,7 +75,7 @@ async function unharmed(table: string, crowd: () => Promise<Answer>, others: (()
           expect([answer.status, answer.body.errors]).toEqual([answer.status < 300 ? answer.status : 200, undefined]);
         }
       await until('all are refused that do not run', () => refused.length > CROWD - 10);
-      // None of those that run has made room.
+      // The running statements still hold their slots.
       expect(await waiting()).toBeGreaterThanOrEqual(2);
     },
     mode,
@@ -83,10 +86,10 @@ async function unharmed(table: string, crowd: () => Promise<Answer>, others: (()
   return refused.map(({ answer }) => answer);
 }
 
-/** Whether it is ready is another matter: nobody can write to a table that is locked. */
+/** Liveness, because the server is not ready while a table is locked. */
 const alive = () => fitgraph.anyone.send('GET', '/health/live');
 
-test('strangers are in the way of nobody who is signed in', async () => {
+test('serves signed-in users while anonymous requests are blocked', async () => {
   const refused = await unharmed('exercise', () => fitgraph.anyone.get('/exercise/'), [
     () => ann.get('/weightentry/'),
     () => ann.post('/weightentry/', { date: `2024-01-${String((day += 1)).padStart(2, '0')}`, weight: '70' }),
@@ -97,7 +100,7 @@ test('strangers are in the way of nobody who is signed in', async () => {
 });
 let day = 0;
 
-test('neither do users stop strangers, nor one user another', async () => {
+test('serves anonymous clients and other users while requests of one user are blocked', async () => {
   await unharmed('weight_entry', () => ann.get('/weightentry/'), [
     () => fitgraph.anyone.get('/exercise/'),
     () => bea.get('/workout/'),
@@ -106,7 +109,7 @@ test('neither do users stop strangers, nor one user another', async () => {
   ]);
 });
 
-test('nor one stranger another, and GraphQL is refused with a code, 503 and Retry-After', async () => {
+test('serves other networks while GraphQL requests of one are blocked or rejected as OVERLOADED', async () => {
   const elsewhere = fitgraph.anyone.sending({ 'X-Forwarded-For': '203.0.113.7' });
   const refused = await unharmed('exercise', () => fitgraph.anyone.query('{ exercises { totalCount } }'), [
     () => elsewhere.get('/ingredient/'),
@@ -118,7 +121,7 @@ test('nor one stranger another, and GraphQL is refused with a code, 503 and Retr
   }
 });
 
-test('writes do not stop reads, nor the writes of others', async () => {
+test('serves reads, and writes of other users, while writes of one user are blocked', async () => {
   const entry = () => ({
     date: `2023-${String(1 + ((day += 1) % 12)).padStart(2, '0')}-${String(1 + (day % 28)).padStart(2, '0')}`,
     weight: '70',
@@ -145,12 +148,12 @@ test('writes do not stop reads, nor the writes of others', async () => {
     },
     'SHARE',
   );
-  // Those that ran have waited for the lock only.
+  // The running writes waited for the lock only.
   for (const { status } of await Promise.all(crowding)) expect([201, 503]).toContain(status);
   expect((await ann.post('/weightentry/', { date: '2022-01-01', weight: '70' })).status).toBe(201);
 });
 
-test('strangers have less time than users', async () => {
+test('ends statements of anonymous clients earlier than those of users', async () => {
   const order: string[] = [];
   const user = ann.at(limited.url);
   await locked('exercise', async () => {
@@ -168,14 +171,14 @@ test('strangers have less time than users', async () => {
   });
 });
 
-test('one operation waits in vain once', async () => {
+test('ends an operation at the first timeout when all of its fields are blocked', async () => {
   const fields = Array.from({ length: 20 }, (_, index) => `a${index}: exercises(first: ${index + 1}) { totalCount }`).join(' ');
   const { answer, ms } = await locked('exercise', () => timed(() => limited.anyone.query(`{ ${fields} }`)));
   expect(answer.body.errors[0].extensions.code).toBe('TIMEOUT');
   expect(ms).toBeLessThan(2 * 4_000);
 });
 
-test('connections that are lost are no mistake of the request', async () => {
+test('returns 503 with Retry-After when database connections are lost', async () => {
   const lost = locked('exercise', async () => {
     const asked = [limited.anyone.get('/exercise/'), limited.anyone.query('{ exercises { totalCount } }')];
     await until('they wait', async () => (await waiting()) >= 2);

@@ -1,4 +1,4 @@
-/** Guessing passwords, and work that it makes. */
+/** Password guessing, and the load that it causes. */
 import { ALIVE_MS, graphql, MEMORY_MB, send, Siege, type Reply } from './siege';
 
 let siege: Siege;
@@ -21,7 +21,7 @@ test.each([
   ['aliases', (fields: string) => `mutation { ${fields} }`],
   ['a fragment', (fields: string) => `mutation { ...F } fragment F on Mutation { ${fields} }`],
   ['inline fragments', (fields: string) => `mutation { ... { ... on Mutation { ${fields} } } }`],
-])('an operation that signs in 400 times by %s', async (_way, document) => {
+])('rejects an operation that repeats `login` 400 times by %s', async (_way, document) => {
   const fields = Array.from(
     { length: 400 },
     (_, index) => `a${index}: login(username: "n${index}", password: "a wrong password") { token }`,
@@ -34,16 +34,16 @@ test.each([
   expect(aliveMs).toBeLessThan(ALIVE_MS);
 });
 
-test('a fragment with a login that is spread often', async () => {
+test('rejects a fragment with `login` that is spread 400 times', async () => {
   const spreads = '...F '.repeat(400);
   const document = `mutation { ${spreads} } fragment F on Mutation { login(username: "n", password: "a wrong password") { token } }`;
   expect((await graphql(siege.base, document)).text).toContain('`login` may stand once in an operation.');
 });
 
-test('many connections, each with a new name', async () => {
+test('stays responsive during 60 concurrent logins with different usernames', async () => {
   const { result, aliveMs, answerLimitMs, memoryMb } = await siege.under(async () => {
     const attackers = Array.from({ length: 60 }, (_, index) => login(`nobody${index}`));
-    // Others are served meanwhile: files, the database, names of hosts wait for the same threads.
+    // Other requests must be served meanwhile: password hashing shares its threads with file and DNS access.
     const others = Array.from({ length: 10 }, () => send(siege.base, { path: '/api/v2/exercise/?limit=1' }));
     return { attackers: await Promise.all(attackers), others: await Promise.all(others) };
   });
@@ -60,7 +60,7 @@ test('many connections, each with a new name', async () => {
   expect(memoryMb).toBeLessThan(MEMORY_MB);
 });
 
-test('one password tried with many names', async () => {
+test('limits password guesses across usernames, over REST and GraphQL', async () => {
   let guesses = 0;
   let refused: Reply | undefined;
   for (let index = 0; index < 200 && !refused; index += 1) {
@@ -70,7 +70,7 @@ test('one password tried with many names', async () => {
   }
   expect(guesses).toBeLessThanOrEqual(100);
   expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
-  // Over all interfaces.
+  // The limit is shared by all interfaces.
   const document = 'mutation { login(username: "another", password: "a wrong password") { token } }';
   expect(codes(await graphql(siege.base, document))).toEqual(['TOO_MANY_REQUESTS']);
 });

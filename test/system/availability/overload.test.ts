@@ -1,4 +1,4 @@
-/** More than the service can do: what `npm run siege` does for ten minutes, for a few seconds. */
+/** Overload: a run of `npm run siege` that takes seconds instead of ten minutes. */
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -14,7 +14,7 @@ interface Kind {
   statuses: Record<string, number>;
 }
 
-test('mixed load at three times what can be done', async () => {
+test('rejects a larger share of anonymous than of signed-in requests at three times the capacity', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-overload-'));
   try {
     const report = path.join(folder, 'report.json');

@@ -1,6 +1,6 @@
 /**
- * Long texts that patterns could be slow to refuse: one sign or group over and over, with a start or an end that does not fit. Wherever a stranger's
- * text is read, what is read in no time must be refused in no time.
+ * Regular-expression denial of service (ReDoS): long texts that repeat a character or group, with a start or an end that does not match. Every
+ * place that parses client input must reject them quickly.
  */
 import { endpoints, filterKeys } from '../attacks/surface';
 import { ALIVE_MS, ANSWERED_MS, graphql, send, Siege, type Reply } from './siege';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => siege.end());
 
-/** As long as Node takes headers and addresses, and as a value of a body. */
+/** Close to Node's limit for headers and URLs, and a long value in a body. */
 const OF_A_HEADER = 15_000;
 const OF_A_BODY = 50_000;
 
@@ -51,7 +51,7 @@ const GROUPS = [
   '=',
   '\\',
 ];
-/** What comes before and after the groups: nothing, a start that fits and an end that does not, a quotation without its end. */
+/** Texts before and after the groups: none, a matching start with a mismatching end, an unclosed quotation. */
 const FRAMES = [
   ['', ''],
   ['1', '!'],
@@ -63,7 +63,7 @@ const hostile = (length: number): string[] =>
     FRAMES.map(([before, after]) => `${before}${group.repeat(Math.floor(length / group.length) - before.length)}${after}`),
   );
 
-/** Sends them all, a few at a time, and tells which took too long or broke the server. */
+/** Sends the texts, two at a time. Returns those that took too long or caused a server error. */
 async function sendAll(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<string[]> {
   const waiting = [...texts];
   const bad: string[] = [];
@@ -79,7 +79,7 @@ async function sendAll(texts: readonly string[], request: (text: string) => Prom
   return aliveMs < ALIVE_MS ? bad : [...bad, `silent for ${Math.round(aliveMs)} ms`];
 }
 
-/** What a text does it does again; what else the machine did meanwhile it does not. */
+/** Repeats a failed run, because delays caused by other processes do not recur. */
 async function attack(texts: readonly string[], request: (text: string) => Promise<Reply>): Promise<void> {
   const bad = await sendAll(texts, request);
   if (bad.length) expect(await sendAll(texts, request)).toEqual([]);
@@ -87,7 +87,7 @@ async function attack(texts: readonly string[], request: (text: string) => Promi
 
 const signedIn = () => ({ Authorization: `Token ${siege.token}` });
 
-describe('a header of 15 KB', () => {
+describe('a hostile header of 15 KB', () => {
   test.each([
     'Accept',
     'Accept-Charset',
@@ -106,12 +106,12 @@ describe('a header of 15 KB', () => {
     'X-Forwarded-Host',
     'X-Forwarded-Proto',
     'X-Requested-With',
-  ])('%s of a read', (name) =>
+  ])('is answered in time: %s of a REST read', (name) =>
     attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: '/api/v2/language/', headers: { [name]: text } })),
   );
 
   test.each(['Authorization', 'Content-Disposition', 'Content-Encoding', 'Content-Type', 'Idempotency-Key', 'If-Match', 'X-CSRFToken'])(
-    '%s of a write',
+    'is answered in time: %s of a REST write',
     (name) =>
       attack(hostile(OF_A_HEADER), (text) =>
         send(siege.base, {
@@ -123,8 +123,9 @@ describe('a header of 15 KB', () => {
       ),
   );
 
-  test.each(['Accept', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Origin'])('%s of GraphQL', (name) =>
-    attack(hostile(OF_A_HEADER), (text) => graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text })),
+  test.each(['Accept', 'Content-Type', 'Content-Encoding', 'Idempotency-Key', 'Origin'])(
+    'is answered in time: %s of a GraphQL request',
+    (name) => attack(hostile(OF_A_HEADER), (text) => graphql(siege.base, '{ __typename }', {}, { ...signedIn(), [name]: text })),
   );
 
   test.each([
@@ -132,33 +133,33 @@ describe('a header of 15 KB', () => {
     ['quoted boundary', (text: string) => `multipart/form-data; boundary="${text}"`],
     ['charset', (text: string) => `application/json; charset=${text}`],
     ['parameter', (text: string) => `application/x-www-form-urlencoded; a=${text}`],
-  ])('%s of a Content-Type', (_what, typeOf) =>
+  ])('is answered in time: %s of a Content-Type', (_what, typeOf) =>
     attack(hostile(OF_A_HEADER), (text) =>
       send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: { 'Content-Type': typeOf(text) }, body: 'a=b' }),
     ),
   );
 });
 
-describe('an address of 15 KB', () => {
-  /** Fewer signs, because most become three. */
+describe('a hostile URL of 15 KB', () => {
+  /** Percent-encoded and cut to the length, because most characters become three. */
   const escaped = (text: string) => encodeURIComponent(text).slice(0, OF_A_HEADER).replace(/%.?$/, '');
-  /** As they are written, but for what Node does not take. */
+  /** Not encoded, except for characters that Node rejects. */
   const raw = (text: string) => text.replaceAll(/[^!-~]/g, '+');
 
   test.each(['/', '/api/v2/', '/api/v2/exercise/', '/media/', '/media/exercise-images/', '/graphql/', '/user/', '//', '/schema/'])(
-    'a segment after %s',
+    'is answered in time: path segment after %s',
     async (path) => {
       await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}` }));
       await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${raw(text)}/` }));
     },
   );
 
-  test('a query', async () => {
+  test('is answered in time: query string', async () => {
     for (const path of ['/api/v2/exercise/', '/', '/graphql', '/user/login'])
       await attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}?${raw(text)}` }));
   });
 
-  /** One endpoint for each way in which a filter is read. */
+  /** One endpoint per parser of filters. */
   const filters = new Map<string, string>();
   for (const { view, fields } of endpoints)
     for (const [index, { field, parse }] of view.filters.entries()) {
@@ -167,7 +168,7 @@ describe('an address of 15 KB', () => {
       if (!filters.has(`${kind} ${parse ?? ''}`)) filters.set(`${kind} ${parse ?? ''}`, `/api/v2/${view.rest}/?${key}=`);
     }
   test.each([...filters, ...['ordering', 'limit', 'offset', 'format', 'indent'].map((key) => [key, `/api/v2/exercise/?${key}=`])])(
-    'a filter: %s',
+    'is answered in time: query parameter, %s',
     (_kind, path) => attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
   );
 
@@ -178,10 +179,12 @@ describe('an address of 15 KB', () => {
     '/api/v2/ingredient/search/?language=',
     '/user/login?next=',
     '/api/v2/ingredient/?format=api&name=',
-  ])('%s', (path) => attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })));
+  ])('is answered in time: %s', (path) =>
+    attack(hostile(OF_A_HEADER), (text) => send(siege.base, { path: `${path}${escaped(text)}`, headers: signedIn() })),
+  );
 });
 
-describe('a variable of 50 KB', () => {
+describe('a hostile variable of 50 KB', () => {
   test.each([
     ['ID!', 'exercise(id: $value) { id }'],
     ['ID!', 'node(nodeId: $value) { nodeId }'],
@@ -197,19 +200,19 @@ describe('a variable of 50 KB', () => {
     ['Date', 'weightEntries(where: { date: { gte: $value } }) { totalCount }'],
     ['DateTime', 'diaryEntries(where: { eatenAt: { gte: $value } }) { totalCount }'],
     ['Time', 'workoutSessions(where: { startTime: { gte: $value } }) { totalCount }'],
-  ])('%s of %s', async (type, field) => {
+  ])('is answered in time: %s in %s', async (type, field) => {
     const document = `query ($value: ${type}) { ${field} }`;
-    // Otherwise it is not the variable that is refused.
+    // The document itself must be valid.
     const { text } = await graphql(siege.base, document, { value: null }, signedIn());
     expect(text).not.toMatch(/VALIDATION|PARSE/);
     await attack(hostile(OF_A_BODY), (value) => graphql(siege.base, document, { value }, signedIn()));
   });
 });
 
-describe('a body with 50 KB', () => {
+describe('a body with a hostile value of 50 KB', () => {
   const json = { 'Content-Type': 'application/json' };
 
-  test('a document', async () => {
+  test('is answered in time: GraphQL document', async () => {
     await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, text));
     await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: ${JSON.stringify(text)}) { id } }`));
     await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ exercise(id: """${text}""") { id } }`));
@@ -217,7 +220,7 @@ describe('a body with 50 KB', () => {
     await attack(hostile(OF_A_BODY), (text) => graphql(siege.base, `{ ${text.replaceAll(/\W/g, '_')} }`));
   });
 
-  test('a name of an operation, and one that is kept', () =>
+  test('is answered in time: operation name and document id', () =>
     attack(hostile(OF_A_BODY), (text) =>
       send(siege.base, {
         method: 'POST',
@@ -232,7 +235,7 @@ describe('a body with 50 KB', () => {
       }),
     ));
 
-  /** One field for each way in which a value is read, all of an endpoint in one request. */
+  /** One field per kind of value; all fields of an endpoint are sent in one request. */
   const kinds = new Set<string>();
   const bodies = endpoints.flatMap(({ create, view, fields }) => {
     const keys = fields
@@ -240,7 +243,7 @@ describe('a body with 50 KB', () => {
       .map(({ kind, rest }) => (kinds.add(kind), rest));
     return keys.length ? [[view.rest, keys] as const] : [];
   });
-  test.each(bodies)('values of %s', async (rest, keys) => {
+  test.each(bodies)('is answered in time: values of %s', async (rest, keys) => {
     const path = `/api/v2/${rest}/`;
     await attack(hostile(OF_A_BODY), (text) =>
       send(siege.base, {
@@ -260,7 +263,7 @@ describe('a body with 50 KB', () => {
     );
   });
 
-  test('names and headers of the parts of a form', async () => {
+  test('is answered in time: headers of multipart parts', async () => {
     const part = (header: string) => `--x\r\n${header}\r\n\r\nvalue\r\n--x--\r\n`;
     const form = (header: (text: string) => string) =>
       attack(hostile(OF_A_BODY), (text) =>
@@ -278,7 +281,7 @@ describe('a body with 50 KB', () => {
     await form((text) => `Content-Disposition: form-data; name="a"\r\nContent-Type: ${text}`);
   });
 
-  test('names of a form and of an object', async () => {
+  test('is answered in time: keys of a form and of a JSON object', async () => {
     const to = (type: string, body: string) =>
       send(siege.base, { method: 'POST', path: '/api/v2/workout/', headers: { ...signedIn(), 'Content-Type': type }, body });
     await attack(hostile(OF_A_BODY), (text) => to('application/x-www-form-urlencoded', `${encodeURIComponent(text)}=1`));
@@ -287,7 +290,7 @@ describe('a body with 50 KB', () => {
     await attack(hostile(OF_A_BODY), (text) => to('application/json', text));
   });
 
-  test('a sign-in', () =>
+  test('is answered in time: username of a login', () =>
     attack(hostile(OF_A_BODY), (text) =>
       send(siege.base, { method: 'POST', path: '/api/v2/login/', headers: json, body: JSON.stringify({ username: text, password: 'x' }) }),
     ));

@@ -1,4 +1,4 @@
-/** However many different conditions are asked for, PostgreSQL keeps the plans of few of them, and every answer is that of its own request. */
+/** Prepared statements: their number is bounded for any number of different filters, and each response belongs to its request. */
 import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,14 +13,14 @@ const TIMES = 3;
 const MEMORY_MB = 15;
 const AT_ONCE = 40;
 
-// One connection serves all strangers, so that all of this meets on it.
+// One connection serves all anonymous clients.
 const fitgraph = fitgraphForThisFile({
   environment: { DATABASE_POOL: '2', BUDGET: 'off', MAX_WAITING: '10000', MAX_WAIT: 'off', ANONYMOUS_TIMEOUT: '500ms' },
 });
 
 const QUERY = 'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
 
-/** No two of the numbers make the same statement, whose conditions stand for its bits; true of one exercise alone, whose id is answered. */
+/** A filter whose conditions follow the bits of the number, so that each number makes another statement. It matches one exercise (`id`). */
 function asked(number: number): { where: object; id: string } {
   const texts = ['contains', 'startsWith', 'endsWith'].flatMap((test) =>
     ['name', 'description'].map((field) => ({ [field]: { [test]: '#' } })),
@@ -33,7 +33,7 @@ function asked(number: number): { where: object; id: string } {
   return { where: { or: [...never, { id: { eq: id } }] }, id };
 }
 
-/** Those of the connections that serve strangers. */
+/** Results of `ask` for all connections that serve anonymous clients. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
   const { pool } = fitgraph.database.reads.anonymous;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
@@ -47,14 +47,14 @@ async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<
 const keptBy = async (client: Client): Promise<number> =>
   (await client.query('SELECT count(*)::int AS "kept" FROM pg_prepared_statements')).rows[0].kept;
 
-/** What each holds for itself; the buffers that all share count for nobody. */
+/** Private memory of the backend in MB, without shared buffers. */
 async function memoryOf(client: Client): Promise<number> {
   const { pid } = (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0];
   const [, anonymous] = /RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))!;
   return Number(anonymous) / 1024;
 }
 
-/** Sends all of them, so many at once. */
+/** Sends all items, AT_ONCE at a time. */
 async function each<T>(items: readonly T[], send: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items];
   const next = async (): Promise<void> => {
@@ -72,7 +72,7 @@ const TOGETHER_QUERY = `query (${numbers(TOGETHER)
   .map((index) => `a${index}: exercises(first: 2, where: $w${index}) { nodes { id } }`)
   .join(' ')} }`;
 
-/** Each is a statement of its own; they wait for the connection together. Where the machine is too busy they are sent again, as clients are told to. */
+/** Sends different statements in one operation and checks their results. Retries while the database is unavailable, as on a busy machine. */
 async function answerRightly(first: number): Promise<void> {
   const all = numbers(TOGETHER).map((index) => asked(first + index));
   const variables = Object.fromEntries(all.map(({ where }, index) => [`w${index}`, where]));
@@ -87,7 +87,7 @@ async function answerRightly(first: number): Promise<void> {
 
 const inTurn = (count: number) => each(numbers(count / TOGETHER), (index) => answerRightly(index * TOGETHER));
 
-test('thousands of different conditions leave little', async () => {
+test('bounds prepared statements and memory for thousands of different filters', async () => {
   for (let time = 0; time < TIMES; time += 1) await inTurn(DIFFERENT);
   const [kept] = await withConnections(keptBy);
   expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
@@ -96,7 +96,7 @@ test('thousands of different conditions leave little', async () => {
   expect(memory).toBeLessThan(MEMORY_MB);
 });
 
-test('what comes again and again stays prepared, and what comes once is not', async () => {
+test('does not prepare statements that are used once', async () => {
   for (let time = 0; time < 5; time += 1) await fitgraph.anyone.get('/muscle/?limit=2&ordering=name');
   const [before] = await withConnections(keptBy);
   for (let time = 0; time < 20; time += 1) expect((await fitgraph.anyone.get('/exercise/?limit=2')).status).toBe(200);
@@ -105,7 +105,7 @@ test('what comes again and again stays prepared, and what comes once is not', as
   expect(after! - before!).toBeLessThanOrEqual(10);
 });
 
-/** A client that goes away while its statement runs or waits. */
+/** Sends a request and disconnects while its statement runs or waits. */
 async function leaves(number: number, random: Random): Promise<void> {
   const request = http.request(`${fitgraph.url}/graphql`, {
     method: 'POST',
@@ -118,7 +118,7 @@ async function leaves(number: number, random: Random): Promise<void> {
   request.destroy();
 }
 
-test(seeded('statements that are let go, stopped, timed out or wrong are in nobody’s way'), async () => {
+test(seeded('returns correct rows while other statements are cancelled or time out'), async () => {
   const random = randomFor('clients that go away');
   const blocker = new Client(fitgraph.database.options.connection);
   await blocker.on('error', () => undefined).connect();
@@ -150,27 +150,27 @@ test(seeded('statements that are let go, stopped, timed out or wrong are in nobo
 });
 
 test.each([
-  ['wait for each other', false],
-  ['are sent ahead', true],
-])('on one connection, while statements %s', async (_how, pipeline) => {
+  ['sends statements one at a time', false],
+  ['pipelines statements', true],
+])('bounds prepared statements and keeps results apart on a connection that %s', async (_how, pipeline) => {
   const prepared = new PreparedStatements();
   const client = new Client({ ...fitgraph.database.options.connection, pipeline } as never);
   await client.connect();
   try {
     const ask = (number: number) => {
-      // Some of them fail as they run, some as they are parsed.
+      // Some fail at execution, some at parsing.
       const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
       const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
       const name = prepared.nameOf(text);
       if (name !== undefined) prepared.known(client, name, text);
       return client.query({ name, text, values: [number] }).then(
         ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
-        // Sent ahead, pg does not know yet that the one before, of the same name, is none.
+        // When pipelining, pg does not know yet that parsing has failed for an earlier statement of the same name.
         (error) => expect(number % 7 === 0 ? ['22012'] : ['42703', ...(pipeline ? ['26000'] : [])]).toContain(error.code),
       );
     };
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(700).map(ask));
-    // However they come in turns.
+    // In other orders.
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
     for (let number = 0; number < 700; number += 1) await ask(number);
     expect(await keptBy(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);

@@ -1,4 +1,4 @@
-/** The real server in a process of its own under attack: how long it takes to answer, whether it lives meanwhile, and how much memory it takes. */
+/** A server process under attack: measures response times, liveness and memory. */
 import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -9,15 +9,12 @@ import { childrenOf } from '../../database/processes';
 import { build, Installation, type Server } from '../../server/running';
 import { schedulingDelay, WAIT_LIMIT_MS } from '../../setup/waits';
 
-/** Limits for an answer or refusal, and for `/health/live` meanwhile; the time in which processes had no processor comes on top. */
+/** Limits for a response and for `/health/live`, to which scheduling delays are added. */
 export const ANSWERED_MS = 2_000;
 export const ALIVE_MS = 500;
 export const MEMORY_MB = 600;
 
-/**
- * What is promised of time holds for a machine that has time for it. The server and who watches it come before the tests that run beside them
- * where the tests may say so, which root alone may.
- */
+/** Gives the server and this process priority over other tests on the machine. Only root may do so. */
 function goFirst(): void {
   if (os.userInfo().uid === 0) os.setPriority(os.constants.priority.PRIORITY_HIGH);
 }
@@ -29,7 +26,7 @@ export interface Reply {
   ms: number;
 }
 
-/** By a connection of its own, so that what others do is not in its way. A status of 0: no answer before it was given up. */
+/** Sends a request on a new connection. Status 0 means that there was no response. */
 export function send(
   base: string,
   {
@@ -55,7 +52,7 @@ export function send(
         }),
       );
     });
-    request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(new Error('given up')));
+    request.setTimeout(WAIT_LIMIT_MS, () => request.destroy(new Error('timed out')));
     request.on('error', (error) => none(error.message));
     request.end(body);
   });
@@ -74,11 +71,11 @@ export const p95 = (replies: readonly Reply[]): number =>
 
 export interface Damage<T> {
   result: T;
-  /** The longest time that `/health/live` took, without scheduling delays. */
+  /** The longest response time of `/health/live`, without scheduling delays. */
   aliveMs: number;
-  /** The most that an answer may take: ANSWERED_MS and the scheduling delays during the attack. */
+  /** Limit for response times: ANSWERED_MS and the scheduling delays during the attack. */
   answerLimitMs: number;
-  /** The most memory that the process which answers has held so far. */
+  /** Peak memory of the worker process. */
   memoryMb: number;
 }
 
@@ -108,13 +105,13 @@ export class Siege {
     return this.server.demo.token;
   }
 
-  /** The token of somebody new. */
+  /** Creates a user and returns the user's token. */
   async user(name: string): Promise<string> {
     const { stdout } = await this.installation.command('user', 'create', name, '--password', `password of ${name}`);
     return /\b[0-9a-f]{40}\b/.exec(stdout)![0];
   }
 
-  /** The process that answers. */
+  /** The process that serves requests. */
   get worker(): number {
     return this.workers[0]!;
   }
@@ -125,8 +122,8 @@ export class Siege {
   }
 
   /**
-   * Returns a function for the scheduling delays, from now on, of all that an answer depends on, in milliseconds. A request is served by one process
-   * of the database at a time, or by one that reads images, so that only the largest of their delays counts.
+   * Returns a function for the scheduling delays, from now on, of all processes that serve a request, in milliseconds. One database or image process
+   * serves it at a time, so only the largest of their delays counts.
    */
   delays(others = this.others()): () => number {
     const delaysOf = (pids: number[]) => pids.map((pid) => schedulingDelay(pid));
@@ -137,12 +134,12 @@ export class Siege {
     };
   }
 
-  /** Processes of the database and of images. */
+  /** Database and image processes. */
   private others(): number[] {
     return [...this.installation.processes.filter((pid) => pid !== this.worker), ...childrenOf(this.worker, 'imageworker.js')];
   }
 
-  /** Sends requests whose `ms` are without scheduling delays. */
+  /** Returns a function that sends requests and subtracts scheduling delays from their `ms`. */
   timer(): (request: () => Promise<Reply>) => Promise<Reply> {
     const others = this.others();
     return async (request) => {
@@ -152,7 +149,7 @@ export class Siege {
     };
   }
 
-  /** Runs an attack while a thread probes whether the server lives. */
+  /** Runs an attack while a thread probes the liveness of the server. */
   async under<T>(attack: () => Promise<T>): Promise<Damage<T>> {
     const watch = new Worker(path.join(__dirname, 'watch.js'), {
       workerData: { base: this.base, server: this.worker, limitMs: WAIT_LIMIT_MS },
@@ -171,7 +168,7 @@ export class Siege {
     }
   }
 
-  /** Peak of the resident set. A worker that had to be replaced has broken down, whatever the next one takes. */
+  /** Peak of the resident set; infinite when a worker has crashed and been replaced. */
   private get memoryMb(): number {
     if (this.server.workers.join() !== this.workers.join()) return Infinity;
     const peaks = this.workers.map((pid) => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]));

@@ -1,4 +1,4 @@
-/** What somebody who is signed in may do, as much of it as is allowed: nobody else has to wait for it. */
+/** Signed-in users at their limits: other clients stay served. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ALIVE_MS, graphql, MEMORY_MB, p95, send, Siege, type Damage, type Reply } from './siege';
@@ -6,7 +6,7 @@ import { until } from '../../setup/waits';
 
 const ROUNDS = 10;
 const OTHERS_MS = 1_000;
-/** Where the machine has other things to do, so many times as long as without the attack. */
+/** On a busy machine latency may grow by this factor over that without the attack. */
 const BUSY_TIMES = 10;
 
 let siege: Siege;
@@ -25,7 +25,7 @@ interface Others {
   writes: Reply[];
 }
 
-/** What a stranger and another user do meanwhile, one after the other. */
+/** Sends requests of an anonymous client and of another user, one after the other. */
 async function others(): Promise<Others> {
   const reads: Reply[] = [];
   const writes: Reply[] = [];
@@ -47,7 +47,7 @@ async function others(): Promise<Others> {
   return { reads, writes };
 }
 
-/** Others do what they do while the attack goes on until they are done. */
+/** Checks that `others` are served during the attack. */
 async function unharmed(attack: (isOver: () => boolean) => Promise<void>): Promise<void> {
   const usual = await siege.under(others);
   const attacked = await siege.under(async () => {
@@ -60,7 +60,7 @@ async function unharmed(attack: (isOver: () => boolean) => Promise<void>): Promi
     return found;
   });
   const { reads, writes } = attacked.result;
-  // Where the process is late all the same, some are told to come again; most are not.
+  // A busy server may shed some requests with Retry-After, but not most of them.
   for (const { status, headers } of reads) expect([200, headers['retry-after'] ? 503 : 200]).toContain(status);
   expect(reads.filter(({ status }) => status === 200).length).toBeGreaterThan(0.75 * reads.length);
   for (const { status, headers } of writes) expect([201, headers['retry-after'] ? 503 : 201]).toContain(status);
@@ -73,7 +73,7 @@ async function unharmed(attack: (isOver: () => boolean) => Promise<void>): Promi
   expect(attacked.memoryMb).toBeLessThan(MEMORY_MB);
 }
 
-/** Each field is a transaction with as many rows as one may have. */
+/** Each field is a transaction with the largest allowed number of rows. */
 const bulk = (fields: number) => {
   const aliases = Array.from(
     { length: fields },
@@ -83,7 +83,7 @@ const bulk = (fields: number) => {
 };
 const input = { days: Array.from({ length: 499 }, (_, index) => ({ name: `Of many ${index}`, weekdays: ['MONDAY'] })) };
 
-test('large writes, several at a time', async () => {
+test('serves other clients during concurrent large writes of one user', async () => {
   const replies: Reply[] = [];
   await unharmed(async (isOver) => {
     const writer = async () => {
@@ -98,8 +98,8 @@ test('large writes, several at a time', async () => {
 const CHANGED = `subscription ($types: [RowType!]) { changed(types: $types) { cursor changes { operation occurredAt rowNodeId
   node { nodeId ... on Workout { id name days { name } logs(first: 5) { nodes { reps exercise { name } } } } } } } }`;
 
-/** A stream of events; what it has told so far, and how to end it. */
-function subscription(who: http.OutgoingHttpHeaders, type: string): { told: () => string; end(): void } {
+/** Opens a stream of server-sent events; `received` returns its text so far. */
+function subscription(who: http.OutgoingHttpHeaders, type: string): { received: () => string; end(): void } {
   let text = '';
   const headers = { ...who, 'Content-Type': 'application/json', Accept: 'text/event-stream' };
   const request = http.request(`${siege.base}/graphql/stream`, { method: 'POST', agent: false, headers }, (response) =>
@@ -107,14 +107,14 @@ function subscription(who: http.OutgoingHttpHeaders, type: string): { told: () =
   );
   request.on('error', () => undefined);
   request.end(JSON.stringify({ query: CHANGED, variables: { types: [type] } }));
-  return { told: () => text, end: () => request.destroy() };
+  return { received: () => text, end: () => request.destroy() };
 }
 
 const events = (text: string): number => text.split('event: next').length - 1;
 
-const isRefused = ({ told }: { told(): string }): boolean => told().includes('TOO_MANY_SUBSCRIPTIONS');
+const isRefused = ({ received }: { received(): string }): boolean => received().includes('TOO_MANY_SUBSCRIPTIONS');
 
-test('the subscriptions of one stranger leave room for others', async () => {
+test('rejects subscriptions of a network beyond 100 and accepts one of another network', async () => {
   const streams: ReturnType<typeof subscription>[] = [];
   try {
     for (let begun = 0; begun < 105; begun += 1) {
@@ -123,7 +123,7 @@ test('the subscriptions of one stranger leave room for others', async () => {
     }
     const other = subscription(from('192.0.2.3'), 'EXERCISE');
     streams.push(other);
-    await until('all are told where they begin, or why not', () => streams.every(({ told }) => events(told()) > 0));
+    await until('each has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
     expect(streams.filter(isRefused)).toHaveLength(5);
     expect(isRefused(other)).toBe(false);
   } finally {
@@ -131,23 +131,23 @@ test('the subscriptions of one stranger leave room for others', async () => {
   }
 });
 
-test('as many subscriptions as there may be, each told of large writes', async () => {
+test('serves other clients while 100 subscriptions of a user receive large writes', async () => {
   const streams: ReturnType<typeof subscription>[] = [];
   try {
     for (let begun = 0; begun < 105; begun += 1) {
       streams.push(subscription(attacker(), 'TRAINING_DAY'));
       await sleep(20);
     }
-    await until('all are told where they begin, or why not', () => streams.every(({ told }) => events(told()) > 0));
+    await until('each has received its first event or its rejection', () => streams.every(({ received }) => events(received()) > 0));
     expect(streams.filter(isRefused)).toHaveLength(5);
-    const before = streams.reduce((sum, { told }) => sum + events(told()), 0);
+    const before = streams.reduce((sum, { received }) => sum + events(received()), 0);
     await unharmed(async (isOver) => {
       while (!isOver()) {
         await graphql(siege.base, bulk(1), { input }, attacker());
         await sleep(100);
       }
     });
-    await until('they are told of some', () => streams.reduce((sum, { told }) => sum + events(told()), 0) > before);
+    await until('they receive changes', () => streams.reduce((sum, { received }) => sum + events(received()), 0) > before);
   } finally {
     for (const { end } of streams) end();
   }

@@ -1,6 +1,6 @@
 /**
- * Probes `/health/live` of a server all the while, in a thread of its own. Reports the longest time an answer took, without the time in which this
- * thread or the server was ready to run and had no processor: that is the load of the machine, and the rest is the server.
+ * Probes `/health/live` of a server continuously in its own thread. Reports the longest response time, without the scheduling delays of this thread
+ * and of the server, which come from the load of the machine.
  */
 const { lookup } = require('node:dns/promises');
 const fs = require('node:fs');
@@ -12,7 +12,7 @@ const PROBE_EVERY_MS = 50;
 
 const { base, server, limitMs } = workerData;
 
-/** Scheduling delay of a thread since its start, in milliseconds; 0 where the kernel does not count it or the thread has ended. */
+/** Scheduling delay of a thread since its start, in milliseconds; 0 if the kernel does not count it or the thread has ended. */
 function delayOf(thread) {
   try {
     return Number(fs.readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
@@ -22,12 +22,12 @@ function delayOf(thread) {
 }
 const delay = () => delayOf('thread-self') + delayOf(server);
 
-/** Milliseconds until the answer, by a connection of its own. */
+/** Milliseconds until the response, on a new connection. */
 function probe(addresses) {
   const [began, delayed] = [performance.now(), delay()];
   return new Promise((resolve) => {
     const answered = () => resolve(performance.now() - began - Math.max(0, delay() - delayed));
-    // Other threads of this process, which would resolve the name each time, may be late.
+    // Without it, each probe would wait for a DNS thread of this process.
     const resolved = (_name, _options, done) => done(null, addresses);
     const request = http.get(`${base}/health/live`, { agent: false, lookup: resolved }, (response) => {
       response.resume();
@@ -39,10 +39,10 @@ function probe(addresses) {
   });
 }
 
-/** Posts a message when probing has begun, and at the end the longest time an answer took. */
+/** Posts a message when probing starts, and the longest response time at the end. */
 async function watch() {
   const addresses = await lookup(new URL(base).hostname, { all: true });
-  // The first probe of a thread takes longer, because of the thread.
+  // Warm-up: the first probe of a thread takes longer.
   await probe(addresses);
   let over = false;
   parentPort.once('message', () => (over = true));
