@@ -1,21 +1,21 @@
 /**
- * What every answer says to browsers, whatever is asked and however it fails: what is no page is never taken for one, and a page loads and
- * frames nothing but its own.
+ * Security headers of every response, including errors: browsers never interpret other content as HTML, and pages load and frame only their own
+ * resources.
  *
- * Where the attacks are:
+ * Files by attack:
  *
  * | attack                                                                   | file                                             |
  * | ------------------------------------------------------------------------ | ------------------------------------------------ |
- * | markup in stored texts, forms, filters, searches, names                  | xss.test.ts                                      |
- * | answers taken for what they are not; pages that load what is not theirs  | answers.test.ts                                  |
- * | changes and sign-ins by other sites' pages                               | csrf.test.ts                                     |
- * | paths out of the media folder, names and contents of uploads, formats    | files.test.ts; pieces of it test/files           |
- * | hosts in links, proxies nobody trusts, redirects, line breaks in headers | links.test.ts; parts in test/exchange            |
- * | SQL, keys of prototypes, bodies made to exhaust                          | injection.test.ts                                |
+ * | markup in stored texts, forms, filters, searches, usernames              | xss.test.ts                                      |
+ * | content sniffing; foreign resources in pages                             | answers.test.ts                                  |
+ * | cross-site request forgery, also of logins                               | csrf.test.ts                                     |
+ * | path traversal, names and contents of uploads, unknown formats           | files.test.ts; pieces of it test/files           |
+ * | hosts in links, untrusted proxies, redirects, line breaks in headers     | links.test.ts; parts in test/exchange            |
+ * | SQL injection, prototype pollution, expensive bodies                     | injection.test.ts                                |
  * | another user's rows                                                      | test/system/codebase/ownership.test.ts           |
- * | guessed passwords, fixed and stolen sessions                             | test/pages/signin.test.ts                        |
+ * | password guessing, session fixation, stolen sessions                     | test/pages/signin.test.ts                        |
  * | forged tokens, keys of other secrets                                     | test/auth                                        |
- * | queries nested without end                                               | test/core/graphql.test.ts                        |
+ * | deeply nested queries                                                    | test/core/graphql.test.ts                        |
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -81,7 +81,7 @@ function expectSafe({ status, headers, text }: Answer, asked: string): void {
   for (const directive of ["base-uri 'none'", "frame-ancestors 'none'", 'form-action ']) expect(policy).toContain(directive);
 }
 
-test.each(['application/json', 'text/html,*/*;q=0.8'])('to whom accepts %s', async (accept) => {
+test.each(['application/json', 'text/html,*/*;q=0.8'])('sends safe headers from every path and method for Accept: %s', async (accept) => {
   for (const person of [ann, fitgraph.anyone])
     for (const place of PLACES)
       for (const method of METHODS) {
@@ -90,7 +90,7 @@ test.each(['application/json', 'text/html,*/*;q=0.8'])('to whom accepts %s', asy
       }
 });
 
-test('JSON says what it is, wherever markup is in it', async () => {
+test('sends markup in JSON as application/json and never as JSONP', async () => {
   const { headers, text } = await ann.post('/workout/', { comment: '<script>alert(1)</script>' });
   expect(headers.get('content-type')).toMatch(/^application\/json/);
   expect(text).toContain('<script>');

@@ -1,4 +1,4 @@
-/** What a session changes needs its CSRF token: without, nothing happens. */
+/** Cross-site request forgery: writes that a session authenticates need its CSRF token. */
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
 import { Visitor } from '../../pages/visitor';
@@ -46,7 +46,7 @@ const wrong = (): [string, string][] => [
   ['nonsense', 'ä'.repeat(65)],
 ];
 
-it('refuses a form without the right field', async () => {
+it('rejects a form without a valid CSRF token', async () => {
   for (const [, token] of wrong()) {
     const fields = token ? { ...entry, csrfToken: token } : entry;
     for (const answer of [await visitor.post(LIST, fields), await visitor.send('POST', LIST, multipart(fields))]) {
@@ -57,7 +57,7 @@ it('refuses a form without the right field', async () => {
   expect(await rows()).toBe(0);
 });
 
-it('takes a form with the field, or with the header', async () => {
+it('accepts a form with the CSRF token in a field or a header', async () => {
   expect((await visitor.post(LIST, { ...entry, csrfToken })).status).toBe(201);
   expect((await visitor.send('POST', LIST, multipart({ ...entry, date: '2021-03-11', csrfToken }))).status).toBe(201);
   const headers = { 'X-CSRFToken': csrfToken };
@@ -67,7 +67,7 @@ it('takes a form with the field, or with the header', async () => {
   expect(await rows()).toBe(3);
 });
 
-it('wants the header with JSON', async () => {
+it('requires the CSRF token of JSON requests in a header', async () => {
   expect(JSON.parse((await visitor.json('POST', LIST, { ...entry, csrfToken })).text)).toEqual(REFUSED);
   for (const [, token] of wrong().slice(1, 4))
     expect(JSON.parse((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': token })).text)).toEqual(REFUSED);
@@ -75,7 +75,7 @@ it('wants the header with JSON', async () => {
   expect((await visitor.json('POST', LIST, entry, { 'X-CSRFToken': csrfToken })).status).toBe(201);
 });
 
-it('refuses changes and removals of rows', async () => {
+it('rejects updates, deletions and logins without the CSRF token', async () => {
   const { id } = JSON.parse((await visitor.post(LIST, { ...entry, csrfToken })).text);
   const path = `${LIST}${id}/`;
   const answers = [
@@ -89,7 +89,7 @@ it('refuses changes and removals of rows', async () => {
   expect((await visitor.send('DELETE', path, undefined, { 'X-CSRFToken': csrfToken })).status).toBe(204);
 });
 
-it('refuses GraphQL without the header', async () => {
+it('rejects GraphQL mutations without the CSRF token in a header', async () => {
   for (const token of ['', foreignToken]) {
     const answer = await visitor.json('POST', '/graphql', { query: MUTATION, csrfToken }, token ? { 'X-CSRFToken': token } : {});
     expect(answer.status).toBe(403);
@@ -106,7 +106,7 @@ it('refuses GraphQL without the header', async () => {
   expect(await rows()).toBe(1);
 });
 
-it('does not ask whom no cookie signs in', async () => {
+it('requires no CSRF token from requests without a valid session cookie', async () => {
   const person = (await fitgraph.user('ann')).sending({ Cookie: `fitgraph=${visitor.cookies.get('fitgraph')}` });
   expect((await person.post('/weightentry/', entry)).status).toBe(201);
   const ended = fitgraph.anyone.sending({ Cookie: `fitgraph=${'x'.repeat(43)}` });
@@ -114,7 +114,7 @@ it('does not ask whom no cookie signs in', async () => {
   expect((await ended.post('/weightentry/', entry)).body).toEqual({ detail: 'Authentication credentials were not provided.' });
 });
 
-it('protects sign-out and the key', async () => {
+it('protects sign-out and the API key with the CSRF token', async () => {
   const { id } = await fitgraph.user('ann');
   const key = () => fitgraph.sql('SELECT "digest" FROM "token" WHERE "user_id" = $1', [id]);
   const before = await key();
@@ -138,7 +138,7 @@ const stored = async () => {
   return Promise.all(tables.map((table) => fitgraph.sql(`SELECT * FROM "${table}" ORDER BY "id"`)));
 };
 
-/** Ways to send a token that are none: other sites' pages can write an address, and some a cookie. */
+/** Invalid ways to send a token: other sites can choose the URL, and some of them a cookie. */
 const elsewhere = (token: string): { query: string; headers: Record<string, string> }[] => [
   { query: '', headers: {} },
   { query: `?csrfToken=${token}&csrfmiddlewaretoken=${token}&X-CSRFToken=${token}`, headers: {} },
@@ -150,7 +150,7 @@ const elsewhere = (token: string): { query: string; headers: Record<string, stri
   { query: '', headers: { Authorization: 'Basic YW5uOmFubg==' } },
 ];
 
-it('refuses every change of every resource', async () => {
+it('rejects every write to every resource without the CSRF token', async () => {
   const before = await stored();
   for (const { view, type } of writable) {
     const entity = allEntities().find(({ name }) => name === type.name)!;
@@ -167,7 +167,7 @@ it('refuses every change of every resource', async () => {
         const { status, text } = await visitor.json(method, place + query, body, headers);
         expect({ method, place, headers, status, body: JSON.parse(text) }).toEqual({ method, place, headers, status: 403, body: REFUSED });
       }
-    // A form of a page says in a field which method it means.
+    // HTML forms send the method in a field.
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
       for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'text/plain; application/json']) {
         const form = new URLSearchParams({ _method: method, _content: JSON.stringify(body), csrfToken: foreignToken }).toString();
@@ -178,7 +178,7 @@ it('refuses every change of every resource', async () => {
   expect(await stored()).toEqual(before);
 });
 
-it('refuses every form of every page once its token is gone', async () => {
+it('rejects every form of every page without its CSRF token', async () => {
   const details = [...belongings].flatMap(([entity, id]) => {
     const view = resourceOf(entity)!.fact.views[0];
     return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
@@ -204,7 +204,7 @@ it('refuses every form of every page once its token is gone', async () => {
   expect(await stored()).toEqual(before);
 });
 
-it('refuses what a form of another site can send to GraphQL', async () => {
+it('rejects cross-site form submissions to GraphQL', async () => {
   const body = JSON.stringify({ query: MUTATION });
   const form = new URLSearchParams({ query: MUTATION, csrfToken }).toString();
   const requests: [string, string][] = [
@@ -223,7 +223,7 @@ it('refuses what a form of another site can send to GraphQL', async () => {
   for (const [type, text] of requests)
     for (const path of ['/graphql', `/graphql?csrfToken=${csrfToken}&query=${encodeURIComponent(MUTATION)}`])
       for (const headers of [{}, { 'X-CSRFToken': csrfToken }] as Record<string, string>[]) {
-        // The header alone is out of reach for such forms; even with it the request is none that GraphQL takes.
+        // A cross-site form cannot send the header. Even with it, GraphQL does not accept these content types.
         const preflighted = type.startsWith('multipart') ? {} : headers;
         const { status } = await visitor.send('POST', path, text, { 'Content-Type': type, ...preflighted });
         expect({ type, path, status: status >= 400 && status < 500 }).toEqual({ type, path, status: true });
@@ -236,7 +236,7 @@ it('refuses what a form of another site can send to GraphQL', async () => {
   expect(await rows()).toBe(0);
 });
 
-it('signs nobody in by a form of another site', async () => {
+it('rejects a login submitted by a form of another site', async () => {
   const mine = await new Visitor(fitgraph.url).fieldsOf('/login');
   const attempts: [Record<string, string>, Record<string, string>][] = [
     [{}, {}],
@@ -257,7 +257,7 @@ it('signs nobody in by a form of another site', async () => {
   }
 });
 
-it('lets no other site read what a session shows', async () => {
+it('does not allow other origins to read responses with credentials', async () => {
   for (const path of ['/api/v2/weightentry/', '/graphql?query={viewer{username}}', '/', '/user/api-key', '/api/v2/schema.json']) {
     const { headers } = await visitor.get(path, { Origin: 'https://evil.example', 'Apollo-Require-Preflight': '1' });
     expect(headers.get('access-control-allow-credentials')).toBeNull();

@@ -1,4 +1,4 @@
-/** Paths and names of files that try to leave the media folder, or to be more than a picture; formats that do not exist. */
+/** Path traversal in the media folder, hostile names and contents of uploads, and unknown formats. */
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { html, plain, svg } from '../../files/pictures';
@@ -68,7 +68,7 @@ const traversals = [
   'exercise-images/',
 ];
 
-test('a path does not lead out of the media folder, nor into a hidden part of it', async () => {
+test('serves no file outside the media folder or in its hidden folders', async () => {
   const wrong: unknown[] = [];
   for (const path of traversals) {
     const { status, head, body } = await sendRaw(fitgraph.url, `GET /media/${path}`);
@@ -80,7 +80,7 @@ test('a path does not lead out of the media folder, nor into a hidden part of it
 });
 
 test.each(['link.png', 'out/secret.png', 'etc/passwd', 'link.png.30x30_q85.jpg'])(
-  'a link in the media folder, %s, leads nowhere',
+  'does not follow the symbolic link in /media/%s',
   async (path) => {
     const { status, body } = await sendRaw(fitgraph.url, `GET /media/${path}`);
     expect({ status, secret: body.includes(SECRET) || body.includes('root:') }).toEqual({ status: 404, secret: false });
@@ -89,19 +89,19 @@ test.each(['link.png', 'out/secret.png', 'etc/passwd', 'link.png.30x30_q85.jpg']
 
 function upload(filename: string, content: Buffer): Uint8Array {
   const part = (name: string, more: string) => `--b\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n`;
-  // As an attacker writes it, not as a client would.
+  // Written by hand, because clients would escape the name.
   const head = `${part('exercise', '')}1\r\n${part('image', `; filename="${filename.replaceAll('"', '\\"')}"\r\nContent-Type: image/png`)}`;
   return Buffer.concat([Buffer.from(head), content, Buffer.from('\r\n--b--\r\n')]);
 }
 const sendFile = (filename: string, content: Buffer) =>
   ann.sending({ 'Content-Type': 'multipart/form-data; boundary=b' }).send('POST', '/api/v2/exerciseimage/', upload(filename, content));
 
-/** Where files would appear: beside the media folder, in it, and in the folder of the exercise. */
+/** Files beside the media folder, in it, and in the folder of the exercise. */
 const names = () =>
   ['..', '.', 'exercise-images', FOLDER].flatMap((folder) =>
     readdirSync(join(fitgraph.mediaFolder, folder))
       .map((name) => join(folder, name))
-      // The folder in which files wait, by names of ours, for the end of their request.
+      // Uploads of running requests, under generated names.
       .filter((name) => name !== '../incoming'),
   );
 
@@ -121,10 +121,10 @@ test.each([
   '`id`.png',
   'a\r\nContent-Type: text/html\r\n\r\n<script>.png',
   ...MARKUP.map((payload) => `${payload}.png`),
-])('an upload named %j gets a plain name in its own folder', async (filename) => {
+])('stores an upload named %j under a safe name in its folder, or rejects it', async (filename) => {
   const before = new Set(names());
   const { status, body } = await sendFile(filename, picture);
-  // What breaks the head of its part is no upload any more.
+  // A name that breaks the headers of its part is rejected.
   expect([201, 400]).toContain(status);
   const made = names().filter((name) => !before.has(name));
   for (const name of made) expect(name).toMatch(/^exercise-images\/1\/[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\.png$/u);
@@ -137,26 +137,26 @@ test.each([
 });
 
 test.each([
-  ['evil.html', () => html],
-  ['evil.svg', () => svg],
-  ['evil.png', () => html],
-  ['evil.png', () => svg],
-  ['evil.png', () => Buffer.from('GIF89a<script>alert(1)</script>')],
-  ['evil.html', () => picture],
-  ['evil.php', () => picture],
-])('%s is refused for what it is or is called', async (filename, content) => {
+  ['evil.html', 'HTML', () => html],
+  ['evil.svg', 'SVG', () => svg],
+  ['evil.png', 'HTML', () => html],
+  ['evil.png', 'SVG', () => svg],
+  ['evil.png', 'a GIF header and a script', () => Buffer.from('GIF89a<script>alert(1)</script>')],
+  ['evil.html', 'a PNG', () => picture],
+  ['evil.php', 'a PNG', () => picture],
+])('rejects an upload named %s that contains %s', async (filename, _type, content) => {
   const before = names();
   expect(await sendFile(filename, content())).toMatchObject({ status: 400, body: { image: [expect.any(String)] } });
   expect(names()).toEqual(before);
 });
 
-test('a script behind a picture does not stay', async () => {
+test('removes a script that is appended to an image', async () => {
   const { body } = await sendFile('polyglot.png', Buffer.concat([picture, html]));
   const { text } = await fitgraph.anyone.send('GET', new URL(body.image as string).pathname);
   expect(text).not.toContain('<script');
 });
 
-test('a format that does not exist is not found', async () => {
+test('returns 404 for an unknown format', async () => {
   const suffixes = [
     '.html',
     '.xml',

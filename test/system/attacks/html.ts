@@ -1,4 +1,4 @@
-/** A page as a browser's parser reads it: what of it nobody but an attacker can have written, and what it shows. */
+/** Inspects a page with a browser's HTML parser: finds injected elements and attributes, and the displayed texts. */
 import { parse, type DefaultTreeAdapterMap } from 'parse5';
 import { BROWSE_STYLE } from '../../../src/pages/browse/style';
 import { STYLE } from '../../../src/pages/style';
@@ -32,7 +32,7 @@ function isForeign(element: Element, drawn: boolean): boolean {
   return attrs.some(({ name, prefix, value: text }) => {
     const full = prefix ? `${prefix}:${name}` : name;
     if (/^on/i.test(full) || !/^[a-z][\w:-]*$/i.test(full) || full === 'srcdoc') return true;
-    // A form that comes back has its first mistake in focus.
+    // A redisplayed form focuses its first invalid field.
     if (full === 'autofocus') return !CONTROLS.includes(tagName) || value('aria-invalid') !== 'true';
     if (full === 'style' && !drawn) return !BAR.test(text);
     if (!ADDRESSES.includes(full) || (tagName === 'link' && text === 'data:,')) return false;
@@ -40,10 +40,10 @@ function isForeign(element: Element, drawn: boolean): boolean {
   });
 }
 
-/** The page read last: it is looked at for several things. */
+/** The last parsed page, because tests inspect a page several times. */
 let read: { html: string; document: DefaultTreeAdapterMap['document'] } | undefined;
 
-/** Most of what there is to read in a page, and word for word ours. */
+/** Removes our own style sheets, which are most of a page and need no check. */
 const withoutStyle = (html: string): string => html.replace(BROWSE_STYLE, '').replace(STYLE, '');
 
 function documentOf(html: string): DefaultTreeAdapterMap['document'] {
@@ -51,7 +51,7 @@ function documentOf(html: string): DefaultTreeAdapterMap['document'] {
   return read.document;
 }
 
-/** Elements and comments that a page of ours never has. */
+/** Elements and comments that our pages never contain. */
 export function foreignTo(html: string): string[] {
   const found: string[] = [];
   let styles = 0;
@@ -69,7 +69,7 @@ export function foreignTo(html: string): string[] {
   return found;
 }
 
-/** Every text and every value of an attribute. */
+/** All texts and attribute values. */
 export function shownBy(html: string): string {
   const texts: string[] = [];
   (function walk(node: Node | DefaultTreeAdapterMap['document']) {

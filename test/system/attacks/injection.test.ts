@@ -1,4 +1,4 @@
-/** Values that want to be code: SQL in every parameter, keys of prototypes in every body, and bodies made to exhaust whoever reads them. */
+/** SQL injection in every parameter, prototype pollution by every body, and bodies that are expensive to parse. */
 import { UNKNOWN, furnish, parentsIn, type Belongings } from '../../setup/belongings';
 import { allEntities } from '../../../src/core/model/registry';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
@@ -18,7 +18,7 @@ beforeAll(async () => {
   belongings = await furnish(ann);
 });
 
-/** No statement failed in a way that nobody expected, none ran what it was not meant to run. */
+/** No request has caused an unexpected error, such as an invalid statement. */
 afterEach(() => expect(fitgraph.logged.splice(0).filter((line) => line.includes('unexpected error'))).toEqual([]));
 
 interface Counted {
@@ -34,8 +34,8 @@ const content = async () =>
 const WORK_MS = 1_000;
 
 /**
- * A request takes little CPU time, or no more than in proportion to its size: `ask` sends all of a body or a quarter of it. A payload that sleeps in
- * the database would be ended by STATEMENT_TIMEOUT, and answered with 503.
+ * Checks that a request takes little CPU time, or time at most proportional to its size: `ask` sends a whole body or a quarter of it. A payload that
+ * sleeps in the database would end with STATEMENT_TIMEOUT and status 503.
  */
 async function quickly(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answer> {
   let answer: Answer;
@@ -48,12 +48,12 @@ async function quickly(ask: (share: 1 | 0.25) => Promise<Answer>): Promise<Answe
 
 const wellFormed = SQL.map((text) => text.replace(/\p{Cs}/gu, '\ufffd'));
 
-describe('SQL', () => {
+describe('SQL injection', () => {
   let before: Counted[];
   beforeAll(async () => {
     before = await content();
   });
-  // What ann and strangers have spent is written down after a while, a row for each, whatever they ask for.
+  // The budgets of ann and of anonymous clients are stored with a delay, one row each.
   afterAll(async () => {
     const after = await content();
     const isBudget = ({ relname }: Counted) => relname === 'budget';
@@ -62,20 +62,23 @@ describe('SQL', () => {
     expect([spent, spent! + 1, spent! + 2]).toContain(noted);
   });
 
-  test.each(endpoints.map((endpoint) => [endpoint.view.rest, endpoint] as const))('in the parameters of %s', async (rest, endpoint) => {
-    const all = (await ann.get(`/${rest}/`)).body.count as number;
-    for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset'])
-      for (const text of wellFormed) {
-        const path = `/${rest}/?${new URLSearchParams({ [key]: text })}`;
-        const { status, body } = await quickly(() => ann.get(path));
-        expect({ path, status: [200, 400].includes(status) }).toEqual({ path, status: true });
-        if (status === 200) expect(body.count).toBeLessThanOrEqual(all);
-      }
-    for (const term of ['id; DROP TABLE workout', 'id" --', '-id,(SELECT 1)', 'password', 'user__password', '"id"', 'id ASC', '*', '1'])
-      expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(200);
-  });
+  test.each(endpoints.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
+    'has no effect in the parameters of %s',
+    async (rest, endpoint) => {
+      const all = (await ann.get(`/${rest}/`)).body.count as number;
+      for (const key of [...filterKeys(endpoint), 'ordering', 'limit', 'offset'])
+        for (const text of wellFormed) {
+          const path = `/${rest}/?${new URLSearchParams({ [key]: text })}`;
+          const { status, body } = await quickly(() => ann.get(path));
+          expect({ path, status: [200, 400].includes(status) }).toEqual({ path, status: true });
+          if (status === 200) expect(body.count).toBeLessThanOrEqual(all);
+        }
+      for (const term of ['id; DROP TABLE workout', 'id" --', '-id,(SELECT 1)', 'password', 'user__password', '"id"', 'id ASC', '*', '1'])
+        expect((await ann.get(`/${rest}/?${new URLSearchParams({ ordering: term })}`)).status).toBe(200);
+    },
+  );
 
-  test('in ids, searches and arguments of actions', async () => {
+  test('has no effect in ids, searches and arguments of actions', async () => {
     for (const text of wellFormed) {
       const part = encodeURIComponent(text.replaceAll('.', ''));
       const query = (...names: string[]) => new URLSearchParams(Object.fromEntries(names.map((name) => [name, text])));
@@ -94,7 +97,7 @@ describe('SQL', () => {
     }
   });
 
-  test('in names and passwords', async () => {
+  test('has no effect in usernames, passwords and tokens', async () => {
     for (const text of wellFormed) {
       const { status, body } = await fitgraph.anyone.post('/login/', { username: text, password: text });
       expect([400, 401]).toContain(status);
@@ -111,14 +114,14 @@ describe('SQL', () => {
     }
   });
 
-  test('in texts is a text', async () => {
+  test('is accepted as text in names and descriptions', async () => {
     for (const text of wellFormed.filter((one) => one.length < 100 && !one.includes('\0')))
       expect(await ann.post('/workout/', { name: text, description: text })).toMatchObject({ status: 201 });
     await fitgraph.sql('DELETE FROM "workout" WHERE "id" <> $1', [[...belongings].find(([{ name }]) => name === 'Workout')![1]]);
   });
 });
 
-describe('keys of prototypes', () => {
+describe('prototype keys', () => {
   const KEYS = [
     '__proto__',
     'constructor',
@@ -136,7 +139,7 @@ describe('keys of prototypes', () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test('in bodies', async () => {
+  test('pollute no prototype in REST bodies', async () => {
     for (const endpoint of writable) {
       const entity = allEntities().find(({ name }) => name === endpoint.type.name)!;
       const path = `/${endpoint.view.rest}/`;
@@ -149,7 +152,7 @@ describe('keys of prototypes', () => {
           ['application/json', `{${JSON.stringify(key)}:{"polluted":true}}`],
           [FORM, form],
         ] as const) {
-          // What a form says in hidden fields counts for pages alone.
+          // Hidden form fields count for HTML clients only.
           const accept = type === FORM ? 'text/html' : type;
           const { status, body: row } = await ann.sending({ 'Content-Type': type, Accept: accept }).send('POST', `/api/v2${path}`, body);
           expect({ path, key, status: status < 500 }).toEqual({ path, key, status: true });
@@ -159,7 +162,7 @@ describe('keys of prototypes', () => {
     }
   });
 
-  test('in queries, paths and names', async () => {
+  test('pollute no prototype in query strings, paths and logins', async () => {
     for (const key of KEYS) {
       const query = new URLSearchParams({
         [key]: 'x',
@@ -181,7 +184,7 @@ describe('keys of prototypes', () => {
     }
   });
 
-  test('in GraphQL', async () => {
+  test('pollute no prototype in GraphQL requests', async () => {
     for (const key of KEYS) {
       const inner = `{${JSON.stringify(key)}:{"polluted":true},"name":"x"}`;
       const bodies = [
@@ -196,32 +199,32 @@ describe('keys of prototypes', () => {
   });
 });
 
-describe('bodies made to exhaust', () => {
+describe('expensive bodies', () => {
   const deep = (open: string, inner: string, close: string, levels: number) => open.repeat(levels) + inner + close.repeat(levels);
-  /** By their share of the full size. */
+  /** Bodies of full size or a quarter of it. */
   const BODIES: [string, (share: 1 | 0.25) => string][] = [
-    ['arrays in arrays', (share) => deep('[', '', ']', 60_000 * share)],
-    ['objects in objects', (share) => deep('{"a":', '1', '}', 60_000 * share)],
+    ['nested arrays', (share) => deep('[', '', ']', 60_000 * share)],
+    ['nested objects', (share) => deep('{"a":', '1', '}', 60_000 * share)],
     ['an unfinished array', (share) => '['.repeat(500_000 * share)],
-    ['as many keys as are taken', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
-    ['many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],
-    ['many elements', (share) => `[${'1,'.repeat(200_000 * share)}1]`],
+    ['the largest number of keys', (share) => `{${Array.from({ length: 1_000 * share }, (_, index) => `"k${index}":1`).join()}}`],
+    ['too many keys', (share) => `{${Array.from({ length: 40_000 * share }, (_, index) => `"n${index}":1`).join()}}`],
+    ['an array of many elements', (share) => `[${'1,'.repeat(200_000 * share)}1]`],
     ['a long number', (share) => '9'.repeat(900_000 * share)],
-    ['a small number', () => '1e-999999999999'],
+    ['a number with a large negative exponent', () => '1e-999999999999'],
     ['a long text', (share) => JSON.stringify('x'.repeat(900_000 * share))],
-    ['a half character', () => '"\\ud800"'],
+    ['a lone surrogate', () => '"\\ud800"'],
     ['a null character', () => '"\\u0000"'],
-    ['nothing', () => ''],
-    ['bytes', () => '\u0000\u0001\ufffe'],
+    ['an empty body', () => ''],
+    ['control characters', () => '\u0000\u0001\ufffe'],
   ];
 
-  test.each(BODIES)('%s', async (_name, body) => {
+  test.each(BODIES)('are answered in time: %s', async (_name, body) => {
     const text = body(1);
     for (const accept of ['application/json', 'text/html']) {
       const person = ann.sending({ Accept: accept });
       for (const path of ['/workout/', '/login/']) {
         const { status } = await quickly((share) => person.post(path, body(share)));
-        // An object is a workout, whatever else is in it.
+        // Any object is a valid workout.
         const made = path === '/workout/' && (text === '' || text.startsWith('{"k0"'));
         expect({ path, status: made ? status === 201 : status >= 400 && status < 500 }).toEqual({ path, status: true });
       }
@@ -232,7 +235,7 @@ describe('bodies made to exhaust', () => {
       expect((await quickly((share) => ann.send('POST', '/graphql', `{${before}${body(share)}}`))).status).toBeLessThan(500);
   });
 
-  /** A field of each kind there is, with its resource. */
+  /** One field of each kind, with its resource. */
   const kinds = new Map(
     writable.flatMap((endpoint) =>
       endpoint.fields
@@ -244,7 +247,7 @@ describe('bodies made to exhaust', () => {
     ),
   );
 
-  test.each(BODIES)('%s as the value of a field of any kind', async (_name, body) => {
+  test.each(BODIES)('are answered in time as field values: %s', async (_name, body) => {
     if (body(1) === '') return;
     expect(kinds.size).toBeGreaterThan(10);
     for (const { path, rest } of kinds.values())
@@ -263,7 +266,7 @@ describe('bodies made to exhaust', () => {
     }
   });
 
-  test('forms', async () => {
+  test('are answered in time: malformed and repetitive forms', async () => {
     const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
     const person = (type: string, accept: string) => ann.sending({ 'Content-Type': type, Accept: accept });
     const forms: [string, Uint8Array | string][] = [
@@ -307,7 +310,7 @@ describe('bodies made to exhaust', () => {
         }
   });
 
-  test('what is larger than allowed', async () => {
+  test('are rejected with 413 above MAX_BODY', async () => {
     const large = 'x'.repeat(1_200_000);
     for (const path of ['/api/v2/workout/', '/api/v2/login/', '/graphql'])
       expect((await quickly(() => ann.send('POST', path, JSON.stringify(large)))).status).toBe(413);

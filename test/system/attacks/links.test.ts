@@ -1,4 +1,4 @@
-/** Links and redirects name this service and no other, whatever a request writes into its headers or addresses. */
+/** Links and redirects point to this service only, whatever the headers and URL of a request contain. */
 import { Visitor } from '../../pages/visitor';
 import { fitgraphForThisFile, PASSWORD } from '../../setup/fitgraph';
 import { furnish } from '../../setup/belongings';
@@ -28,7 +28,7 @@ const HOSTS = [
   `[::1]${EVIL}`,
   'x'.repeat(5000),
 ];
-/** Answers that have links. */
+/** Paths whose responses contain links. */
 const LINKED = [
   '/api/v2/',
   '/api/v2/exercise/?limit=1&offset=1',
@@ -49,7 +49,7 @@ const links = ({ head, body }: RawAnswer): string[] => [
   ...(/^location: (.*)$/im.exec(head)?.slice(1) ?? []),
 ];
 
-test.each(HOSTS)('Host: %s', async (host) => {
+test.each(HOSTS.map((host) => [host.slice(0, 40), host]))('sends no link to a foreign host for Host: %s', async (_name, host) => {
   for (const path of LINKED) {
     const answer = await sendRaw(fitgraph.url, `GET ${path}`, [`Host: ${host}`]);
     expect(answer.status).toBeLessThan(500);
@@ -58,12 +58,12 @@ test.each(HOSTS)('Host: %s', async (host) => {
   }
 });
 
-test('a list does have links', async () => {
+test('links the pages of a list under the Host header of the request', async () => {
   const answer = await sendRaw(fitgraph.url, 'GET /api/v2/exercise/?limit=1&offset=1', ['Host: fit.example']);
   expect(links(answer).filter((link) => link.startsWith('http://fit.example/api/v2/exercise/?'))).toHaveLength(2);
 });
 
-test('two Host headers, or a target with a host of its own, name no other host', async () => {
+test('rejects two Host headers and ignores a host in the request target', async () => {
   expect((await sendRaw(fitgraph.url, 'GET /api/v2/language/', ['Host: localhost', `Host: ${EVIL}`])).status).toBe(400);
   for (const path of LINKED) {
     const answer = await sendRaw(fitgraph.url, `GET http://${EVIL}${path}`);
@@ -74,7 +74,7 @@ test('two Host headers, or a target with a host of its own, name no other host',
   }
 });
 
-test('headers of proxies that nobody trusts are not believed', async () => {
+test('ignores forwarding headers of untrusted proxies', async () => {
   const headers = ['Host', 'Server', 'Port', 'Prefix', 'Uri', 'Scheme'].map((name) => `X-Forwarded-${name}: ${EVIL}`);
   const more = [
     `Forwarded: host=${EVIL};proto=https`,
@@ -89,7 +89,7 @@ test('headers of proxies that nobody trusts are not believed', async () => {
     expect([answer.status, links(answer)]).toEqual([plain.status, links(plain)]);
     expect(answer.head + answer.body).not.toContain(EVIL);
   }
-  // Nor is the limit of sign-ins passed by other addresses, see test/pages/signin.test.ts.
+  // test/pages/signin.test.ts checks that they do not bypass the rate limit of logins.
 });
 
 const NEXT = [
@@ -128,7 +128,7 @@ const NEXT = [
   `/嘊嘍Set-Cookie: x=y`,
 ];
 
-test('signing in goes on to this site only', async () => {
+test('redirects to this site only after a login', async () => {
   const before = new Visitor(fitgraph.url);
   await before.signIn('ann');
   for (const next of NEXT) {
@@ -141,7 +141,7 @@ test('signing in goes on to this site only', async () => {
     ];
     for (const { status, headers } of answers) {
       const location = headers.get('location')!;
-      // As browsers read it, and as careless ones might.
+      // As browsers parse it, standard-compliant or not.
       expect({ next, status, origin: new URL(location, fitgraph.url).origin }).toEqual({ next, status: 303, origin: fitgraph.url });
       expect(location).toMatch(/^\/(?![/\\])[\x21-\x7e]*$/);
       expect(new URL(location, `${fitgraph.url}/x/`).pathname).not.toMatch(/^\/[/\\]/);
@@ -150,7 +150,7 @@ test('signing in goes on to this site only', async () => {
   }
 });
 
-test('a slash that is missing leads to the same place with a slash', async () => {
+test('redirects to this site only when a trailing slash is missing', async () => {
   for (const path of [
     `/api/v2/exercise?//${EVIL}`,
     `/api/v2/exercise?x=%0d%0aSet-Cookie:%20a=b`,
@@ -174,7 +174,7 @@ test('a slash that is missing leads to the same place with a slash', async () =>
   }
 });
 
-test('no header of an answer takes a line break', async () => {
+test('sends no header injected by a line break', async () => {
   const breaks = ['%0d%0aX-Evil:%20yes', '%0aX-Evil:%20yes', '%E5%98%8A%E5%98%8DX-Evil:%20yes', '%00X-Evil'];
   for (const text of breaks)
     for (const path of [
@@ -193,7 +193,7 @@ test('no header of an answer takes a line break', async () => {
     }
 });
 
-test('no answer names a file to download by what a request says', async () => {
+test('sends no Content-Disposition that a request chooses', async () => {
   for (const path of ['/api/v2/exercise/1/', '/api/v2/schema.json', '/media/x.png', '/playground'])
     expect((await fitgraph.anyone.send('GET', `${path}?filename=evil.bat`)).headers.get('content-disposition')).toBeNull();
 });

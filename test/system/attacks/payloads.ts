@@ -1,4 +1,4 @@
-/** What attackers write where texts are expected. */
+/** Hostile texts. */
 
 export const MARKUP: readonly string[] = [
   '<script>alert(1)</script>',

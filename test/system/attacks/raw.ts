@@ -1,4 +1,4 @@
-/** A request as bytes, because HTTP clients mend or refuse what an attacker writes. */
+/** Sends raw requests, because HTTP clients correct or reject malformed ones. */
 import { connect } from 'node:net';
 
 export interface RawAnswer {
@@ -7,7 +7,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** The request line and headers as they are, with a Host header unless there is one. */
+/** Sends the request line and headers unchanged, with a Host header unless one is given. */
 export function sendRaw(url: string, line: string, headers: readonly string[] = []): Promise<RawAnswer> {
   const { hostname, port, host } = new URL(url);
   const named = headers.some((header) => /^host:/i.test(header)) ? [] : [`Host: ${host}`];

@@ -1,19 +1,19 @@
-/** Everything that REST has, from the schema alone, so that an attack meets every resource there is or will be. */
+/** All REST endpoints, derived from the schema, so that attacks cover new resources too. */
 import { deriveEndpoints, type Endpoint } from '../../../src/rest/endpoints';
 import { buildRestSchema } from '../../../src/graphql/schema';
 
-const { resources, free } = deriveEndpoints(buildRestSchema(), () => () => Promise.reject(new Error('nothing runs here')));
+const { resources, free } = deriveEndpoints(buildRestSchema(), () => () => Promise.reject(new Error('endpoints are not executable here')));
 
 export const endpoints: readonly Endpoint[] = [...resources.values()];
-/** Paths that take a term. */
+/** Search paths: those with a `term` parameter. */
 export const searches: readonly string[] = [...free].flatMap(([path, { field }]) =>
   field.args.some(({ name }) => name === 'term') ? [path] : [],
 );
 
-/** Those that somebody can write to. */
+/** Endpoints with writes. */
 export const writable = endpoints.filter(({ create, update, view, resource }) => (create ?? update) && view === resource.views[0]);
 
-/** Keys of the fields that take any text. */
+/** Writable fields that accept any text. */
 export const textKeys = ({ fields }: Endpoint) =>
   fields.filter(({ kind, restReadOnly }) => (kind === 'string' || kind === 'url') && !restReadOnly);
 

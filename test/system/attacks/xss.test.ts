@@ -1,6 +1,6 @@
 /**
- * Markup in data and in requests stays text. Every writable text is attacked over REST, every stored text besides in the database itself,
- * because dumps bring texts too; a real parser then reads every page that shows them.
+ * Cross-site scripting: markup in data and requests is escaped. Tests write it to every text field over REST, and to every stored text in the
+ * database, because imported dumps contain texts too. A browser's HTML parser then reads every page that displays it.
  */
 import { createUser } from '../../../src/auth/accounts';
 import { resourceOf, allEntities } from '../../../src/core/model/registry';
@@ -33,13 +33,13 @@ const fits = (payload: string, { maxLength = Infinity, minLength = 0 }) => paylo
 const query = (values: Record<string, string>) => `?${new URLSearchParams(values)}`;
 const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** Of JSON, its quotes are escaped once more. */
+/** Checks that a page displays the text, or displays it within JSON, where quotes are escaped. */
 function expectShown(text: string, { text: html }: Pick<Answer, 'text'>, at = ''): void {
   const shown = shownBy(html);
   expect({ at, text, shown: shown.includes(text) || shown.includes(inJson(text)) }).toEqual({ at, text, shown: true });
 }
 
-/** A page that is as harmless as any other, whatever its status. */
+/** Checks the headers of a page and that it contains no injected elements. */
 function expectHarmless({ headers, text }: Pick<Answer, 'headers' | 'text'>, at: string): void {
   expect({ at, type: headers.get('content-type') }).toEqual({ at, type: 'text/html; charset=utf-8' });
   const policy = headers.get('content-security-policy') ?? '';
@@ -60,23 +60,23 @@ const viewsOf = (endpoint: Endpoint): readonly Endpoint[] => endpoints.filter(({
 
 const listsOf = (endpoint: Endpoint): string[] => viewsOf(endpoint).map(({ view }) => `/api/v2/${view.rest}/?limit=100`);
 
-/** Wherever a row shows beside lists: as all views of its type, and in its actions. */
+/** Pages of a row other than lists: all views of its type, and its actions. */
 const pagesOf = (endpoint: Endpoint, id: number): string[] =>
   viewsOf(endpoint).flatMap(({ view: { rest }, actions }) => [
     `/api/v2/${rest}/${id}/`,
     ...[...actions.keys()].map((action) => `/api/v2/${rest}/${id}/${action}/`),
   ]);
 
-test('the parser finds what is not ours', () => {
+test('detects injected markup in an unescaped page', () => {
   const page = (inner: string) => `<!doctype html><style>a{}</style><p>${inner}</p><textarea>${inner}</textarea><a title="${inner}">x</a>`;
   const unharmed = MARKUP.filter((payload) => foreignTo(page(payload)).length === 0);
-  // These need no element of their own; they must not become an address or be decoded.
+  // These add no element. They must not be used as a URL or decoded.
   expect(unharmed).toEqual([MARKUP[4], MARKUP[5], MARKUP[7]]);
   expect(foreignTo(`<a href="${MARKUP[4]}">x</a>`)).toHaveLength(1);
   expect(foreignTo('<a href="java\tscript:alert(1)">x</a>')).toHaveLength(1);
 });
 
-test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('texts of %s', async (rest, endpoint) => {
+test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('escapes markup in texts of %s', async (rest, endpoint) => {
   const keys = textKeys(endpoint);
   if (keys.length === 0) return;
   const entity = entityOf(endpoint);
@@ -90,7 +90,7 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
     expect(answer).toMatchObject({ status: endpoint.create ? 201 : 200, body: texts });
     rows.push({ id: answer.body.id, texts: taken.length ? [payload] : [] });
   }
-  // Every field had its share.
+  // Most payloads fit into each field.
   for (const field of keys) expect(MARKUP.filter((payload) => fits(payload, field)).length).toBeGreaterThan(8);
   for (const path of listsOf(endpoint)) await visit(path);
   for (const { id, texts } of rows)
@@ -100,24 +100,27 @@ test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('
     }
 });
 
-test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))('forms of %s that come back', async (rest, endpoint) => {
-  const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.rest);
-  for (const payload of MARKUP) {
-    const fields = new URLSearchParams([...keys.map((key): [string, string] => [key, payload]), [payload, payload]]);
-    const raw = new URLSearchParams({ _content: `{"${payload}`, _content_type: 'application/json' });
-    const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
-    const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
-    for (const body of [fields, raw, wrongJson, odd]) {
-      const page = await reader.sending(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
-      // A resource of nothing but texts takes them.
-      expect([201, 400, 403, 405, 415]).toContain(page.status);
-      expectHarmless(page, `POST ${rest} ${body}`);
-      if (body !== odd && page.status === 400 && !isUpload(endpoint)) expectShown(payload, page);
+test.each(writable.map((endpoint) => [endpoint.view.rest, endpoint] as const))(
+  'escapes markup in redisplayed forms of %s',
+  async (rest, endpoint) => {
+    const keys = endpoint.fields.filter(({ restReadOnly }) => !restReadOnly).map((field) => field.rest);
+    for (const payload of MARKUP) {
+      const fields = new URLSearchParams([...keys.map((key): [string, string] => [key, payload]), [payload, payload]]);
+      const raw = new URLSearchParams({ _content: `{"${payload}`, _content_type: 'application/json' });
+      const wrongJson = new URLSearchParams({ _content: JSON.stringify(Object.fromEntries(keys.map((key) => [key, [payload]]))) });
+      const odd = new URLSearchParams({ _content: payload, _content_type: payload, _method: payload, csrfToken: payload });
+      for (const body of [fields, raw, wrongJson, odd]) {
+        const page = await reader.sending(FORM).send('POST', `/api/v2/${rest}/`, body.toString());
+        // A resource with text fields only accepts the payload.
+        expect([201, 400, 403, 405, 415]).toContain(page.status);
+        expectHarmless(page, `POST ${rest} ${body}`);
+        if (body !== odd && page.status === 400 && !isUpload(endpoint)) expectShown(payload, page);
+      }
     }
-  }
-});
+  },
+);
 
-test('texts that a dump or an operator brought', async () => {
+test('escapes markup that was written to the database directly', async () => {
   const attacked = new Set<string>();
   const payload = (id: number, length: number) => `${id}${MARKUP[0]}${MARKUP[1]}`.slice(0, length);
   for (const endpoint of endpoints) {
@@ -140,20 +143,20 @@ test('texts that a dump or an operator brought', async () => {
   for (const search of searches) expectShown(payload(1, 50), await visit(`/api/v2/${search}/${query({ term: 'script' })}`), search);
 });
 
-test('what is asked comes back as text', async () => {
+test('escapes markup in query parameters and ids', async () => {
   for (const endpoint of endpoints) {
     const { rest } = endpoint.view;
     const keys = [...filterKeys(endpoint), 'ordering', 'limit', 'offset', 'unknown'];
     for (const turn of [0, 4, 8]) {
       const payload = (index: number) => MARKUP[(turn + index) % MARKUP.length]!;
       await visit(`/api/v2/${rest}/${query(Object.fromEntries(keys.map((key, index) => [key, payload(index)])))}`);
-      // Without a dot, which would ask for another format.
+      // Without dots, which would select a format.
       await visit(`/api/v2/${rest}/${encodeURIComponent(payload(0)).replaceAll('.', '')}/`);
     }
   }
 });
 
-test.each(MARKUP)('%s in searches, actions and places that do not exist', async (payload) => {
+test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (payload) => {
   for (const search of searches) await visit(`/api/v2/${search}/${query({ term: payload, language: payload, [payload]: payload })}`);
   for (const endpoint of endpoints)
     for (const { fact, field } of endpoint.actions.values()) {
@@ -175,7 +178,7 @@ test.each(MARKUP)('%s in searches, actions and places that do not exist', async 
   }
 });
 
-test.each(MARKUP)('%s as a name, and as the way on after signing in', async (payload) => {
+test.each(MARKUP)('escapes %s as a username and as the target of a login', async (payload) => {
   const visitor = new Visitor(fitgraph.url);
   for (const next of [payload, `/${payload}`, `/x?${payload}`]) {
     const page = await visitor.signIn(payload, 'a wrong password', next);
@@ -192,7 +195,7 @@ test.each(MARKUP)('%s as a name, and as the way on after signing in', async (pay
   expectHarmless(answer, 'POST /api/v2/login/');
 });
 
-test('no account is made with markup for a name, and one that a dump brought is text', async () => {
+test('rejects markup in new usernames and escapes it in stored ones', async () => {
   for (const username of MARKUP)
     await expect(createUser({ username, password: PASSWORD }, fitgraph.database.session())).rejects.toThrow('A user name has');
   const { id } = await fitgraph.user('mia');
