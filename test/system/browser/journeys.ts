@@ -1,8 +1,8 @@
-/** What people come for, from the first page to the last. */
+/** User journeys over several pages. */
 import sharp from 'sharp';
 import { MAX_UPLOAD_KB, type Neighbourhood, type Person } from './person';
 
-/** A curl command as the shell takes it apart. */
+/** Parses a curl command into the request that it sends. */
 function requestOf(command: string): Request {
   const words = [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
   expect(words.shift()).toBe('curl');
@@ -29,7 +29,7 @@ const picture = () =>
     .png()
     .toBuffer();
 
-/** Of every image on the page its width, once it is loaded; 0 if it could not be. */
+/** Widths of all images on the page after loading; 0 for those that failed to load. */
 const widths = ({ page }: Person) =>
   page.evaluate<number[]>(
     `Promise.all([...document.images].map(async (image) => { image.loading = 'eager'; await image.decode().catch(() => {}); return image.naturalWidth }))`,
@@ -37,11 +37,11 @@ const widths = ({ page }: Person) =>
 
 export function describeJourneys(neighbourhood: () => Neighbourhood): void {
   describe.each([
-    ['with scripts', true, 'ann'],
-    ['without scripts', false, 'bob'],
-  ])('journeys %s', (_title, scripts, username) => {
+    ['with JavaScript', true, 'ann'],
+    ['without JavaScript', false, 'bob'],
+  ])('a browser %s', (_title, scripts, username) => {
     let person: Person;
-    /** Pages are judged once; without scripts they are the same. */
+    /** Checks a page with JavaScript only, because it looks the same without. */
     const judge = async (name: string) => {
       if (scripts) await person.judge(name);
     };
@@ -50,7 +50,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       person = await neighbourhood().person({ scripts });
     });
 
-    test('sign in, make a key, use it, replace it', async () => {
+    test('signs in, and creates, uses and replaces an API key', async () => {
       const { page } = person;
       await person.open('/');
       await page.getByRole('main').getByRole('link', { name: 'Sign in' }).click();
@@ -84,7 +84,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       for (const example of await shownExamples(person)) expect((await fetch(example)).status).toBe(200);
     });
 
-    test('from the root to a row, change it, delete it', async () => {
+    test('navigates from the API root to a row, edits and deletes it', async () => {
       const { demo } = neighbourhood();
       const owner = await neighbourhood().person({ scripts, signedInAs: demo.username });
       const { page } = owner;
@@ -127,7 +127,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await owner.open(address)).toBe(404);
     });
 
-    test('a row of many is found by its name', async () => {
+    test('selects related rows by their name in forms and filters', async () => {
       const owner = await neighbourhood().person({ scripts, signedInAs: neighbourhood().demo.username });
       const { page } = owner;
       await owner.open('/api/v2/mealitem/1/');
@@ -161,7 +161,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByLabel('Pages').innerText()).toMatch(/of \d+/);
       expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe('Bench Press');
 
-      // The same as programs get it.
+      // The JSON and OPTIONS responses of the page.
       await owner.unfold('Request');
       await page.getByRole('link', { name: 'Indented' }).click();
       expect(await page.innerText('body')).toMatch(/^\{\n {2}"count": \d+,/);
@@ -171,7 +171,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
 
-    test('upload an image and see it', async () => {
+    test('uploads an image and displays it with its thumbnails', async () => {
       const { page } = person;
       await person.open('/api/v2/exerciseimage/');
       await person.unfold('New exercise image');
@@ -184,7 +184,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator(`#${message}`).innerText()).toMatch(/^The submitted file is larger than/);
       await judge('upload-refused');
 
-      // Beside something that is wrong what was typed is still there, and a good file has to be chosen again.
+      // When another field is invalid, typed values are kept, but the file must be chosen again.
       await image.setInputFiles(file('picture.png', await picture()));
       const exercise = page.getByLabel('Exercise base', { exact: true }).first();
       const typed = await exercise.inputValue();
@@ -207,7 +207,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     });
   });
 
-  test('the tab that was opened last is open on the next page, and a closed one stays closed', async () => {
+  test('keeps the last opened tab open on the next page, and none once it is closed', async () => {
     const { page } = await neighbourhood().person();
     const opened = page.locator('.tabs details[open] summary');
     await page.goto('/api/v2/exercise/?limit=1');
@@ -222,7 +222,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
     expect(await opened.count()).toBe(0);
   });
 
-  test('a page as GraphQL, in the playground', async () => {
+  test('opens the GraphQL equivalent of a REST page in the playground', async () => {
     const { demo } = neighbourhood();
     const person = await neighbourhood().person({ signedInAs: demo.username });
     const { page } = person;
@@ -250,12 +250,12 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
         await page.reload();
         await run();
       },
-      // GraphiQL's tabs hold a button that closes them, which nothing that it can be told takes away.
+      // GraphiQL's tabs contain a close button, which no option removes.
       exempt: { 'nested-interactive': '.graphiql-tab' },
     });
   });
 
-  test('a subscription in the playground tells of a change as it is made', async () => {
+  test('shows changes immediately for a subscription in the playground', async () => {
     const { demo } = neighbourhood();
     const person = await neighbourhood().person({ signedInAs: demo.username });
     const { page } = person;

@@ -1,4 +1,4 @@
-/** Every kind of page, looked at. */
+/** Layout and accessibility of every kind of page, on screen and on paper. */
 import type { Neighbourhood, Person } from './person';
 
 const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
@@ -9,12 +9,12 @@ const FOR_EVERYBODY: [name: string, address: string, status?: number][] = [
   ['list', '/api/v2/exercise/?limit=5'],
   ['list-nested', '/api/v2/exerciseinfo/?limit=2'],
   ['list-empty', '/api/v2/exercise/?name=Nothing'],
-  ['list-mistaken', '/api/v2/exercise/?category=999999&creation_date=soon', 400],
+  ['list-invalid-filters', '/api/v2/exercise/?category=999999&creation_date=soon', 400],
   ['row-public', '/api/v2/ingredient/1/'],
   ['search', '/api/v2/exercise/search/?term=press&language=en'],
-  ['locked', '/api/v2/workout/', 403],
-  ['missing', '/api/v2/nothing/', 404],
-  ['nowhere', '/nothing', 404],
+  ['sign-in-required', '/api/v2/workout/', 403],
+  ['resource-not-found', '/api/v2/nothing/', 404],
+  ['page-not-found', '/nothing', 404],
   ['token', '/api/v2/login/'],
 ];
 
@@ -32,7 +32,7 @@ const WHEN_SIGNED_IN: [name: string, address: string][] = [
 ];
 
 export function describeLooks(neighbourhood: () => Neighbourhood): void {
-  describe('looks', () => {
+  describe('the page layout', () => {
     let anybody: Person;
     let demo: Person;
 
@@ -41,17 +41,17 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       demo = await neighbourhood().person({ signedInAs: neighbourhood().demo.username });
     });
 
-    test.each(FOR_EVERYBODY)('%s', async (name, address, status = 200) => {
+    test.each(FOR_EVERYBODY)('is accessible on desktop and phone for anonymous visitors: %s', async (name, address, status = 200) => {
       expect(await anybody.open(address)).toBe(status);
       await anybody.judge(name);
     });
 
-    test.each(WHEN_SIGNED_IN)('%s', async (name, address) => {
+    test.each(WHEN_SIGNED_IN)('is accessible on desktop and phone for signed-in users: %s', async (name, address) => {
       expect(await demo.open(address)).toBe(200);
       await demo.judge(name);
     });
 
-    test('a list of 100 rows prints whole, and small pages are sent', async () => {
+    test('prints lists of 100 rows completely and keeps their HTML below 100 kB', async () => {
       const { page } = demo;
       for (const address of ['/api/v2/exerciseinfo/?limit=100', '/api/v2/ingredient/?limit=100', '/api/v2/workoutlog/?limit=100']) {
         await demo.open(address);
@@ -60,7 +60,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await demo.open('/api/v2/exercise/?limit=100');
       await demo.asPrinted('list', async () => {
         expect(await page.locator('table.rows tbody tr:visible').count()).toBe(100);
-        // Paper does not scroll.
+        // Nothing may need scrolling on paper.
         expect(
           await page.evaluate('[...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth).length'),
         ).toBe(0);
@@ -68,7 +68,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       });
     });
 
-    test('a chart prints whole, in the colours of paper', async () => {
+    test('prints a chart completely, in light colours', async () => {
       const { page } = demo;
       await page.emulateMedia({ colorScheme: 'dark' });
       await demo.open('/api/v2/workoutlog/?limit=10');
@@ -81,7 +81,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.emulateMedia({ colorScheme: 'light' });
     });
 
-    test('a narrow screen shows the newest part of a chart', async () => {
+    test('scrolls a chart to its newest values on a narrow screen', async () => {
       const { page } = demo;
       await page.setViewportSize({ width: 390, height: 844 });
       await demo.open('/api/v2/workoutlog/?limit=10');
@@ -94,12 +94,12 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await page.setViewportSize({ width: 1280, height: 900 });
     });
 
-    test('the reference', async () => {
+    test('includes the REST reference, which sends requests with a token or the session', async () => {
       const docs = '/api/v2/schema/docs';
       await anybody.open(docs);
       await anybody.page.locator('[data-tag=exercise]').waitFor();
       expect(await anybody.page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
-      // One key, as it is copied.
+      // One input, into which the API key is pasted.
       await anybody.page.locator('.auth-wrapper .authorize').click();
       const key = anybody.page.locator('.auth-container input');
       expect(await key.count()).toBe(1);
@@ -118,7 +118,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await demo.open(docs);
       expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(1);
       expect(await page.getByRole('navigation', { name: 'Breadcrumbs' }).innerText()).toContain('Reference');
-      // What a visitor tries there is done in their name.
+      // Requests from the reference use the session of the user.
       await page.locator('[data-tag=workout]').click();
       await page.getByRole('button', { name: /^POST \/workout\/ / }).click();
       await page.getByRole('button', { name: 'Try it out' }).click();
@@ -127,7 +127,7 @@ export function describeLooks(neighbourhood: () => Neighbourhood): void {
       await demo.judge('reference');
     });
 
-    test('the reference without scripts leads to its document', async () => {
+    test('links the OpenAPI document from the REST reference without JavaScript', async () => {
       const { page } = await neighbourhood().person({ scripts: false });
       await page.goto('/api/v2/schema/docs');
       await page.getByRole('link', { name: 'JSON' }).first().click();

@@ -1,4 +1,4 @@
-/** The pages as people meet them: in real Chromium, with a script and without, light and dark, on a desk and on a phone. */
+/** The pages in Chromium: with and without JavaScript, light and dark, on desktop and phone. */
 import { describeJourneys } from './journeys';
 import { describeLooks } from './looks';
 import { Neighbourhood } from './person';

@@ -1,4 +1,4 @@
-/** People who use real Chromium against the real server. What goes wrong unseen in their pages fails the test at its end. */
+/** Users in Chromium against a server process. Errors in their pages, such as failed requests, fail the test at its end. */
 import fs from 'node:fs';
 import path from 'node:path';
 import axe from 'axe-core';
@@ -23,12 +23,12 @@ const ARGUMENTS = [
 const DESKTOP = { width: 1280, height: 800 };
 const PAPER = { width: 718, height: 1040 };
 const PHONE = { width: 390, height: 800 };
-/** Colours that change slowly have changed. */
+/** Waits for rendering and finishes CSS transitions. */
 const SETTLED = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))).then(() =>
   document.getAnimations().filter((animation) => animation instanceof CSSTransition).forEach((transition) => transition.finish()))`;
 export const MAX_UPLOAD_KB = 200;
 
-/** By the rule of axe the elements, as a selector, in which it is broken by what is not ours and can't be mended from outside. */
+/** Selectors of third-party elements that break an axe rule and cannot be fixed here, by rule. */
 export type Exemptions = Readonly<Record<string, string>>;
 
 export class Neighbourhood {
@@ -42,12 +42,12 @@ export class Neighbourhood {
     private readonly end: () => Promise<void>,
   ) {}
 
-  /** A server with the data of a first start, and two people without an API key, `ann` and `bob`, whose uploads are accepted at once. */
+  /** Starts a server with demo data and two users without an API key, `ann` and `bob`. They are superusers, so their uploads need no review. */
   static async start(): Promise<Neighbourhood> {
     build();
     fs.rmSync(SCREENSHOTS, { recursive: true, force: true });
     fs.mkdirSync(SCREENSHOTS, { recursive: true });
-    // A machine that is busy with other tests is no reason to refuse a page.
+    // MAX_LAG is off, because other tests may slow the machine down.
     const installation = await Installation.started({ MAX_LAG: 'off', LOGIN_RATE: '1000/min', MAX_UPLOAD: `${MAX_UPLOAD_KB}KB` });
     const [server, browser] = await Promise.all([
       installation.start(),
@@ -66,7 +66,7 @@ export class Neighbourhood {
     });
   }
 
-  /** With a browser profile of their own; `signedInAs` somebody, or nobody yet. */
+  /** Opens a new browser profile, signed in as `signedInAs` if given. */
   async person({ scripts = true, signedInAs }: { scripts?: boolean; signedInAs?: string } = {}): Promise<Person> {
     const context = await this.browser.newContext({ baseURL: this.url, viewport: DESKTOP, javaScriptEnabled: scripts });
     context.setDefaultTimeout(WAIT_LIMIT_MS);
@@ -77,7 +77,7 @@ export class Neighbourhood {
     return person;
   }
 
-  /** What went wrong since it was last asked. */
+  /** Removes and returns the errors of all pages. */
   complaints(): string[] {
     return this.people.flatMap(({ complaints }) => complaints.splice(0));
   }
@@ -97,21 +97,22 @@ export class Person {
   ) {
     page.on('request', (request) => {
       const address = request.url();
-      if (!/^(data|blob):/.test(address) && new URL(address).origin !== url) this.complaints.push(`asked another server: ${address}`);
+      if (!/^(data|blob):/.test(address) && new URL(address).origin !== url)
+        this.complaints.push(`sent a request to another server: ${address}`);
     });
     page.on('requestfailed', (request) => {
-      // A page that is left drops what it still waits for.
+      // Navigation aborts pending requests.
       if (request.failure()?.errorText !== 'net::ERR_ABORTED') this.complaints.push(`failed: ${request.url()}`);
     });
     page.on('pageerror', (error) => this.complaints.push(`threw: ${error.message}`));
     page.on('console', (message) => {
-      // That the page itself was answered with an error is for the test to look at.
+      // Tests check the status of the page itself.
       const ofPage = message.text().startsWith('Failed to load resource') && message.location().url === page.url();
       if (message.type() === 'error' && !ofPage) this.complaints.push(`console: ${message.text()} ${message.location().url}`);
     });
   }
 
-  /** The status of the answer. */
+  /** Opens a page and returns its status. */
   async open(address: string): Promise<number> {
     return (await this.page.goto(address))!.status();
   }
@@ -123,14 +124,14 @@ export class Person {
     await this.page.getByRole('main').getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Opens what is folded under this summary. */
+  /** Opens the `<details>` with this summary. */
   async unfold(summary: string | RegExp): Promise<void> {
     await this.page.locator('summary', { hasText: summary }).click();
   }
 
   /**
-   * How the page looks, on a large light screen and a small dark one: nothing sticks out, nobody is shut out. `again` is for pages that
-   * learn of their colours when they are loaded.
+   * Checks a page on a large light and a small dark screen: it does not overflow and is accessible (axe). Takes screenshots. `again` reloads pages
+   * that read the colour scheme when loaded only.
    */
   async judge(name: string, { exempt = {}, again }: { exempt?: Exemptions; again?: () => Promise<void> } = {}): Promise<void> {
     const problems: string[] = [];
@@ -152,7 +153,7 @@ export class Person {
     expect(problems).toEqual([]);
   }
 
-  /** On a sheet of A4. */
+  /** Emulates printing on A4. */
   async asPrinted(name: string, look: () => Promise<void>): Promise<void> {
     await this.page.emulateMedia({ media: 'print' });
     await this.page.setViewportSize(PAPER);

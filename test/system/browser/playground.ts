@@ -1,11 +1,11 @@
-/** The playground as an analyst meets it: asked, seen, taken away, with no other server in reach. */
+/** The playground: running queries, charts, downloads. Other servers are unreachable. */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'csv-parse/sync';
 import { buildClientSchema, type IntrospectionQuery } from 'graphql';
 import type { Neighbourhood, Person } from './person';
 
-/** GraphiQL's tabs hold a button that closes them, which nothing that it can be told takes away. */
+/** GraphiQL's tabs contain a close button, which no option removes. */
 const EXEMPT = { 'nested-interactive': '.graphiql-tab' };
 
 async function downloaded({ page }: Person, button: string): Promise<{ name: string; text: string }> {
@@ -28,13 +28,13 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     });
 
-    test('says what it has before its script is there, and comes back from the sign-in', async () => {
+    test('renders its heading and examples before scripts load, and is restored after sign-in', async () => {
       const { page } = person;
       const { demo } = neighbourhood();
-      // They are on their way for ever.
+      // The assets never arrive.
       await page.route('**/playground/assets/*', () => undefined);
       await page.goto('/playground?question=mean-weight-by-week', { waitUntil: 'commit' });
-      // A function: text would be evaluated again and again, which the page's policy forbids after the first time.
+      // A function, because the page's Content-Security-Policy forbids evaluating text repeatedly.
       await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length);
       expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe('GraphQL playground');
       expect(await page.getByRole('link', { name: 'Mean weight by week' }).count()).toBe(1);
@@ -47,7 +47,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByRole('banner').getByRole('link', { name: demo.username }).count()).toBe(1);
     });
 
-    test('a worked question as a chart, a table and a file', async () => {
+    test('shows the result of an example as chart, table and downloads', async () => {
       const { page } = person;
       await page.locator('.answer .chart svg text').first().waitFor();
       expect(await page.locator('.answer .facts').innerText()).toMatch(/^Status 200 · \d+ ms · [\d.]+ kB · cost \d+ · \d+ statements?$/);
@@ -95,7 +95,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toMatch(/^curl 'http[^']*\/graphql'/);
     });
 
-    test('a shared link asks the same, and looks good on a desk and on a phone', async () => {
+    test('restores query and chart from a shared link and is accessible on desktop and phone', async () => {
       const { page } = person;
       const asked = async () => {
         await page.goto(link);
@@ -106,7 +106,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       await page.locator('.answer .chart').getByText('Max weight (lb)').waitFor();
       const views = ['Chart', 'Table'].values();
       await person.judge('playground-answer', {
-        // The chart on the desk, the table on the phone.
+        // The chart on desktop, the table on the phone.
         again: async () => {
           await asked();
           await page.getByRole('button', { name: views.next().value, exact: true }).click();
@@ -116,7 +116,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       });
     });
 
-    test('whoever asks for data of their own without an account is led to the sign-in', async () => {
+    test('links to the sign-in when an anonymous visitor queries personal data', async () => {
       const { page } = await neighbourhood().person();
       await page.goto('/playground');
       await page.getByRole('button', { name: 'My weight by day' }).click();
@@ -125,9 +125,9 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await problems.getByRole('link').getAttribute('href')).toMatch(/^\/login\?next=%2Fplayground/);
     });
 
-    test('a query is put together from fields, and the schema is drawn', async () => {
+    test('builds a query from ticked fields and draws a map of the schema', async () => {
       const { page } = await neighbourhood().person();
-      // The fields are there for ticking once there is an editor to write them into, which may take long.
+      // Fields can be ticked once the editor has loaded, which is delayed here.
       let arrive!: () => void;
       const arrived = new Promise<void>((resolve) => (arrive = resolve));
       await page.route('**/playground/assets/monaco-editor-*.js', async (route) => {
@@ -148,11 +148,11 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect(await page.locator('.map li').allInnerTexts()).toContain('exercises many Exercise');
     });
 
-    test('its files are compressed, and kept for ever', async () => {
+    test('serves its assets compressed and as immutable', async () => {
       const { url } = neighbourhood();
       const html = await (await fetch(`${url}/playground`)).text();
       const [script, style] = [/src="([^"]*\.js)"/, /href="([^"]*\.css)"/].map((address) => url + address.exec(html)![1]!);
-      for (const [address, coding, told] of [
+      for (const [address, coding, expected] of [
         [script, 'gzip, br', 'br'],
         [script, 'gzip', 'gzip'],
         [style, 'br;q=0.5', 'br'],
@@ -160,7 +160,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       ] as const) {
         const { status, headers, body } = await fetch(address!, { headers: { 'Accept-Encoding': coding, Cookie: 'a=b' } });
         await body!.cancel();
-        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([200, told, 'Accept-Encoding']);
+        expect([status, headers.get('content-encoding'), headers.get('vary')]).toEqual([200, expected, 'Accept-Encoding']);
         expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
         expect(headers.get('content-type')).toMatch(/^text\/(javascript|css); charset=utf-8$/i);
       }
@@ -177,7 +177,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       expect((await fetch(`${url}/playground/schema.json`, { headers: again })).status).toBe(304);
     });
 
-    test('a browser that follows the address of the API comes here', async () => {
+    test('opens when a browser navigates to /graphql, and runs the query', async () => {
       const { page } = await neighbourhood().person();
       await page.goto('/graphql?query={exercises{totalCount}}&view=table');
       expect(new URL(page.url()).pathname).toBe('/playground');
