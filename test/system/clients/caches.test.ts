@@ -1,4 +1,4 @@
-/** Normalised caches of clients: what happened to a row more than once stays several things that happened. */
+/** Normalised client caches: several changes of one row stay separate entries. */
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, fetchExchange } from 'urql';
@@ -18,12 +18,13 @@ const CHANGES = `query Changes($since: String!) { changes(since: $since) {
   cursor changes { type rowId rowNodeId operation occurredAt node { nodeId ... on WeightEntry { id weight } } } } }`;
 const ROWS = 'query Rows { weightEntries(orderBy: [{ date: ASC }]) { nodes { nodeId id weight } } }';
 
-interface Told {
+interface ChangesData {
   changes: { changes: { rowId: string; operation: string; node: { weight: string } | null }[] };
 }
-const told = ({ changes }: Told) => changes.changes.map(({ rowId, operation, node }) => ({ rowId, operation, weight: node?.weight }));
+const changesIn = ({ changes }: ChangesData) =>
+  changes.changes.map(({ rowId, operation, node }) => ({ rowId, operation, weight: node?.weight }));
 
-/** Somebody whose first weight is made, changed twice and deleted, and whose second one is made and changed. */
+/** A new user: the first weight is created, updated twice and deleted, the second one created and updated. */
 beforeEach(async () => {
   person = await fitgraph.user(`cache-${(made += 1)}`);
   cursor = (await person.ask('{ changes { cursor } }')).changes.cursor;
@@ -43,19 +44,19 @@ beforeEach(async () => {
   ];
 });
 
-test('@apollo/client', async () => {
+test('@apollo/client keeps all changes of a row in its cache', async () => {
   const client = new ApolloClient({ cache: new InMemoryCache(), link: new HttpLink({ uri: url(), headers: headers() }) });
   await client.query({ query: gql(ROWS) });
-  const { data } = await client.query<Told>({ query: gql(CHANGES), variables: { since: cursor } });
-  expect(told(data!)).toEqual(expected);
-  // Read back from what is stored.
-  expect(told(client.readQuery<Told>({ query: gql(CHANGES), variables: { since: cursor } })!)).toEqual(expected);
+  const { data } = await client.query<ChangesData>({ query: gql(CHANGES), variables: { since: cursor } });
+  expect(changesIn(data!)).toEqual(expected);
+  // From the cache.
+  expect(changesIn(client.readQuery<ChangesData>({ query: gql(CHANGES), variables: { since: cursor } })!)).toEqual(expected);
   expect(Object.keys(client.cache.extract() as object).filter((key) => key.startsWith('Change'))).toEqual([]);
   client.stop();
 });
 
-test('urql with graphcache', async () => {
-  // Relations of rows are keyed by their nodeId; what has none is part of what shows it.
+test('urql with a configured Graphcache keeps all changes of a row in its cache', async () => {
+  // Rows are keyed by `nodeId`; objects without one are embedded in their parent.
   const cache = cacheExchange({
     keys: { WeightEntry: ({ nodeId }) => nodeId as string, Change: () => null, Changes: () => null, WeightEntryConnection: () => null },
   });
@@ -66,13 +67,13 @@ test('urql with graphcache', async () => {
     fetchOptions: { headers: headers() },
   });
   await client.query(ROWS, {}).toPromise();
-  const { data, error } = await client.query<Told>(CHANGES, { since: cursor }).toPromise();
-  expect([error, told(data!)]).toEqual([undefined, expected]);
-  const again = await client.query<Told>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
-  expect(told(again.data!)).toEqual(expected);
+  const { data, error } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
+  expect([error, changesIn(data!)]).toEqual([undefined, expected]);
+  const again = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect(changesIn(again.data!)).toEqual(expected);
 });
 
-test('urql with graphcache as it comes', async () => {
+test('urql with the default Graphcache keeps all changes of a row in its cache', async () => {
   const warned = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
   const client = new Client({
     url: url(),
@@ -80,8 +81,8 @@ test('urql with graphcache as it comes', async () => {
     preferGetMethod: false,
     fetchOptions: { headers: headers() },
   });
-  const { data } = await client.query<Told>(CHANGES, { since: cursor }).toPromise();
-  const again = await client.query<Told>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
-  expect([told(data!), told(again.data!)]).toEqual([expected, expected]);
+  const { data } = await client.query<ChangesData>(CHANGES, { since: cursor }).toPromise();
+  const again = await client.query<ChangesData>(CHANGES, { since: cursor }, { requestPolicy: 'cache-only' }).toPromise();
+  expect([changesIn(data!), changesIn(again.data!)]).toEqual([expected, expected]);
   warned.mockRestore();
 });

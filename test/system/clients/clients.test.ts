@@ -1,4 +1,4 @@
-/** The clients that web applications use, each against the running server: pages of a list, a mutation, errors. */
+/** Popular GraphQL clients against the running server: pagination, mutations, errors. */
 import { ApolloClient, CombinedGraphQLErrors, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { relayStylePagination } from '@apollo/client/utilities';
 import { cacheExchange, Client, fetchExchange } from 'urql';
@@ -6,7 +6,7 @@ import { filter, firstValueFrom } from 'rxjs';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
-// Its types are those of an ES module, although it comes as both.
+// The package is published in both module formats, but its types are those of the ES module.
 type GraphQLRequest = typeof import('graphql-request', { with: { 'resolution-mode': 'import' } });
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- the types are those of an ES module, which only require finds here
 const { ClientError, GraphQLClient } = require('graphql-request') as GraphQLRequest;
@@ -17,7 +17,7 @@ let made = 0;
 
 const WEIGHTS = ['80.00', '79.50', '79.00', '78.50', '78.00'];
 
-/** Somebody new with a weight for each of five days. */
+/** A new user with weights on five days. */
 beforeEach(async () => {
   person = await fitgraph.user(`client-${(made += 1)}`);
   for (const [index, weight] of WEIGHTS.entries()) await person.post('/weightentry/', { date: `2021-03-1${index}`, weight });
@@ -58,11 +58,11 @@ describe('@apollo/client', () => {
     return new ApolloClient({ cache, link: new HttpLink({ uri: url(), headers: headers() }) });
   }
 
-  test('pages a list into its cache', async () => {
+  test('merges the pages of a list in its cache', async () => {
     const client = apollo();
     const query = client.watchQuery<Page>({ query: gql(PAGE), variables: { first: 2 } });
-    // As long as somebody looks, the query goes on.
-    const looking = query.subscribe(() => undefined);
+    // A subscriber keeps the query active.
+    const subscription = query.subscribe(() => undefined);
     const shown = (length: number) =>
       firstValueFrom(
         query.pipe(filter(({ data, loading }) => !loading && (data as Page | undefined)?.weightEntries.edges.length === length)),
@@ -76,11 +76,11 @@ describe('@apollo/client', () => {
       expect(weightsOf((await next).data as Page)).toEqual(WEIGHTS.slice(0, length));
     }
     expect(query.getCurrentResult().data).toMatchObject({ weightEntries: { totalCount: 5, pageInfo: { hasNextPage: false } } });
-    looking.unsubscribe();
+    subscription.unsubscribe();
     client.stop();
   });
 
-  test('changes rows, and is told what is wrong', async () => {
+  test('creates rows and reports invalid input', async () => {
     const client = apollo();
     const created = await client.mutate<Created>({ mutation: gql(CREATE), variables: NEW });
     expect(created.data).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' }, errors: [] } });
@@ -89,7 +89,7 @@ describe('@apollo/client', () => {
     client.stop();
   });
 
-  test('knows errors for what they are', async () => {
+  test('exposes error codes', async () => {
     const client = apollo();
     const error = await client.query({ query: gql(MISSING) }).catch((reason: unknown) => reason);
     expect(CombinedGraphQLErrors.is(error) && error.errors[0]!.extensions!.code).toBe('NOT_FOUND');
@@ -103,7 +103,7 @@ describe('urql', () => {
   const urql = () =>
     new Client({ url: url(), exchanges: [cacheExchange, fetchExchange], preferGetMethod: false, fetchOptions: { headers: headers() } });
 
-  test('pages a list', async () => {
+  test('reads all pages of a list', async () => {
     const client = urql();
     const weights: string[] = [];
     let after: string | undefined;
@@ -116,7 +116,7 @@ describe('urql', () => {
     expect(weights).toEqual(WEIGHTS);
   });
 
-  test('its cache forgets a list that a mutation changed', async () => {
+  test('refetches a list after a mutation', async () => {
     const client = urql();
     const count = async () => (await client.query<Page>(PAGE, { first: 1 }).toPromise()).data!.weightEntries.totalCount;
     expect(await count()).toBe(5);
@@ -125,7 +125,7 @@ describe('urql', () => {
     expect(await count()).toBe(6);
   });
 
-  test('knows errors for what they are', async () => {
+  test('exposes error codes', async () => {
     const client = urql();
     const { error } = await client.query(MISSING, {}).toPromise();
     expect(error!.graphQLErrors.map(({ extensions }) => extensions.code)).toEqual(['NOT_FOUND']);
@@ -137,7 +137,7 @@ describe('urql', () => {
 describe('graphql-request', () => {
   const client = () => new GraphQLClient(url(), { headers: headers() });
 
-  test('pages a list', async () => {
+  test('reads all pages of a list', async () => {
     const weights: string[] = [];
     let after: string | undefined;
     for (let more = true; more;) {
@@ -148,7 +148,7 @@ describe('graphql-request', () => {
     expect(weights).toEqual(WEIGHTS);
   });
 
-  test('changes rows, and knows errors for what they are', async () => {
+  test('creates rows, reports invalid input and exposes error codes', async () => {
     expect(await client().request(CREATE, NEW)).toMatchObject({ createWeightEntry: { weightEntry: { weight: '77.00' } } });
     expect(await client().request(CREATE, WRONG)).toMatchObject({ createWeightEntry: { errors: [{ path: ['input', 'weight'] }] } });
     const error = await client()

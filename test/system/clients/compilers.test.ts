@@ -1,4 +1,4 @@
-/** The compilers of clients read schema.graphql: Relay's, and the one that makes types for TypeScript. */
+/** Client compilers on schema.graphql: relay-compiler and graphql-codegen, which generates TypeScript types. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -22,14 +22,14 @@ const write = (file: string, text: string) => {
 };
 
 const RELAY: Record<string, string> = {
-  // Pages of a connection, refetched by the list's own arguments.
+  // A paginated connection.
   WeightList: `fragment WeightList_query on Query @refetchable(queryName: "WeightListPaginationQuery")
     @argumentDefinitions(count: { type: "Int", defaultValue: 20 }, cursor: { type: "String" }) {
     weightEntries(first: $count, after: $cursor, orderBy: [{ date: DESC }]) @connection(key: "WeightList_weightEntries") {
       edges { node { nodeId ...WeightRow_entry } } } }`,
   WeightRow: 'fragment WeightRow_entry on WeightEntry { id date weight }',
   WeightPage: 'query WeightPageQuery { ...WeightList_query viewer { name } }',
-  // Refetched by its nodeId.
+  // Refetched by `nodeId`.
   WorkoutCard: 'fragment WorkoutCard_workout on Workout @refetchable(queryName: "WorkoutCardRefetchQuery") { id name }',
   WorkoutPage: 'query WorkoutPageQuery($nodeId: ID!) { node(nodeId: $nodeId) { __typename nodeId ...WorkoutCard_workout @alias } }',
   NewWeight: `mutation NewWeightMutation($input: WeightEntryInput!, $connections: [ID!]!) { createWeightEntry(input: $input) {
@@ -59,7 +59,7 @@ describe('relay-compiler', () => {
     expect(artifact('WeightListPaginationQuery')).toMatch(/pageInfo \{\\n\s+endCursor/);
   });
 
-  test('refuses what the schema does not have', () => {
+  test('rejects a field that the schema does not have', () => {
     const { status, said } = compile({ Wrong: 'query WrongQuery { weightEntries(first: 1) { edges { node { heaviness } } } }' });
     expect([status, said]).toEqual([1, expect.stringContaining('heaviness')]);
   });
@@ -69,10 +69,10 @@ const scalars = Object.values(buildGraphQLSchema().getTypeMap())
   .filter(isScalarType)
   .filter((type) => !isSpecifiedScalarType(type))
   .sort((a, b) => (a.name < b.name ? -1 : 1));
-/** As each scalar says itself; a schema in code tells the compiler so, and with a file one says it once. */
+/** TypeScript types from the scalars' extensions. schema.graphql does not contain them, so users of the file configure them. */
 const SCALARS = Object.fromEntries(scalars.map(({ name, extensions }) => [name, extensions.codegenScalarType]));
 
-test('every scalar says what it is specified by, and its type in TypeScript', () => {
+test('every scalar has a specification URL and a documented TypeScript type', () => {
   expect(SCALARS).toEqual({ Date: 'string', DateTime: 'string', Time: 'string', Decimal: 'string', Upload: 'Blob' });
   for (const { specifiedByURL } of scalars) expect(specifiedByURL).toMatch(/^https:\/\//);
   expect(fs.readFileSync(path.join(root, 'docs/graphql.md'), 'utf8')).toContain(
@@ -83,7 +83,7 @@ test('every scalar says what it is specified by, and its type in TypeScript', ()
 });
 
 describe('graphql-codegen', () => {
-  // Its plugins are ES modules, which jest does not load.
+  // A program, because Jest does not load the plugins, which are ES modules.
   const PROGRAM = `
     import { codegen } from '@graphql-codegen/core';
     import * as typescript from '@graphql-codegen/typescript';
@@ -129,12 +129,12 @@ describe('graphql-codegen', () => {
     execFileSync(process.execPath, ['--input-type=module', '-', ...files], { cwd: root, input: PROGRAM });
   }
 
-  test('a list may be null where errors are not thrown', () => {
+  test('generates nullable lists by default', () => {
     make({});
     expect(checked(USE)).toEqual({ status: 2, said: expect.stringContaining("'answer.weightEntries' is possibly 'null'") });
   });
 
-  test('makes types that strict TypeScript accepts, and that know what is wrong', () => {
+  test('generates types that detect type errors when the client throws errors', () => {
     make({ errorHandlingClient: true });
     expect(checked(USE)).toEqual({ status: 0, said: '' });
     const wrong = checked(USE.replace('({ weight }) => weight)', '({ weight }) => weight * 2)'));

@@ -1,4 +1,4 @@
-/** Documents through relay-compiler, as an application does it with schema.graphql. */
+/** Runs relay-compiler on documents and schema.graphql, as an application does. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import path from 'node:path';
 const root = path.join(__dirname, '../../..');
 const compiler = path.join(root, 'node_modules/relay-compiler/cli.js');
 
-/** Artifacts come to `src/__generated__` of the folder, as modules of CommonJS where they are JavaScript. */
+/** Writes artifacts to `src/__generated__` in the folder; JavaScript ones are CommonJS modules. */
 export function compileForRelay(folder: string, documents: Record<string, string>, language: 'typescript' | 'javascript') {
   const write = (file: string, text: string) => {
     fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true });
