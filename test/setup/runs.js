@@ -53,12 +53,11 @@ const SYSTEM = [
 ];
 
 /** In a process of their own although their folder has a `suite.ts`. */
-const ALONE = ['graphql/bounds', 'system/codebase/declarations', 'system/codebase/secondwall'];
+const ALONE = ['graphql/bounds', 'system/codebase/declarations', 'system/codebase/rowsecurity'];
 
 /** Tests whose inputs are drawn from `test/setup/random.ts`, which other seeds explore further. */
 const RANDOM = [
   'analysis/model',
-  'system/availability/prepared',
   'core/cataloguechanges',
   'core/changes',
   'core/groupingmodel',
@@ -75,12 +74,13 @@ const RANDOM = [
   'graphql/fuzz',
   'graphql/knowncosts',
   'graphql/variables',
-  'system/codebase/writtenrows',
+  'server/containment',
+  'server/soak',
+  'system/availability/prepared',
+  'system/codebase/writeresponses',
   'system/limits/jsonpieces',
   'system/limits/screens',
   'system/limits/tenscreens',
-  'server/containment',
-  'server/soak',
   'transfer/keysaside',
 ];
 

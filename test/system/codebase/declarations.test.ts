@@ -1,6 +1,6 @@
 /**
- * Declarations of resources that contradict themselves are refused when they are loaded, with a message that says what to change. Messages about
- * rows name only fields that the declaration shows.
+ * Contradictory resource declarations are rejected when they are loaded, with a message that says what to change. Uniqueness messages name only
+ * fields that the interface shows.
  */
 import { Model } from 'sequelize-typescript';
 import { Day, Id, Whole } from '../../../src/core/model/fields';
@@ -11,7 +11,7 @@ import { Resource } from '../../../src/core/model/resource';
 import { uniqueMessage } from '../../../src/core/write/uniqueness';
 import { User } from '../../../src/resources/user';
 
-/** A class of this name with a day, a pulse and these options. */
+/** Declares a resource of this name with a date, a pulse rate and these options. */
 function declare(name: string, options: Partial<ResourceOptions>, isOwnerHidden = false) {
   const classes = {
     [name]: class extends Model {
@@ -30,7 +30,7 @@ function declare(name: string, options: Partial<ResourceOptions>, isOwnerHidden 
   return declared;
 }
 
-test('a filter by `id` is refused, by the name of the resource, the field and what to do', () => {
+test('rejects a filter by `id` and names the resource, the field and the remedy', () => {
   expect(() => declare('Pulse', { ordering: ['date'], filters: ['id', 'date'] })).toThrow(
     'Pulse: `filters` of the REST resource `pulse` may not name the field `id`. Remove it: one row is served at pulse/<id>/.',
   );
@@ -39,7 +39,7 @@ test('a filter by `id` is refused, by the name of the resource, the field and wh
   );
 });
 
-test('two indexes of one name on one table are refused, by the declarations that ask for them', () => {
+test('rejects two indexes of one name on a table and names their declarations', () => {
   const declared = declare('RestingPulse', { ordering: ['-pulse'], unique: ['date', 'userId'], filters: ['date'] });
   expect(() => declareIndexes([declared])).toThrow(
     'Two indexes have the name "resting_pulse_user_id_date": ' +
@@ -48,7 +48,7 @@ test('two indexes of one name on one table are refused, by the declarations that
   );
 });
 
-test('two indexes of one name from two resources are refused too', () => {
+test('rejects two indexes of one name that two resources declare', () => {
   const [one, other] = ['MorningPulse', 'EveningPulse'].map((name) => declare(name, { table: 'pulse', filters: ['date'] })) as [
     ReturnType<typeof declare>,
     ReturnType<typeof declare>,
@@ -58,20 +58,20 @@ test('two indexes of one name from two resources are refused too', () => {
   );
 });
 
-test('a declaration without such a contradiction is accepted', () => {
+test('accepts a declaration without contradictions', () => {
   expect(() =>
     declareIndexes([declare('MeanPulse', { ordering: ['-date'], unique: ['date', 'userId'], filters: ['date', 'pulse'] })]),
   ).not.toThrow();
 });
 
-describe('the message for a row that is not unique', () => {
-  test('names the owner over REST, which shows it', () => {
+describe('the message about a uniqueness violation', () => {
+  test('names the owner over REST but not over GraphQL', () => {
     const declared = declare('PulseOfDay', { unique: ['userId', 'date'] });
     expect(uniqueMessage(declared, 'rest')).toBe('The fields date, user must make a unique set.');
     expect(uniqueMessage(declared, 'graphql')).toBe('The field date must be unique.');
   });
 
-  test('does not name what REST hides', () => {
+  test('omits fields that REST hides', () => {
     const one = declare('HiddenPulse', { unique: ['date', 'userId'] }, true);
     expect(uniqueMessage(one, 'rest')).toBe('The field date must be unique.');
     const several = declare('HiddenPulses', { unique: ['pulse', 'date', 'userId'] }, true);

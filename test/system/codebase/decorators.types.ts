@@ -1,6 +1,6 @@
 /**
- * Decorators know the type of what they stand on: where a comment expects an error `npm run check:types` finds one, or says that it is missing.
- * Nothing here runs.
+ * Type tests of decorators, which check the type of the decorated property. `npm run check:types` fails if an expected error is missing. This code
+ * never runs.
  */
 import { Model } from 'sequelize-typescript';
 import { Choose, Clock, Day, Decimal, Flag, Id, Moment, Text, Uuid, Whole } from '../../../src/core/model/fields';
@@ -32,7 +32,7 @@ export class Unfitting extends Model {
   @Text({ max: 10, null: true }) declare textOrNull: string;
   // @ts-expect-error whole numbers are no texts
   @Whole() declare whole: string;
-  // @ts-expect-error decimals stay texts, which lose nothing
+  // @ts-expect-error decimals are texts, which keep their precision
   @Decimal({ digits: 5, places: 2 }) declare decimal: number;
   // @ts-expect-error a decimal has digits
   @Decimal({ places: 2 }) declare unlimited: string;
@@ -46,12 +46,12 @@ export class Unfitting extends Model {
   @Choose({}) declare choice: string;
   // @ts-expect-error a reference is a key
   @Ref(() => User) declare parent: User;
-  // @ts-expect-error a reference that may be absent may be null
+  // @ts-expect-error an optional reference may be null
   @Ref(() => User, { null: true }) declare otherId: number;
   // @ts-expect-error an owner is a key
   @Owner(() => User) declare userId: string;
-  // @ts-expect-error what is linked says by which table
+  // @ts-expect-error a link declares its table
   @Links(() => User) declare links: number[];
-  // @ts-expect-error children say which of their fields names the row
+  // @ts-expect-error children declare which of their fields references the row
   @Children(() => User, {}) declare children: User[];
 }

@@ -35,7 +35,7 @@ const IMPURE = new Set([
   ...['now', 'today', 'hrtime', 'performance', 'timeOrigin', 'uptime', 'pid', 'ppid', 'env', 'mtimeMs', 'birthtimeMs'],
   ...['randomUUID', 'randomBytes', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues', 'webcrypto'],
 ]);
-/** Of these only `randomUUID` is of use for names that must not collide. */
+/** Sources of entropy that tests never need; `randomUUID` is allowed for names that must not collide. */
 const ENTROPY = new Set(['randomBytes', 'randomInt', 'randomFill', 'randomFillSync', 'getRandomValues', 'webcrypto']);
 
 const nameOf = (node: ts.Node): string | undefined =>
@@ -76,12 +76,12 @@ function declarationOf(identifier: ts.Identifier): ts.Declaration | undefined {
   return undefined;
 }
 
-/** The variable, parameter or function that a name is declared by, whatever the pattern it is part of. */
+/** The variable, parameter or function that declares a name, possibly in a destructuring pattern. */
 function rootOf(declaration: ts.Node): ts.Node {
   return ts.isBindingElement(declaration) ? rootOf(declaration.parent.parent) : declaration;
 }
 
-/** The loop over whose items a variable runs. */
+/** The `for…of` or `for…in` loop that declares a variable. */
 const loopOf = (declaration: ts.Node) => {
   const loop = declaration.parent?.parent;
   return loop && (ts.isForOfStatement(loop) || ts.isForInStatement(loop)) ? loop : undefined;
@@ -158,7 +158,7 @@ function startOf(node: ts.Node): string | undefined {
   return ts.isTaggedTemplateExpression(node) ? startOf(node.tag) : nameOf(node);
 }
 
-/** What a file does against the rules, each with its line. */
+/** Violations of the rules in a file, with their lines. */
 function violations(file: string, text: string): string[] {
   const source = parse(file, text);
   const found: string[] = [];
@@ -175,7 +175,7 @@ function violations(file: string, text: string): string[] {
         if (!seed || more.length || !isSeed(seed) || isImpure(seed)) report(node, 'unstable seed');
       }
     }
-    // Another name would hide the calls.
+    // An alias would hide calls.
     if (ts.isIdentifier(node) && file !== RANDOM && ['Random', 'randomFor'].includes(node.text)) {
       const { parent } = node;
       const isCallee = (ts.isNewExpression(parent) || ts.isCallExpression(parent)) && parent.expression === node;
@@ -208,7 +208,7 @@ function violations(file: string, text: string): string[] {
   return [...new Set(found)];
 }
 
-/** The object whose property a node reads, also by destructuring. */
+/** The object from which a node reads a property, also by destructuring. */
 function subjectOf(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) return node.expression.getText();
   return ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name) ? node.initializer?.getText() : undefined;
@@ -216,11 +216,11 @@ function subjectOf(node: ts.Node): string | undefined {
 
 const textOf = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8');
 
-test('test and script files follow the rules', () => {
+test('tests and scripts do not violate the rules of determinism', () => {
   expect(files.flatMap((file) => violations(file, textOf(file)))).toEqual([]);
 });
 
-/** Files below test/ that a file imports for more than types. */
+/** Files that a file imports, except for type-only imports. */
 function importsOf(file: string): string[] {
   return nodesOf(parse(file, textOf(file))).flatMap((node) => {
     const isImport = (ts.isImportDeclaration(node) && !node.importClause?.isTypeOnly) || (ts.isExportDeclaration(node) && !node.isTypeOnly);
@@ -232,7 +232,7 @@ function importsOf(file: string): string[] {
   });
 }
 
-test('runs.js lists the tests with random inputs', () => {
+test('runs.js lists exactly the tests with random inputs', () => {
   const imports = new Map(files.map((file) => [file, importsOf(file)]));
   const reachesRandom = (file: string, seen = new Set<string>()): boolean =>
     imports.get(file)!.some((name) => name === RANDOM || (!seen.has(name) && reachesRandom(name, seen.add(name))));
@@ -240,7 +240,7 @@ test('runs.js lists the tests with random inputs', () => {
   expect(random).toEqual(expected.map((file) => file.replace(/^test\/(.*)\.test\.ts$/, '$1')).sort());
 });
 
-describe('the checker', () => {
+describe('the checker of determinism', () => {
   const rulesOf = (text: string) => violations('test/sample.ts', text).map((violation) => violation.replace(/^.*: /, ''));
 
   test.each([

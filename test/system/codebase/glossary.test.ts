@@ -30,7 +30,7 @@ const guides = ['README.md', 'CONTRIBUTING.md', ...filesBelow('docs', /\.md$/)];
 
 const read = (file: string) => fs.readFileSync(path.join(ROOT, file), 'utf8');
 
-/** Comments of TypeScript: blocks, and lines that hold nothing else. */
+/** TypeScript comments: blocks, and lines that contain nothing else. */
 const commentsOf = (text: string) => [...text.matchAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm)].map(([comment]) => comment);
 
 const proseOf = (text: string) => [text.replace(/^```.*?^```$/gms, '').replace(/`[^`\n]*`/g, '')];
@@ -50,7 +50,7 @@ test('guides use the terms of the glossary', () => {
   expect(guides.flatMap((file) => replacedIn(file, proseOf(read(file))))).toEqual([]);
 });
 
-test('exported names are no bare participles', () => {
+test('exported names in src are not bare participles', () => {
   const participle =
     /^(?:shown|told|given|asked|refused|quoted|known|left|begun|held|meant|made|found|kept|taken|drawn|sent|seen|answered|called|named|listed)$/;
   const exported = sources.flatMap((file) =>

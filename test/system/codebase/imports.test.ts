@@ -1,20 +1,20 @@
-/** Imports point one way: from what is put together to what it is made of. */
+/** Imports follow the layers of the code: a file imports from its own layer and from lower ones. */
 import fs from 'node:fs';
 import path from 'node:path';
 
 const src = path.join(__dirname, '../../../src');
 
-/** From the top to the bottom. A file imports its own room and those below; rooms of one floor may know each other. */
-const ROOMS = [
+/** Layers from top to bottom. Parts of one layer may import each other. */
+const LAYERS = [
   ['index', 'cli'],
   ['server'],
   ['graphql', 'pages'],
   // The context of a request, and its observability.
   ['request', 'telemetry'],
-  // Questions over rows of several resources.
+  // Analyses over rows of several resources.
   ['analysis'],
   ['rest', 'resources', 'auth', 'transfer'],
-  // What resources are made of beside their fields: pure arithmetic and texts, and the storage of files.
+  // Building blocks of resources: pure computations, and the storage of files.
   ['nutrition', 'training', 'files'],
   ['core'],
   ['database'],
@@ -22,18 +22,18 @@ const ROOMS = [
   ['contract'],
 ];
 
-/** Of `core`, from the top to the bottom. */
-const WINGS = ['schema', 'grouping', 'operation', 'cache', 'changes', 'write', 'read', 'sql', 'access', 'model'];
+/** Folders of `core` from top to bottom. */
+const CORE_LAYERS = ['schema', 'grouping', 'operation', 'cache', 'changes', 'write', 'read', 'sql', 'access', 'model'];
 
-/** What may be imported beside one's own folder, where the floors alone would allow more. */
-const ONLY: Record<string, string[]> = {
-  // Translation only: it is given a schema and a function that runs operations.
+/** Allowed imports from other parts, where the layers alone would allow more. */
+const ALLOWED_IMPORTS: Record<string, string[]> = {
+  // REST is a pure translation: it receives a schema and a function that executes operations.
   rest: ['platform', 'contract'],
   platform: ['contract'],
   contract: [],
 };
 
-const floorOf = (part: string) => ROOMS.findIndex((parts) => parts.includes(part));
+const layerOf = (part: string) => LAYERS.findIndex((parts) => parts.includes(part));
 const partOf = (file: string) =>
   path
     .relative(src, file)
@@ -59,24 +59,24 @@ const imports: Import[] = files.flatMap((file) => {
     .map((target) => ({ file: path.relative(src, file), from: partOf(file), to: partOf(target) }));
 });
 
-test('every folder and file of src has a floor', () => {
-  expect(files.map(partOf).filter((part) => floorOf(part) < 0)).toEqual([]);
+test('every folder and file of src belongs to a layer', () => {
+  expect(files.map(partOf).filter((part) => layerOf(part) < 0)).toEqual([]);
   expect(imports.length).toBeGreaterThan(200);
 });
 
-test('nothing imports a floor above its own', () => {
-  const upwards = imports.filter(({ from, to }) => floorOf(to) < floorOf(from));
+test('no file imports from a higher layer', () => {
+  const upwards = imports.filter(({ from, to }) => layerOf(to) < layerOf(from));
   expect(upwards).toEqual([]);
 });
 
-test.each(Object.entries(ONLY))('%s imports nothing but %j and itself', (part, allowed) => {
+test.each(Object.entries(ALLOWED_IMPORTS))('%s imports only from itself and %j', (part, allowed) => {
   const others = imports.filter(({ from, to }) => from === part && to !== part && !allowed.includes(to));
   expect(others).toEqual([]);
 });
 
-/** `core/<wing>/…` of each import within core; `context.ts` names what a request carries, from all wings, and is known by its types alone. */
+/** The context of a request refers to all folders of core. It is imported, and imports, for types only. */
 const CONTEXT = path.join(src, 'core/context.ts');
-const wingOf = (target: string) => path.relative(path.join(src, 'core'), target).split(path.sep)[0]!;
+const coreFolderOf = (target: string) => path.relative(path.join(src, 'core'), target).split(path.sep)[0]!;
 const inCore = (target: string) => target.startsWith(path.join(src, 'core') + path.sep);
 const withinCore = files.filter(inCore).flatMap((file) => {
   const text = fs.readFileSync(file, 'utf8');
@@ -85,34 +85,34 @@ const withinCore = files.filter(inCore).flatMap((file) => {
     .filter(({ target }) => inCore(target));
 });
 
-test('a wing of core imports wings below it', () => {
+test('folders of core import only from lower folders of core', () => {
   expect(
     [
       ...new Set(
         files
           .filter(inCore)
           .filter((file) => file !== CONTEXT)
-          .map(wingOf),
+          .map(coreFolderOf),
       ),
     ].sort(),
-  ).toEqual([...WINGS].sort());
+  ).toEqual([...CORE_LAYERS].sort());
   expect(withinCore.length).toBeGreaterThan(100);
   const upwards = withinCore
     .filter(({ file, target }) => file !== CONTEXT && `${target}.ts` !== CONTEXT)
-    .map(({ file, target }) => [wingOf(file), wingOf(target)] as const)
-    .filter(([from, to]) => WINGS.indexOf(to) < WINGS.indexOf(from));
+    .map(({ file, target }) => [coreFolderOf(file), coreFolderOf(target)] as const)
+    .filter(([from, to]) => CORE_LAYERS.indexOf(to) < CORE_LAYERS.indexOf(from));
   expect(upwards).toEqual([]);
 });
 
-test('the context of a request is known by its types alone', () => {
+test('core/context.ts is imported, and imports, for types only', () => {
   const known = withinCore.filter(({ file, target }) => file === CONTEXT || `${target}.ts` === CONTEXT);
   expect(known.filter(({ isType }) => !isType).map(({ file }) => path.relative(src, file))).toEqual([]);
 });
 
-/** Resources name each other, inside of thunks. */
-const NAME_EACH_OTHER = `resources${path.sep}`;
+/** Resources import each other, but access these imports lazily. */
+const CIRCULAR_FOLDER = `resources${path.sep}`;
 
-test('no file needs itself, however long the way', () => {
+test('import cycles exist between resources only', () => {
   const needs = new Map<string, string[]>();
   for (const file of files) {
     const text = fs.readFileSync(file, 'utf8');
@@ -131,12 +131,12 @@ test('no file needs itself, however long the way', () => {
     return found;
   };
   const circular = files.filter((file) => reached(file).has(file)).map((file) => path.relative(src, file));
-  expect(circular.filter((file) => !file.startsWith(NAME_EACH_OTHER))).toEqual([]);
-  // That it finds those that there are.
+  expect(circular.filter((file) => !file.startsWith(CIRCULAR_FOLDER))).toEqual([]);
+  // Proves that cycles are detected.
   expect(circular.length).toBeGreaterThan(10);
 });
 
-test('the environment is read in one place', () => {
+test('only platform/config.ts reads the environment', () => {
   const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
   expect(readers).toEqual(['platform/config.ts']);
 });

@@ -1,11 +1,11 @@
-/** Advisory locks have their keys in one file, and no two of them the same. */
+/** Advisory locks: their keys are distinct and defined in one file. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { LOCK_CLASSES, LOCKS } from '../../../src/database/locks';
 
 const src = path.join(__dirname, '../../../src');
 
-/** Locks two random numbers, to find out whether two connections lead to one server. */
+/** Locks two random keys, to find out whether two connections reach the same server. */
 const RANDOM = path.join('database', 'pooler.ts');
 
 const callers = (fs.readdirSync(src, { recursive: true }) as string[])
@@ -13,17 +13,17 @@ const callers = (fs.readdirSync(src, { recursive: true }) as string[])
   .map((file) => ({ file, text: fs.readFileSync(path.join(src, file), 'utf8') }))
   .filter(({ text }) => /pg_(?:try_)?advisory_/.test(text));
 
-test.each(Object.entries({ LOCKS, LOCK_CLASSES }))('%s are distinct', (_name, keys) => {
+test.each(Object.entries({ LOCKS, LOCK_CLASSES }))('%s have distinct keys', (_name, keys) => {
   const numbers = Object.values(keys);
   expect(new Set(numbers).size).toBe(numbers.length);
 });
 
-test('locks of released versions keep their numbers, so that both versions exclude each other during an upgrade', () => {
+test('keys of released locks are unchanged, so that versions exclude each other during an upgrade', () => {
   expect(LOCKS).toEqual({ migration: 7_316_402, files: 7_316_403, restore: 7_316_404, embeddedOwner: 7_316_405 });
   expect(LOCK_CLASSES).toEqual({ instance: 7_316_403, quota: 7_301, fileName: 7_302 });
 });
 
-test('no other file has a key of its own', () => {
+test('no other file defines lock keys', () => {
   expect(callers.length).toBeGreaterThan(5);
   for (const { file, text } of callers) {
     expect([file, /from '[./]*\/locks'|from '[./]*\/database\/locks'/.test(text)]).toEqual([file, true]);

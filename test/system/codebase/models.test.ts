@@ -1,6 +1,6 @@
 /**
- * Models say what the migrations made: the tables that Sequelize would make of them are the tables that there are, with their columns, types,
- * nulls, defaults, keys and indexes.
+ * Models match the migrations: tables that Sequelize creates from them equal the migrated tables in columns, types, nullability, defaults, keys and
+ * indexes.
  */
 import { Client } from 'pg';
 import { fieldOf, fieldsOf, partsOf } from '../../../src/core/model/fields';
@@ -21,14 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => migrated.end().then(drop));
 
-test.each(TABLES)('%s', async (table) => {
+test.each(TABLES)('the model of %s matches its migrated table', async (table) => {
   const { columns, constraints, indexes } = (await describeTables(migrated, [table]))[table]!;
   expect(Object.keys(columns).length).toBeGreaterThan(0);
   expect({ columns, constraints, indexes }).toEqual(modelled[table]);
 });
 
-/** Over worked out columns or expressions, with a condition, or with columns that are only carried along. */
-test('what Sequelize cannot say of indexes is one for each fact, and some by name', async () => {
+/** Such indexes cover generated columns or expressions, have a condition, or include further columns. */
+test('indexes that Sequelize cannot describe follow from the resources or are listed by name', async () => {
   const { rows } = await migrated.query(`${INDEXES} AND NOT (${PLAIN})`, [TABLES]);
   const searched = allEntities().flatMap((entity) =>
     fieldsOf(entity).flatMap((field) => {
@@ -47,7 +47,7 @@ test('what Sequelize cannot say of indexes is one for each fact, and some by nam
   );
 });
 
-test('what is unique in tables of which many rows are written together is so when a statement ends', async () => {
+test('unique constraints are deferrable exactly in tables with bulk writes', async () => {
   const { rows } = await migrated.query(
     `SELECT conrelid::regclass::text AS "table", condeferrable AS "deferrable" FROM pg_constraint
       WHERE contype = 'u' AND conrelid::regclass::text = ANY($1) AND pg_get_constraintdef(oid) NOT LIKE '%(user_id, id)%'`,
@@ -60,7 +60,7 @@ test('what is unique in tables of which many rows are written together is so whe
   expect(rows).toEqual(expect.arrayContaining(expected));
 });
 
-test('the tables of parts have the triggers that change the version of the whole', async () => {
+test('tables of parts have triggers that change the row version of the whole', async () => {
   const { rows } = await migrated.query<{ trigger: string }>(
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );

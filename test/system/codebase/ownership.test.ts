@@ -1,6 +1,6 @@
 /**
- * Nobody ever sees, touches or learns of another user's row. The walk goes over every owned type there is and over both interfaces; an
- * answer about a foreign id must be the very answer about an id that no row has.
+ * Isolation of users: nobody can read, change or infer a row of another user. Covers every owned type over both interfaces. The response for a
+ * foreign id must equal the response for an id that does not exist.
  */
 import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   [annas, bobs] = [await furnish(ann), await furnish(bob)];
 });
 
-/** A profile is no list, and changed without an id. */
+/** Profiles have tests of their own: they are not listed, and updated without an id. */
 const types = ownedTypes()
   .filter(isListed)
   .map((entity): [string, Entity] => [entity.name, entity]);
@@ -32,7 +32,7 @@ const types = ownedTypes()
 const restOf = (entity: Entity) => resourceOf(entity)!.fact.views.map(({ rest }) => rest);
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
-/** All that an answer says. */
+/** Status and text of a response. */
 const said = ({ status, text }: Answer) => ({ status, text });
 
 function expectNothingOf(belongings: Belongings, { text }: Answer): void {
@@ -41,7 +41,7 @@ function expectNothingOf(belongings: Belongings, { text }: Answer): void {
 
 const WRONG = 'errors { path code message }';
 
-/** The mutation is refused for this id alone. It comes back in the message, so it is left out of the text that others are compared with. */
+/** Runs a mutation that must be rejected because of this id, and removes the id from its text, so that responses can be compared. */
 async function missing(document: string, variables: Record<string, unknown>, path: string[], id: number, type: string): Promise<Answer> {
   const answer = await ann.query(document, variables);
   const message = `There is no ${type} with the id "${id}".`;
@@ -49,7 +49,7 @@ async function missing(document: string, variables: Record<string, unknown>, pat
   return { ...answer, text: answer.text.replace(`"${id}\\"`, '#').replace(String(id), '#') };
 }
 
-/** Asks for the foreign id and for an unknown one; nothing of the two answers may differ. */
+/** Sends a request for a foreign and for an unknown id. Both responses must be equal. */
 async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: number, status: number): Promise<Answer> {
   const [answer, unknown] = [await ask(foreign), await ask(UNKNOWN)];
   expect(said(answer)).toEqual(said(unknown));
@@ -57,7 +57,7 @@ async function expectUnknown(ask: (id: number) => Promise<Answer>, foreign: numb
   return answer;
 }
 
-test('there are owned types, each with rows of both users', () => {
+test('both users have a row of every owned type', () => {
   expect(types.length).toBeGreaterThanOrEqual(13);
   for (const [, entity] of types) expect(annas.get(entity)).not.toBe(bobs.get(entity));
 });
@@ -78,7 +78,7 @@ describe.each(types)('%s', (_name, entity) => {
     return answer;
   };
 
-  test('a list holds the own row only', async () => {
+  test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } edges { node { id } } } }`);
     expect(data.rows).toMatchObject({ totalCount: 1, nodes: [{ id: String(own()) }], edges: [{ node: { id: String(own()) } }] });
     expectNothingOf(bobs, { text } as Answer);
@@ -89,7 +89,7 @@ describe.each(types)('%s', (_name, entity) => {
     }
   });
 
-  test('a foreign row is not found by its id', async () => {
+  test('does not find a foreign row by its id', async () => {
     await expectUnknown((id) => asked(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id }, 'NOT_FOUND'), foreign(), 200);
     for (const rest of restOf(entity)) {
       await expectUnknown((id) => ann.get(`/${rest}/${id}/`), foreign(), 404);
@@ -98,14 +98,14 @@ describe.each(types)('%s', (_name, entity) => {
     }
   });
 
-  test('nor by its node id', async () => {
+  test('does not find a foreign row by its node id', async () => {
     const ask = (id: number) => asked('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, id) }, 'NOT_FOUND');
     await expectUnknown(ask, foreign(), 200);
     const { node } = await ann.ask('query ($id: ID!) { node(nodeId: $id) { __typename nodeId } }', { id: nodeIdOf(entity.name, own()) });
     expect(node).toEqual({ __typename: entity.name, nodeId: nodeIdOf(entity.name, own()) });
   });
 
-  test('nor by a filter that names it or what it hangs below', async () => {
+  test('does not find a foreign row by filters of its id or its parents', async () => {
     const document = `query ($where: ${entity.name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
     const id = { name: 'id', target: () => entity };
     const named = fieldsOf(entity).filter((field) => field.relation?.owned && !field.relation.many && field.name !== 'userId');
@@ -124,7 +124,7 @@ describe.each(types)('%s', (_name, entity) => {
       }
   });
 
-  test('a foreign row is neither changed nor deleted', async () => {
+  test('rejects updates and deletions of a foreign row', async () => {
     const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
     if (fact.update) {
       const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
@@ -147,7 +147,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
   if (parents.length)
-    test.each(parents)('no row is made below a foreign %s, or moved there', async (_field, field) => {
+    test.each(parents)('rejects creating a row with a foreign %s or moving it there', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
       const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
@@ -162,20 +162,20 @@ describe.each(types)('%s', (_name, entity) => {
         theirs,
         200,
       );
-      // REST does not read what it does not show.
+      // REST ignores hidden fields.
       if (field.hidden) return;
       const { rest } = fact.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
       await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
       await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
       await expectUnknown((id) => ann.patch(`/${rest}/${own()}/`, { [field.rest]: id }), theirs, 403);
-      // The parent is looked at first, so that not even the row's own existence shows.
+      // The parent is checked first, so that the response does not reveal the existence of the row.
       await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
     });
 
   const { createMany, updateMany, removeMany } = fact;
   if (createMany && updateMany && removeMany) {
-    test('a foreign row among many keeps all of them from being changed or deleted, and its place is told', async () => {
+    test('rejects bulk updates and deletions with a foreign row and reports its position', async () => {
       const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
       const remove = `mutation ($rows: [RowVersion!]!) { row: ${removeMany}(rows: $rows) { ${WRONG} } }`;
       const input = inputOf(entity, 2, parentsIn(annas));
@@ -189,7 +189,7 @@ describe.each(types)('%s', (_name, entity) => {
     });
 
     if (parents.length)
-      test.each(parents)('nor are many rows made below a foreign %s, or moved there', async (_field, field) => {
+      test.each(parents)('rejects bulk creations with a foreign %s and bulk moves there', async (_field, field) => {
         const theirs = bobs.get(field.target!())!;
         const create = `mutation ($inputs: [${entity.name}Input!]!) { row: ${createMany}(inputs: $inputs) { ${WRONG} } }`;
         const inputs = [4, 5].map((number) => inputOf(entity, number, parentsIn(annas)));
@@ -208,7 +208,7 @@ describe.each(types)('%s', (_name, entity) => {
         );
       });
 
-    test('anonymous requests write none of many', async () => {
+    test('rejects anonymous bulk writes', async () => {
       const { anyone } = fitgraph;
       for (const document of [
         `mutation { ${createMany}(inputs: []) { errors { path } } }`,
@@ -219,7 +219,7 @@ describe.each(types)('%s', (_name, entity) => {
     });
   }
 
-  /** Rows that a tree may hold below this one and that name a further parent. */
+  /** Children that can be created with this row and that reference a further parent. */
   const below = fact.create
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
@@ -228,7 +228,7 @@ describe.each(types)('%s', (_name, entity) => {
       )
     : [];
   if (below.length)
-    test.each(below)('no tree is made whose %s name a foreign %s', async (_child, _field, child, field) => {
+    test.each(below)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
       const row = inputBelow(child.target(), child.by, 6, parentsIn(annas));
       const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
@@ -240,7 +240,7 @@ describe.each(types)('%s', (_name, entity) => {
       expect(await table(child.target())).toEqual(rows);
     });
 
-  test('the owner of a row cannot be given', async () => {
+  test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
     const { rest } = fact.views[0]!;
     expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
     const answer = await ann.query(`mutation ($id: ID!) { ${fact.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`, {
@@ -250,7 +250,7 @@ describe.each(types)('%s', (_name, entity) => {
     expect(answer.body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   });
 
-  test('anonymous requests get nothing', async () => {
+  test('rejects anonymous requests', async () => {
     const { anyone } = fitgraph;
     expect((await anyone.query(`{ ${many} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
     expect((await anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
@@ -265,7 +265,7 @@ describe.each(types)('%s', (_name, entity) => {
   });
 });
 
-test('a profile is that of the viewer, whoever asks for another', async () => {
+test('a profile can be read and changed by its user only', async () => {
   const profile = findEntity('UserProfile')!;
   const [own, foreign] = [annas.get(profile)!, bobs.get(profile)!];
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('UserProfile', id) });
@@ -287,7 +287,7 @@ test('a profile is that of the viewer, whoever asks for another', async () => {
   expect(code).toBe('UNAUTHENTICATED');
 });
 
-test("the user's own account is the only one that can be reached", async () => {
+test('an account can be read by its user only', async () => {
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   await expectUnknown(node, bob.id, 200);
   expect((await node(ann.id)).errors).toBeUndefined();

@@ -1,15 +1,15 @@
-/** What has not passed the review is seen by those who review only, whatever way leads to it. REST shows what it always did. */
+/** Content that has not passed review is visible to reviewers only, by any path. REST behaves like the reference service. */
 import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { nodeIdOf } from '../../../src/core/model/node';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
-// All that rows lead to is more than anybody may ask for at once.
+// The queries for all nested fields exceed the default limits.
 const fitgraph = fitgraphForThisFile({ environment: { MAX_COST: '100000000', BUDGET: 'off' } });
 let ann: Person;
 let reviewer: Person;
-/** Rows of Ann that name what is hidden. */
+/** Rows of Ann that reference hidden rows. */
 const own: Record<string, number> = {};
 
 const HIDDEN = /not yet accepted|zz secret|zz declined|zz food/i;
@@ -57,7 +57,7 @@ beforeAll(async () => {
   await made('/nutritiondiary/', { plan: own.plan, ingredient: FOOD, amount: 100 });
 });
 
-/** All that can be selected of a type without saying anything, as deep as this. */
+/** A selection of all fields without arguments, `depth` levels deep. */
 function everything(type: GraphQLObjectType, depth: number): string {
   const parts = Object.values(type.getFields()).flatMap(({ name, type: shown, args }) => {
     const named = getNamedType(shown);
@@ -81,9 +81,9 @@ const lists = () => {
   );
 };
 
-describe('no list and nothing that its rows lead to shows it', () => {
+describe('content that awaits review', () => {
   const names = lists().map(({ name, type }): [string, GraphQLObjectType] => [name, getNamedType(type) as GraphQLObjectType]);
-  test.each(names)('%s', async (name, type) => {
+  test.each(names)('is absent from %s and its nested fields', async (name, type) => {
     for (const person of [ann, fitgraph.anyone]) {
       const node = getNamedType(type.getFields().nodes!.type) as GraphQLObjectType;
       const { text, errors } = await person.query(`{ ${name}(first: 100) { totalCount nodes { ${everything(node, 2)} } } }`);
@@ -91,13 +91,13 @@ describe('no list and nothing that its rows lead to shows it', () => {
       expect(text).not.toMatch(HIDDEN);
     }
   });
-  test('there are some', () => expect(names.length).toBeGreaterThan(15));
+  test('is searched in more than 15 lists', () => expect(names.length).toBeGreaterThan(15));
 });
 
 describe('a hidden exercise', () => {
   const people = () => [ann, fitgraph.anyone];
 
-  test.each([PENDING, DECLINED])('%d is not found by its ids, but for those who review', async (id) => {
+  test.each([PENDING, DECLINED])('is found by its ids for reviewers only (exercise %d)', async (id) => {
     for (const document of [
       `{ exercise(id: ${id}) { name } }`,
       `{ node(nodeId: "${nodeIdOf('Exercise', id)}") { ... on Exercise { name } } }`,
@@ -107,14 +107,14 @@ describe('a hidden exercise', () => {
     }
   });
 
-  test('is among the translations of its base for those who review only', async () => {
+  test('is listed in the translations of its base for reviewers only', async () => {
     const document = '{ exerciseBase(id: 1) { translations { name } } }';
     for (const person of people()) expect((await person.ask(document)).exerciseBase.translations).toEqual([{ name: 'Squat' }]);
     const { exerciseBase } = await reviewer.ask(document);
     expect(exerciseBase.translations.map(({ name }: { name: string }) => name)).toEqual(['Squat', 'ZZ declined', 'ZZ secret']);
   });
 
-  test('is not searched through by conditions', async () => {
+  test('is matched by filters for reviewers only', async () => {
     const bases = '{ exerciseBases(where: { translations: { some: { name: { startsWith: "ZZ" } } } }) { totalCount } }';
     for (const person of people()) expect((await person.ask(bases)).exerciseBases.totalCount).toBe(0);
     expect((await reviewer.ask(bases)).exerciseBases.totalCount).toBe(1);
@@ -122,7 +122,7 @@ describe('a hidden exercise', () => {
     expect((await ann.ask(plannedSets)).plannedSets.nodes).toEqual([{ exerciseId: '1' }]);
   });
 
-  test('is ordered by as if it had no values', async () => {
+  test('is sorted as if its values were null', async () => {
     for (const [direction, ids] of [
       ['ASC', ['1', '4', '50']],
       ['DESC', ['4', '50', '1']],
@@ -139,7 +139,7 @@ describe('a hidden exercise', () => {
     }
   });
 
-  test('of rows of one’s own is shown by its id, over both interfaces', async () => {
+  test('is visible by its id in rows of the viewer, over both interfaces', async () => {
     const { plannedSets } = await ann.ask('{ plannedSets { nodes { exerciseId exercise { name } } } }');
     expect(plannedSets.nodes).toEqual([
       { exerciseId: '4', exercise: null },
@@ -149,7 +149,7 @@ describe('a hidden exercise', () => {
     expect((await ann.get(`/setting/${own[`setting ${PENDING}`]}/`)).body).toMatchObject({ exercise: PENDING });
   });
 
-  test('counts in what is worked out, also of one’s own logs', async () => {
+  test('counts in computed fields, which show its details over REST only', async () => {
     const document = `query ($id: ID!, $set: ID!) {
       workout(id: $id) { canonicalRepresentation { days { sets { exercises { summary comments exercise { name } } } } } }
       setGroup(id: $set) { summary(exerciseId: ${PENDING}) } }`;
@@ -161,7 +161,7 @@ describe('a hidden exercise', () => {
       [null, []],
       [{ name: 'Squat' }, ['Mind squat.']],
     ]);
-    // The two are kept apart, in whatever order they are asked for.
+    // Both representations are cached separately.
     const { body } = await ann.get(`/workout/${own.workout}/canonical_representation/`);
     expect(body.day_list[0].set_list[0].exercise_list.map(({ obj, comment_list }: any) => [obj.name, comment_list])).toEqual([
       ['Not yet accepted', ['Mind not yet accepted.']],
@@ -172,7 +172,7 @@ describe('a hidden exercise', () => {
     expect(again.workout).toEqual(workout);
   });
 
-  test('cannot be named by new rows, as if there were none', async () => {
+  test('cannot be referenced by new rows over GraphQL, like an unknown one', async () => {
     const create = `mutation ($input: PlannedSetInput!) { made: createPlannedSet(input: $input) { errors { path message } } }`;
     for (const exerciseId of [PENDING, DECLINED, 2_000_000_000]) {
       const { made } = await ann.ask(create, { input: { setGroupId: own.set, exerciseId, reps: 5 } });
@@ -182,19 +182,19 @@ describe('a hidden exercise', () => {
     expect((await ann.post('/setting/', { set: own.set, exercise: PENDING, reps: 5, weight: '1' })).status).toBe(201);
   });
 
-  test('is seen over REST as before: not itself, but its hints', async () => {
+  test('is not found over REST, which still lists its comments', async () => {
     for (const person of [ann, reviewer]) expect((await person.get(`/exercise/${PENDING}/`)).status).toBe(404);
     expect((await ann.get(`/exercisecomment/?exercise=${PENDING}`)).body.count).toBe(1);
   });
 });
 
-test('a hidden base is not shown by its image', async () => {
+test('an image shows its hidden exercise base to reviewers only', async () => {
   const document = `{ exerciseImages(where: { exerciseBaseId: { eq: ${PENDING} } }) { nodes { exerciseBaseId exerciseBase { id } } } }`;
   expect((await ann.ask(document)).exerciseImages.nodes).toEqual([{ exerciseBaseId: '4', exerciseBase: null }]);
   expect((await reviewer.ask(document)).exerciseImages.nodes).toEqual([{ exerciseBaseId: '4', exerciseBase: { id: '4' } }]);
 });
 
-test('a hidden ingredient counts in the values of what was eaten', async () => {
+test('a hidden ingredient counts in nutritional values', async () => {
   const { mealItem } = await ann.ask(
     'query ($id: ID!) { mealItem(id: $id) { ingredientId ingredient { name } nutritionalValues { energy } } }',
     {

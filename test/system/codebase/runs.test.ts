@@ -9,13 +9,13 @@ const TESTS = path.join(ROOT, 'test');
 
 const files = (fs.readdirSync(TESTS, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts')).sort();
 
-/** What a run comes to, the files of a suite each for itself. */
+/** Test files of a run; suites are resolved into their files. */
 const within = (run: keyof typeof runs) =>
   runs[run].flatMap((file) =>
     path.basename(file) === 'suite.ts' ? togetherIn(path.dirname(file)).map((name) => `${name}.test.ts`) : [file],
   );
 
-/** What a file of the tests imports of the others. */
+/** Test files that a file imports. */
 const importsOf = (file: string) =>
   [...fs.readFileSync(path.join(TESTS, file), 'utf8').matchAll(/\bfrom '(\.[^']+)'/g)]
     .map(([, name]) => `${path.join(path.dirname(file), name!)}.ts`)
@@ -24,22 +24,22 @@ const importsOf = (file: string) =>
 const importsAnyOf = (file: string, named: readonly string[]): boolean =>
   importsOf(file).some((imported) => named.includes(imported) || importsAnyOf(imported, named));
 
-test('every test belongs to one of the two runs', () => {
+test('every test belongs to exactly one of the two runs', () => {
   expect([...within('service'), ...within('system')].sort()).toEqual(files.filter((file) => file.endsWith('.test.ts')));
 });
 
-test('both runs have tests, and the suites are part of the first', () => {
+test('both runs have tests, and suites belong to `npm test`', () => {
   expect(runs.service).toContain('core/suite.ts');
   expect(runs.system).toContain('server/supervisor.test.ts');
   expect(runs.system.filter((file) => file.endsWith('suite.ts'))).toEqual([]);
 });
 
-test('what starts the server or a browser as a process is a test of the system', () => {
+test('tests that start a server process or a browser belong to the system tests', () => {
   const started = within('service').filter((file) => importsAnyOf(file, ['server/running.ts', 'system/browser/person.ts']));
   expect(started).toEqual([]);
 });
 
-test('each run is a command, `check:all` has both, and so has CI', () => {
+test('npm scripts, `check:all` and CI execute both runs', () => {
   const together = 'jest --config jest.together.config.js';
   expect(scripts.test).toContain(`jest --selectProjects service --config jest.together.config.js`);
   expect(scripts['test:system']).toContain(`jest --selectProjects system --config jest.together.config.js`);
@@ -47,7 +47,7 @@ test('each run is a command, `check:all` has both, and so has CI', () => {
   expect(scripts['check:all']).toBe('npm run check && npm run check:test');
   const ci = fs.readFileSync(path.join(ROOT, '.ci/run'), 'utf8');
   expect(ci).toMatch(/^tests 'tests' npm test --$/m);
-  // All but the replay of the contract, which CI runs by itself.
+  // CI replays the contract in a separate step.
   const [, ignored] = /^tests 'system tests' npm run test:system -- (.*)$/m.exec(ci)!;
   expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/system/contract/');
   expect(runs.system.filter((file) => file.startsWith('system/contract/'))).toEqual(['system/contract/replay.test.ts']);

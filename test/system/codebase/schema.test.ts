@@ -1,4 +1,4 @@
-/** Rules of the whole GraphQL schema, and of the REST documents that are made from it. */
+/** Rules for the whole GraphQL schema and for the REST documents derived from it. */
 import fs from 'node:fs';
 import path from 'node:path';
 import {
@@ -32,11 +32,11 @@ const restSchema = buildRestSchema();
 const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type) && !isSpecifiedScalarType(type));
 const resources = types.filter(isObjectType).filter((type) => type.extensions.resource);
 
-test('schema.graphql is what the code makes', () => {
+test('schema.graphql is up to date', () => {
   expect(fs.readFileSync(path.join(root, 'schema.graphql'), 'utf8')).toBe(printSchemaSorted(schema));
 });
 
-test('edges lead to rows, which `node` finds again; security events are none', () => {
+test('nodes of all edges except security events implement Node', () => {
   const edges = types.filter(isObjectType).filter(({ name }) => name.endsWith('Edge'));
   const nodes = edges.map((edge) => getNamedType(edge.getFields().node!.type) as GraphQLObjectType);
   expect(nodes.length).toBeGreaterThan(10);
@@ -45,7 +45,7 @@ test('edges lead to rows, which `node` finds again; security events are none', (
   ]);
 });
 
-test('everything has a description', () => {
+test('every type, field, argument and enum value has a description', () => {
   const missing: string[] = [];
   const look = (name: string, { description }: { description?: string | null }) => {
     if (!description?.trim()) missing.push(name);
@@ -63,11 +63,11 @@ test('everything has a description', () => {
   expect(missing).toEqual([]);
 });
 
-/** Selections merge if they are alike in nullability and lists, and leaves in their type. */
+/** The part of a type that must be equal for selections to merge: nullability, lists, and the name of a leaf type. */
 const shapeOf = (type: GraphQLOutputType) =>
   String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
 
-/** The names of fields that have several shapes in the types of `Node`, each with one field of every shape and its type. */
+/** Field names with several shapes in types that implement `Node`, each with one example per shape. */
 function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
   const shapes = new Map<string, Map<string, string>>();
   for (const type of of.getPossibleTypes(of.getType('Node') as GraphQLInterfaceType))
@@ -80,11 +80,11 @@ function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
   return new Map([...shapes].filter(([, examples]) => examples.size > 1).map(([name, examples]) => [name, [...examples.values()]]));
 }
 
-test('a field of one name has one type in all types that `node` shows', () => {
+test('fields of one name have one type in all types that implement Node', () => {
   expect([...unlikeFields(schema).values()].map((examples) => examples.join(', but '))).toEqual([]);
 });
 
-test('fields of one name and several types are named with their types', () => {
+test('the check of field types reports fields of one name and several types', () => {
   const toy = buildSchema(`
     interface Node { id: ID! }
     type Workout implements Node { id: ID! weight: Float! logs: [Log!]! owner: Node }
@@ -97,7 +97,7 @@ test('fields of one name and several types are named with their types', () => {
   ]);
 });
 
-test('one selection of a node shows what it is of any of the types that share names', () => {
+test('one `node` query can select fields of all types without aliases', () => {
   const document = parse(`query ($nodeId: ID!) { node(nodeId: $nodeId) { nodeId
     ... on Workout { name days { id } logs { totalCount } scheduleSteps { id } }
     ... on PlannedSet { notes position targetWeight weightUnitId weightUnit { name } rir }
@@ -118,7 +118,7 @@ test('one selection of a node shows what it is of any of the types that share na
   expect(validate(schema, document)).toEqual([]);
 });
 
-/** Words that say nothing by themselves. */
+/** Stop words. */
 const EMPTY_WORDS = ['a', 'an', 'and', 'by', 'in', 'its', 'of', 'the', 'this', 'to'];
 const wordsOf = (text: string) =>
   text
@@ -128,7 +128,7 @@ const wordsOf = (text: string) =>
     .filter((word) => word && !EMPTY_WORDS.includes(word))
     .map((word) => word.replace(/ies$/, 'y').replace(/(?<=..)e?s$/, ''));
 
-test('no description only repeats the name of what it describes', () => {
+test('no description merely repeats the name', () => {
   const repeating: string[] = [];
   const look = (owner: string, name: string, description: string | null | undefined, label = '') => {
     const known = new Set([owner, name, label].flatMap(wordsOf));
@@ -137,7 +137,7 @@ test('no description only repeats the name of what it describes', () => {
   for (const type of types) {
     if (isEnumType(type)) for (const value of type.getValues()) look('', value.name.toLowerCase(), value.description);
     if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
-    // Operations say in their names what they do with which type.
+    // Names of operations contain the verb and the type.
     const owner = [schema.getQueryType(), schema.getMutationType()].includes(type as never) ? '' : type.name;
     for (const field of Object.values(type.getFields())) {
       look(owner, field.name, field.description, field.extensions.field?.label);
@@ -147,7 +147,7 @@ test('no description only repeats the name of what it describes', () => {
   expect(repeating).toEqual([]);
 });
 
-test('no description stands on more than 60 fields, arguments and values', () => {
+test('no description is shared by more than 60 fields, arguments and values', () => {
   const places = new Map<string, string[]>();
   const look = (place: string, description: string | null | undefined) =>
     places.set(String(description), [...(places.get(String(description)) ?? []), place]);
@@ -169,7 +169,7 @@ test('every REST field has a label', () => {
     for (const { extensions } of Object.values(type.getFields())) if (extensions.field) expect(extensions.field.label).toMatch(/\S/);
 });
 
-test('every file of a resource is a type with an endpoint, or one that others show', () => {
+test('every resource class is a type with a REST endpoint or a field of another type', () => {
   const noun = /@Resource\(.*?\bclass (\w+)/s;
   const folder = path.join(root, 'src/resources');
   const files = (fs.readdirSync(folder, { recursive: true }) as string[]).filter((file) => /\.tsx?$/.test(file));
@@ -181,7 +181,7 @@ test('every file of a resource is a type with an endpoint, or one that others sh
   expect(resources.map(({ name }) => name)).toEqual(
     expect.arrayContaining(all.filter(({ extensions }) => !extensions.resource!.only).map(({ name }) => name)),
   );
-  const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('nothing runs here')));
+  const { resources: endpoints } = deriveEndpoints(restSchema, () => () => Promise.reject(new Error('endpoints are not executable here')));
   const shown = (name: string) =>
     types.filter(isObjectType).some((type) => {
       const fields = Object.values(type.getFields());
@@ -194,7 +194,7 @@ test('every file of a resource is a type with an endpoint, or one that others sh
   }
 });
 
-test('an order and a key of groups lead over three references at most, and never in a circle', () => {
+test('orders and group keys follow at most three references, without cycles', () => {
   const far = (type: GraphQLInputObjectType, passed: readonly GraphQLInputObjectType[]): number => {
     expect(passed).not.toContain(type);
     const further = Object.values(type.getFields())
@@ -207,7 +207,7 @@ test('an order and a key of groups lead over three references at most, and never
   for (const order of orders) expect([order.name, far(order, []) <= 3]).toEqual([order.name, true]);
 });
 
-test('what only REST has is no part of GraphQL, in types, inputs, conditions and orders', () => {
+test('REST-only fields are absent from GraphQL types, inputs, filters and orders', () => {
   const flagged = Object.values(restSchema.getTypeMap())
     .filter((type) => isObjectType(type) || isInputObjectType(type))
     .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type, field })))
@@ -235,7 +235,7 @@ test('what only REST has is no part of GraphQL, in types, inputs, conditions and
   expect(flagged.filter(([type, field]) => fieldsIn(type).includes(field))).toEqual([]);
 });
 
-/** The types that a field of this type may show, and those that they lead to, and so on, less what only the viewer's connections lead to. */
+/** All types reachable from fields of a type, except by connections to rows of the viewer. */
 function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   for (const type of seen) {
@@ -249,27 +249,27 @@ function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
 const owned = resources.filter((type) => type.extensions.resource!.owned);
 const isPublic = (type: GraphQLObjectType) => !type.extensions.resource!.owned;
 
-test('from public rows connections lead to rows of the viewer, these and no others', () => {
+test('only listed connections lead from public rows to rows of the viewer', () => {
   expect(edgesToOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
     'Exercise.logs: WorkoutLogConnection',
     'Ingredient.diaryEntries: DiaryEntryConnection',
   ]);
 });
 
-test('and groups of such rows stand beside them', () => {
+test('each connection to rows of the viewer has a field for groups', () => {
   expect(groupsOfOwn(schema).map(({ type, field }) => `${type.name}.${field.name}: ${String(field.type)}`)).toEqual([
     'Exercise.logsGrouped: [WorkoutLogGroup!]',
     'Ingredient.diaryEntriesGrouped: [DiaryEntryGroup!]',
   ]);
 });
 
-test('and formulas of such rows', () => {
+test('only listed formulas lead from public rows to rows of the viewer', () => {
   expect(formulasOfOwn(schema)).toEqual(['Exercise.bestOneRepMaxes', 'Exercise.personalRecords', 'Exercise.trainingVolume']);
 });
 
 const GROUPED = ['DiaryEntry', 'Exercise', 'Ingredient', 'PlannedSet', 'WeightEntry', 'WorkoutLog', 'WorkoutSession'];
 
-test('every list of these resources has its groups beside it, and nothing else has', () => {
+test('exactly the lists of groupable resources have a field for groups', () => {
   const holders = types.filter(isObjectType).map((type) => ({ type, fields: Object.values(type.getFields()) }));
   const found = (ending: RegExp) =>
     holders.flatMap(({ type, fields }) =>
@@ -278,7 +278,7 @@ test('every list of these resources has its groups beside it, and nothing else h
         return GROUPED.includes(of!) ? [`${type.name}.${field.name.replace(/Grouped$/, '')}: ${of}`] : [];
       }),
     );
-  // A group of sets is a row.
+  // Excludes SetGroup, which is a resource.
   const statistics = holders.filter(({ type }) => !type.getInterfaces().length);
   expect(statistics.flatMap(({ type }) => /^(.+)Group$/.exec(type.name)?.[1] ?? []).sort()).toEqual(GROUPED);
   expect(found(/^(.+)Group$/).sort()).toEqual(found(/^(.+)Connection$/).sort());
@@ -286,13 +286,13 @@ test('every list of these resources has its groups beside it, and nothing else h
 });
 
 test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => [type.name, type]))(
-  'the public %s leads to no owned type otherwise',
+  'fields of the public %s reach owned types by connections of the viewer only',
   (_name, type) => {
     expect(owned.filter((other) => reachable(type).has(other)).map(({ name }) => name)).toEqual([]);
   },
 );
 
-/** The input types that one of conditions or of an order may hold, and those that they may, and so on, less conditions on the viewer's connections. */
+/** All input types reachable from an input type, except by filters on connections to rows of the viewer. */
 function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
@@ -308,7 +308,7 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   return seen;
 }
 
-/** With a number of types that is exceeded, so that the test looks at something. */
+/** With a minimum number of reachable types, so that the test cannot pass vacuously. */
 test.each([
   ['Where', 50],
   ['Order', 15],
@@ -316,7 +316,7 @@ test.each([
   ['GroupBy', 15],
   ['Having', 5],
   ['GroupOrder', 1],
-])('the %s of a public type asks nothing of an owned one otherwise', (kind, least) => {
+])('the %s input of public types reaches owned types by connections of the viewer only', (kind, least) => {
   const inputs = (of: GraphQLObjectType[]) => of.flatMap((type) => schema.getType(`${type.name}${kind}`) ?? []);
   const asked = inputs(resources.filter(isPublic)).flatMap((type) => [...within(type)]);
   expect(asked.length).toBeGreaterThan(least);
@@ -326,7 +326,7 @@ test.each([
   expect(ofOwned.filter((type) => asked.includes(type))).toEqual([]);
 });
 
-test('only owned types and the viewer lead to a user', () => {
+test('only owned types, the viewer and user payloads have fields of type User', () => {
   const user = schema.getType('User')!;
   const leading = types
     .filter(isObjectType)
@@ -337,13 +337,13 @@ test('only owned types and the viewer lead to a user', () => {
   expect(leading).toEqual(['Query.viewer', 'UserPayload.user', 'UserPayload.conflict']);
 });
 
-test('no type shows a password, and a token only what makes one', () => {
+test('only listed fields have names that refer to passwords, tokens or secrets', () => {
   const telling = types
     .filter(isObjectType)
     .flatMap((type) => Object.keys(type.getFields()).map((field) => `${type.name}.${field}`))
     .filter((name) => /password|token|secret|digest|sealed/i.test(name));
   expect(telling).toEqual([
-    // What is listed of access tokens tells none of them.
+    // These describe access tokens without their secret.
     'User.accessTokens',
     ...['id', 'name', 'scopes', 'createdAt', 'expiresAt', 'isExpired', 'lastUsedAt'].map((field) => `AccessToken.${field}`),
     'Mutation.changePassword',
@@ -364,18 +364,18 @@ test('no type shows a password, and a token only what makes one', () => {
   ]);
 });
 
-test('every REST document compiles', () => {
+test('every GraphQL document of a REST endpoint compiles', () => {
   const executor = new Executor(restSchema);
   const documents: string[] = [];
   const endpoints = deriveEndpoints(restSchema, (document) => {
     documents.push(document);
     return executor.prepare(document) as never;
   });
-  // A list, a detail and a lookup each at least.
+  // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
 });
 
-test('the root lists the documented endpoints in their order', () => {
+test('the API root lists the documented endpoints in their order', () => {
   const executor = new Executor(restSchema);
   const { listed, resources: named } = deriveEndpoints(restSchema, (document) => executor.prepare(document) as never);
   const documented =

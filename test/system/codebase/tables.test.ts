@@ -1,4 +1,4 @@
-/** Models and database agree: every stored field has its column and every column its field, but for those that the database fills. */
+/** Models match the database: every stored field has a column, and every column has a field unless the database fills it. */
 import { contributorTable } from '../../../src/core/access/access';
 import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
@@ -40,28 +40,31 @@ const TYPES: Partial<Record<FieldMeta['kind'], string>> = {
 
 const textType = (field: FieldMeta) => (field.kind === 'choice' || field.maxLength ? 'varchar' : 'text');
 
-test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))('%s', async (_name, entity) => {
-  const { table, owned } = resourceOf(entity)!;
-  const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION_FIELD] : [])];
-  const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
-  const stored = fieldsOf(entity)
-    .filter((field) => field.stored)
-    .sort((a, b) => (a.column! < b.column! ? -1 : 1));
-  const described = stored.map((field) => ({
-    column: field.column,
-    type: TYPES[field.kind] ?? textType(field),
-    nullable: field.null,
-    length: field.maxLength ?? null,
-    digits: field.digits ?? null,
-    places: field.places ?? null,
-  }));
-  // The length of a choice is the column's business alone.
-  const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
-  const found = columns.map((column) => (choices.has(column.column) ? { ...column, length: null } : column));
-  expect(found).toEqual(described);
-});
+test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity]))(
+  'the fields of %s match the columns of its table',
+  async (_name, entity) => {
+    const { table, owned } = resourceOf(entity)!;
+    const hidden = [...(entity.name === 'User' ? ['password'] : []), ...(owned ? [VERSION_FIELD] : [])];
+    const columns = (await columnsOf(table)).filter(({ column }) => !hidden.includes(column));
+    const stored = fieldsOf(entity)
+      .filter((field) => field.stored)
+      .sort((a, b) => (a.column! < b.column! ? -1 : 1));
+    const described = stored.map((field) => ({
+      column: field.column,
+      type: TYPES[field.kind] ?? textType(field),
+      nullable: field.null,
+      length: field.maxLength ?? null,
+      digits: field.digits ?? null,
+      places: field.places ?? null,
+    }));
+    // Only the column limits the length of a choice.
+    const choices = new Set(stored.filter(({ kind }) => kind === 'choice').map(({ column }) => column));
+    const found = columns.map((column) => (choices.has(column.column) ? { ...column, length: null } : column));
+    expect(found).toEqual(described);
+  },
+);
 
-test('link tables', async () => {
+test('link tables have exactly the expected columns', async () => {
   for (const entity of allEntities())
     for (const { link } of fieldsOf(entity)) {
       if (!link) continue;
@@ -71,7 +74,7 @@ test('link tables', async () => {
     }
 });
 
-/** Of the service itself. */
+/** Internal tables of the service. */
 const OTHERS = [
   'migration',
   'token',
@@ -92,7 +95,7 @@ const OTHERS = [
   'search_word',
 ];
 
-test('no table is left without a model', async () => {
+test('every table belongs to a model or is listed as internal', async () => {
   const rows = await fitgraph.sql(`SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'`);
   const links = allEntities().flatMap((entity) => fieldsOf(entity).flatMap(({ link }) => (link ? [link.table] : [])));
   const kept = allEntities().flatMap((entity) => contributorTable(entity) ?? []);
@@ -100,14 +103,14 @@ test('no table is left without a model', async () => {
   expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(known)].sort());
 });
 
-test('every owned table starts its foreign keys and its lists with the owner', async () => {
+test('every owned table has an index and foreign keys that start with the owner', async () => {
   const owned = allEntities().filter((entity) => resourceOf(entity)!.owned && resourceOf(entity)!.table !== 'user_account');
   const tables = owned.map((entity) => resourceOf(entity)!.table);
   for (const entity of owned) {
     const { table } = resourceOf(entity)!;
     const indexes = await fitgraph.sql(`SELECT indexdef FROM pg_indexes WHERE tablename = $1`, [table]);
     expect(indexes.filter(({ indexdef }) => /\(user_id/.test(indexdef)).length).toBeGreaterThan(0);
-    // A row can only name another one of the same owner, so each of these is a pair.
+    // Composite keys, so that a row can only reference rows of the same owner.
     const keys = await fitgraph.sql(
       `SELECT (SELECT array_agg(attname::text ORDER BY place) FROM unnest(conkey) WITH ORDINALITY AS k(number, place)
                  JOIN pg_attribute ON attrelid = conrelid AND attnum = k.number) AS "columns"
@@ -122,31 +125,32 @@ test('every owned table starts its foreign keys and its lists with the owner', a
   }
 });
 
-test('the database tells of every change: of all rows by the row, of public tables by the table too', async () => {
+test('triggers record changes of all rows and of public tables', async () => {
   const triggers = await fitgraph.sql(
     `SELECT c.relname AS "table", p.proname AS "function", array_agg(DISTINCT event) AS "events"
        FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_proc p ON p.oid = t.tgfoid,
        LATERAL (VALUES (4, 'INSERT'), (8, 'DELETE'), (16, 'UPDATE'), (32, 'TRUNCATE')) AS e(bit, event)
       WHERE NOT t.tgisinternal AND t.tgtype & e.bit > 0 GROUP BY 1, 2`,
   );
-  const told = (table: string, name: string): string[] =>
+  const eventsOf = (table: string, name: string): string[] =>
     triggers.find((trigger) => trigger.table === table && trigger.function === `fitgraph_${name}_changed`)?.events ?? [];
   for (const entity of allEntities()) {
     const { table, owned, namesInMemory } = resourceOf(entity)!;
-    if (namesInMemory) expect([table, told(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+    if (namesInMemory) expect([table, eventsOf(table, 'names')]).toEqual([table, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
     const links = fieldsOf(entity).flatMap(({ link }) => (link && link.table !== table ? [link.table] : []));
     if (owned) {
-      expect([table, told(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
-      for (const link of links) expect([link, told(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+      expect([table, eventsOf(table, 'rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, eventsOf(link, 'links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
     } else {
-      for (const name of [table, ...links]) expect([name, told(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
-      expect([table, told(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
-      for (const link of links) expect([link, told(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const name of [table, ...links])
+        expect([name, eventsOf(name, 'table')]).toEqual([name, ['DELETE', 'INSERT', 'TRUNCATE', 'UPDATE']]);
+      expect([table, eventsOf(table, 'public_rows')]).toEqual([table, ['DELETE', 'INSERT', 'UPDATE']]);
+      for (const link of links) expect([link, eventsOf(link, 'base_links')]).toEqual([link, ['DELETE', 'INSERT', 'UPDATE']]);
     }
   }
 });
 
-test('the database notes of every owned row when it was made and changed, and its version', async () => {
+test('every owned table records creation, update and version of its rows', async () => {
   const owned = allEntities().filter((entity) => resourceOf(entity)!.owned);
   expect(owned.length).toBeGreaterThanOrEqual(15);
   for (const entity of owned) {
@@ -174,10 +178,10 @@ test('the database notes of every owned row when it was made and changed, and it
   }
 });
 
-/** Of a user, and not behind the second wall: they are looked up before it is known who asks, or written while nobody is. */
-const BEFORE_THE_WALL = ['access_token', 'exercise_image_contributor', 'security_event', 'session', 'token'];
+/** Tables with a user but without row-level security, because they are read before authentication or written without a user. */
+const WITHOUT_POLICY = ['access_token', 'exercise_image_contributor', 'security_event', 'session', 'token'];
 
-test('every table of owned rows has a policy, which names the owner', async () => {
+test('every table of owned rows has a policy that compares the owner with the viewer', async () => {
   const policies = await fitgraph.sql(
     `SELECT c.relname AS "table", p.polcmd AS "command", pg_get_expr(p.polqual, p.polrelid) AS "using", pg_get_expr(p.polwithcheck, p.polrelid) AS "check"
        FROM pg_class c JOIN pg_policy p ON p.polrelid = c.oid WHERE c.relrowsecurity AND p.polpermissive AND c.relname <> 'change' ORDER BY 1`,
@@ -190,10 +194,10 @@ test('every table of owned rows has a policy, which names the owner', async () =
   expect(policies).toEqual([...expected].sort().map(([table, owner]) => ({ table, command: '*', using: said(owner), check: said(owner) })));
 });
 
-test('a table that names users either has a policy or has a reason to have none', async () => {
+test('every table with a user id has a policy or is listed as an exception', async () => {
   const rows = await fitgraph.sql(
     `SELECT c.relname AS "name" FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attname = 'user_id' AND NOT c.relrowsecurity ORDER BY 1`,
   );
-  expect(rows.map(({ name }) => name)).toEqual(BEFORE_THE_WALL);
+  expect(rows.map(({ name }) => name)).toEqual(WITHOUT_POLICY);
 });

@@ -1,4 +1,4 @@
-/** The answer to a write equals the stored row, for random values of every writable type, over both interfaces. */
+/** The response to a write equals the stored row, for random values of every writable type, over both interfaces. */
 import { getNamedType, isLeafType, isNonNullType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { fieldsOf, type Entity, type FieldMeta } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
@@ -10,7 +10,7 @@ import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { randomFor, seeded, type Random } from '../../setup/random';
 import { bodyOf, inputOf, named, type Values } from '../../setup/samples';
 
-/** A zone that is another one in summer, and not that of the machine. */
+/** A zone with daylight saving time, different from that of the machine. */
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
 const schema = buildGraphQLSchema();
 let ann: Person;
@@ -29,7 +29,7 @@ const digits = (count: number) => String(random.below(10 ** count)).padStart(cou
 const ZONES = ['Z', '+01:00', '-03:30', '+05:45'];
 const TEXTS = ['ab', 'Übung · 試合', 'a  "b" \\ \'c\'', 'line\nline', '{"a": 1}', '12.50', '2021-03-10', 'null', '😀😀'];
 
-/** A value that the field alone accepts; undefined where the value of the sample remains. */
+/** A random value that is valid for the field; undefined to keep the value of the sample. */
 function valueOf(field: FieldMeta): unknown {
   const { kind, min = 1, max, maxLength = 40, minLength = 0 } = field;
   if (field.null && random.below(4) === 0) return null;
@@ -62,7 +62,7 @@ function valueOf(field: FieldMeta): unknown {
 interface Written {
   /** Valid together. */
   sample: Values;
-  /** Random values, each of them valid for its field; together they may be refused. */
+  /** Random values, each of them valid for its field; together they may be rejected. */
   drawn: Values;
 }
 
@@ -91,12 +91,12 @@ const body = (entity: Entity): Written =>
   );
 const input = (entity: Entity): Written => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
 
-/** One field at least. */
+/** A random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
 
 /**
- * Sends random values until they are accepted. Each attempt replaces half of the random values of the one before by those of the sample, which is
- * sent as a whole in the end.
+ * Sends random values until they are accepted. Each attempt replaces half of the previous random values by those of the sample. The last attempt
+ * sends the sample unchanged.
  */
 async function accepted<A>(
   { sample, drawn }: Written,
@@ -119,27 +119,30 @@ const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entit
 
 const isWritten = ({ status }: Answer): boolean => status < 300;
 
-test.each(types.filter(([, entity]) => resourceOf(entity)!.fact.views.length))(seeded('%s over REST'), async (name, entity) => {
-  random = randomFor(`rows of ${name} over REST`);
-  number = 1_000;
-  const { fact } = resourceOf(entity)!;
-  const { rest, permits = ['PUT'] } = fact.views[0]!;
-  const path = `/${rest}/`;
-  const compare = async (answer: Answer) => {
-    if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
-    expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
-  };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const made = fact.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
-    if (made) await compare(made);
-    const id = (made ? made.body.id : annas.get(entity)) as number;
-    await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
-    if (permits.includes('PUT'))
-      await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
-  }
-});
+test.each(types.filter(([, entity]) => resourceOf(entity)!.fact.views.length))(
+  seeded('REST responses to writes of %s equal the stored row'),
+  async (name, entity) => {
+    random = randomFor(`rows of ${name} over REST`);
+    number = 1_000;
+    const { fact } = resourceOf(entity)!;
+    const { rest, permits = ['PUT'] } = fact.views[0]!;
+    const path = `/${rest}/`;
+    const compare = async (answer: Answer) => {
+      if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
+      expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
+    };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const made = fact.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
+      if (made) await compare(made);
+      const id = (made ? made.body.id : annas.get(entity)) as number;
+      await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
+      if (permits.includes('PUT'))
+        await compare(await accepted(body(entity), whole, (values) => ann.put(`${path}${id}/`, values), isWritten));
+    }
+  },
+);
 
-/** The id, what the row holds itself, that and what is worked out of it, and the ids of rows around it. */
+/** Selections of the id, of stored fields, of all leaf fields including computed ones, and of the ids of related rows. */
 function selections(entity: Entity): string[] {
   const all = Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields()).filter(
     ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),
@@ -155,9 +158,9 @@ function selections(entity: Entity): string[] {
 
 const hasRow = ({ data }: GraphQLAnswer): boolean => !!data?.made?.row;
 
-test.each(types)(seeded('%s over GraphQL'), async (name, entity) => {
+test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'), async (name, entity) => {
   random = randomFor(`rows of ${name} over GraphQL`);
-  // Rows over REST have the numbers before.
+  // The REST tests use the lower numbers.
   number = 2_000;
   const { fact, one: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {

@@ -1,6 +1,6 @@
 /**
- * Should `src/core/access/access.ts` ever forget whose rows a statement is for, PostgreSQL does not. Here it forgets it always: whatever is asked for, over
- * both interfaces, nobody sees, changes or deletes another user's row.
+ * Row-level security alone isolates users: with the conditions of `src/core/access/access.ts` mocked away, nobody can read, change or delete a row
+ * of another user over either interface.
  */
 import 'reflect-metadata';
 import { createClient } from 'graphql-sse';
@@ -17,22 +17,22 @@ import { until } from '../../setup/waits';
 
 type Access = typeof import('../../../src/core/access/access');
 
-/** Whose changes are read, in place of one's own. */
+/** The user whose changes are read instead of the viewer's. */
 let mockReadsChangesOf: number | undefined;
 
 jest.mock('../../../src/core/access/access', (): Access => {
   const access: Access = jest.requireActual('../../../src/core/access/access');
   const isOwned = (entity: Entity) => jest.requireActual('../../../src/core/model/registry').resourceOf(entity).owned as boolean;
-  const forgotten =
+  const withoutConditions =
     <Asker>(conditions: (entity: Entity, asker: Asker) => SqlCondition[]) =>
     (entity: Entity, asker: Asker) =>
       isOwned(entity) ? [] : conditions(entity, asker);
   return {
     ...access,
-    ownerConditions: forgotten(access.ownerConditions),
-    visibleRowConditions: forgotten(access.visibleRowConditions),
-    referenceableRowConditions: forgotten(access.referenceableRowConditions),
-    writableRowConditions: forgotten(access.writableRowConditions),
+    ownerConditions: withoutConditions(access.ownerConditions),
+    visibleRowConditions: withoutConditions(access.visibleRowConditions),
+    referenceableRowConditions: withoutConditions(access.referenceableRowConditions),
+    writableRowConditions: withoutConditions(access.writableRowConditions),
     changeOwnerId: (...asked) => mockReadsChangesOf ?? access.changeOwnerId(...asked),
   };
 });
@@ -60,7 +60,7 @@ function expectNothingOf(belongings: Belongings, text: string): void {
   for (const id of belongings.values()) expect(text).not.toContain(String(id));
 }
 
-test('without the second wall everybody would see all rows', async () => {
+test('users see all rows when row-level security is off too', async () => {
   const open = await Fitgraph.start({ beside: fitgraph, environment: { ROW_SECURITY: 'off' } });
   try {
     for (const [, entity] of types) {
@@ -72,7 +72,7 @@ test('without the second wall everybody would see all rows', async () => {
   }
 });
 
-test('a profile is seen and changed by its user alone', async () => {
+test('a profile can be read and changed by its user only', async () => {
   const profile = findEntity('UserProfile')!;
   const { body } = await ann.get('/userprofile/?limit=1000');
   expect(body).toMatchObject({ count: 1, results: [{ id: annas.get(profile) }] });
@@ -96,7 +96,7 @@ describe.each(types)('%s', (_name, entity) => {
   });
   afterAll(async () => expect(await ofBob(entity)).toEqual(before));
 
-  test('a list holds the own row only', async () => {
+  test('lists only rows of the viewer', async () => {
     const { text, data } = await ann.query(
       `{ rows: ${many}(first: 1000) { totalCount nodes { id } } given: ${many}(where: { id: { in: [${own()}, ${foreign()}] } }) { totalCount nodes { id } } }`,
     );
@@ -110,14 +110,14 @@ describe.each(types)('%s', (_name, entity) => {
     }
   });
 
-  test('nobody in particular sees none', async () => {
+  test('shows no rows to anonymous clients', async () => {
     const { text, data } = await fitgraph.anyone.query(`{ rows: ${many}(first: 1000) { totalCount nodes { id } } }`);
     expect(data.rows).toEqual({ totalCount: 0, nodes: [] });
     expectNothingOf(annas, text);
     expect((await fitgraph.anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('NOT_FOUND');
   });
 
-  test('a foreign row is not found', async () => {
+  test('does not find a foreign row by its ids', async () => {
     expect((await ann.query('query ($id: ID!) { row: node(nodeId: $id) { nodeId } }', { id: nodeIdOf(entity.name, foreign()) })).code).toBe(
       'NOT_FOUND',
     );
@@ -125,7 +125,7 @@ describe.each(types)('%s', (_name, entity) => {
     for (const { rest } of fact.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
   });
 
-  test('neither is it changed nor deleted', async () => {
+  test('rejects updates and deletions of a foreign row', async () => {
     const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
     const { rest, permits } = fact.views[0]!;
     if (fact.update) {
@@ -149,7 +149,7 @@ describe.each(types)('%s', (_name, entity) => {
 
   const parents = ownedParents(entity).map((field): [string, typeof field] => [field.name, field]);
   if (parents.length)
-    test.each(parents)('no row is made below a foreign %s', async (_field, field) => {
+    test.each(parents)('rejects creating a row with a foreign %s', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
       const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { errors { path code } } }`;
       const { data } = await ann.query(create, { input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs } });
@@ -160,22 +160,22 @@ describe.each(types)('%s', (_name, entity) => {
     });
 });
 
-test('only own rows are counted and put together', async () => {
+test('groups count only rows of the viewer', async () => {
   const { rows } = await ann.ask('{ rows: weightEntriesGrouped(groupBy: [{ date: { by: YEAR } }]) { count } }');
   expect(rows).toEqual([{ count: 1 }]);
 });
 
-test("nobody's account is reached but one's own", async () => {
+test('an account can be read by its user only', async () => {
   const node = (id: number) => ann.query('query ($id: ID!) { node(nodeId: $id) { nodeId } }', { id: nodeIdOf('User', id) });
   expect((await node(bob.id)).code).toBe('NOT_FOUND');
   expect((await node(ann.id)).errors).toBeUndefined();
 });
 
-describe('changes', () => {
+describe('the change log', () => {
   const CHANGES = 'query ($since: String) { changes(since: $since, first: 500) { cursor changes { type rowId } } }';
   afterEach(() => (mockReadsChangesOf = undefined));
 
-  test('those of another user are not told of', async () => {
+  test('returns no changes of another user', async () => {
     const { changes: start } = await bob.ask(CHANGES);
     const { changes: anns } = await ann.ask(CHANGES);
     await bob.patch(`/weightentry/${bobs.get(entityOf('WeightEntry'))}/`, { weight: '81.50' });
@@ -184,29 +184,30 @@ describe('changes', () => {
     expect((await ann.ask(CHANGES, { since: anns.cursor })).changes.changes).toEqual([]);
   });
 
-  test('nor are subscribers, who are woken', async () => {
+  test('sends no changes of another user to subscribers', async () => {
     const CHANGED = 'subscription ($since: String) { changed(since: $since) { cursor changes { rowId } } }';
     const { changes: start } = await bob.ask(CHANGES);
     mockReadsChangesOf = bob.id;
     const follow = ({ token }: Person) => {
-      const heard: string[] = [];
+      const received: string[] = [];
       const client = createClient({
         url: `${fitgraph.url}/graphql/stream`,
         headers: { Authorization: `Token ${token}` },
         retryAttempts: 0,
       });
       const following = (async () => {
-        for await (const event of client.iterate({ query: CHANGED, variables: { since: start.cursor } })) heard.push(JSON.stringify(event));
+        for await (const event of client.iterate({ query: CHANGED, variables: { since: start.cursor } }))
+          received.push(JSON.stringify(event));
       })().catch(() => undefined);
-      return { heard, end: async () => (client.dispose(), following) };
+      return { received, end: async () => (client.dispose(), following) };
     };
     const id = bobs.get(entityOf('WeightEntry'))!;
     const [anns, bobsOwn] = [follow(ann), follow(bob)];
-    await until('both are followed', () => fitgraph.services.changeLog.watcherCount === 2);
+    await until('both subscriptions are active', () => fitgraph.services.changeLog.watcherCount === 2);
     for (const weight of ['82.00', '83.00', '84.00']) await bob.patch(`/weightentry/${id}/`, { weight });
-    await until('bob has heard of it', () => bobsOwn.heard.some((event) => event.includes(`"${id}"`)));
+    await until('bob has received the change', () => bobsOwn.received.some((event) => event.includes(`"${id}"`)));
     await Promise.all([anns.end(), bobsOwn.end()]);
-    expect(anns.heard.join()).not.toContain(String(id));
+    expect(anns.received.join()).not.toContain(String(id));
   });
 });
 

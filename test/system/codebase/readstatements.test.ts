@@ -1,4 +1,4 @@
-/** The number of statements of a request depends on what it asks for, never on how many rows there are. */
+/** The number of SQL statements of a read depends on the selected fields, not on the number of rows. */
 import {
   getNamedType,
   isEnumType,
@@ -21,7 +21,7 @@ import type { Answer, Person } from '../../setup/person';
 import { dumpRowOf } from '../../setup/samples';
 
 const SIZES = [1, 20, 400];
-/** Who is it, the rows, their number, whether what is kept of them still holds, and a few relations. */
+/** Statements for authentication, the rows, their count, the validation of caches, and a few relations. */
 const MOST = 9;
 
 const fitgraph = fitgraphForThisFile({ content: 'tables' });
@@ -30,38 +30,38 @@ const schema = buildGraphQLSchema();
 interface Request {
   name: string;
   ask(person: Person): Promise<Answer>;
-  /** How many rows the answer shows. */
+  /** The number of rows in the response. */
   rows(answer: Answer): number;
   most?: number;
 }
 
-/** A table of a user or of everybody; a user has one profile whatever happens. */
+/** All tables except users and their profiles, of which each user has one. */
 const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
-/** All fields of a type that ask for nothing; with `depth`, those of the types that they show too. Connections count as lists. */
+/** A selection of all fields without required arguments, `depth` levels deep. */
 function everything(type: GraphQLObjectType, depth: number): string {
   return Object.values(type.getFields())
     .flatMap((field) => {
       const named = getNamedType(field.type);
-      // A field of a form says what is wrong with an empty one.
+      // Actions that validate a form return an error without input.
       if (field.extensions.action?.whenInvalid || field.args.some((argument) => isNonNullType(argument.type))) return [];
       if (isLeafType(named)) return [field.name];
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
       const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
-      // A type may have no field that asks for nothing and leads nowhere.
+      // A type may have no such leaf field.
       if (!shown) return [];
       return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
     })
     .join(' ');
 }
 
-/** How many conditions of `everyCondition` one request may have. */
+/** Number of conditions in one request. */
 const AT_ONCE = 60;
 
-/** A value for each type of input that conditions have. */
+/** A value for each scalar and enum of filters. */
 const VALUES: Record<string, unknown> = {
   ID: '1',
   String: 'ab',
@@ -74,7 +74,7 @@ const VALUES: Record<string, unknown> = {
   TextMode: 'INSENSITIVE',
 };
 
-/** Every condition that there is on a type, relations one deep, each as a `where` of its own. */
+/** All filters of a type, with relations one level deep, each as a separate `where`. */
 function everyCondition(entity: Entity): object[] {
   const operand = (type: GraphQLInputType): unknown => {
     const named = getNamedType(type);
@@ -92,7 +92,7 @@ function everyCondition(entity: Entity): object[] {
   });
 }
 
-/** By fields of the row and of the rows that it names, as many as an order may have. */
+/** An order by the largest number of elements: fields of the row and of referenced rows. */
 function everyOrder(entity: Entity): object[] {
   const elements = Object.values((schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields()).flatMap(
     ({ name, type }) => {
@@ -132,8 +132,8 @@ const requests: Request[] = [
     const list = (selection: string) =>
       hasPages(entity) ? `{ page: ${many}(first: 1000) { totalCount nodes { ${selection} } } }` : `{ rows: ${many} { ${selection} } }`;
     return [
-      graphql(`${many}, the row alone`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
-      graphql(`${many}, with all that it leads to`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
+      graphql(`${many} without relations`, list(everything(typeOf(entity), 0)), ({ page, rows }) => rows ?? page.nodes, MOST),
+      graphql(`${many} with all relations`, list(everything(typeOf(entity), 1)), ({ page, rows }) => rows ?? page.nodes, Infinity),
     ];
   }),
   ...queried()
@@ -146,8 +146,8 @@ const requests: Request[] = [
       return Array.from({ length: parts }, (_, part) => {
         const some = conditions.slice(part * AT_ONCE, (part + 1) * AT_ONCE);
         const variables = { where: { or: [...some, { id: { isNull: false } }] }, orderBy: everyOrder(entity) };
-        // Who is it, and the list with its count, whatever is asked of the rows.
-        return graphql(`${many}, by conditions and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
+        // Authentication, and the list with its count.
+        return graphql(`${many} with all filters and orders, ${part + 1} of ${parts}`, document, ({ page }) => page.edges, 2, variables);
       });
     }),
   ...Object.values((schema.getType('User') as GraphQLObjectType).getFields())
@@ -169,7 +169,7 @@ let ann: Person;
 /** Answers at each size. */
 const answers = new Map<number, Map<Request, Answer>>();
 
-/** Row n of each table hangs below row n of its parents, so that lists lead to as many other rows. */
+/** Inserts rows into all tables. Row n references row n of each parent table, so that lists have as many related rows. */
 async function grow(from: number, to: number): Promise<void> {
   const numbers = Array.from({ length: to - from }, (_, index) => from + index + 1);
   const rows = growing().flatMap((entity) =>
@@ -187,7 +187,7 @@ async function grow(from: number, to: number): Promise<void> {
 }
 
 beforeAll(async () => {
-  // The profile of a new user names a language, which makes room once there is another one.
+  // The profile of a new user references a language. This one is replaced as soon as the generated ones exist.
   await fitgraph.sql(`INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment')`);
   ann = await fitgraph.user('ann');
   let size = 0;
@@ -204,11 +204,14 @@ beforeAll(async () => {
   }
 });
 
-test.each(requests.map((request): [string, Request] => [request.name, request]))('%s', (_name, request) => {
-  const [small, middle, large] = SIZES.map((size) => answers.get(size)!.get(request)!);
-  expect(large!.body.errors).toBeUndefined();
-  expect([small, middle, large].map((answer) => request.rows(answer!))).toEqual(SIZES);
-  expect([middle!.statements, large!.statements]).toEqual([small!.statements, small!.statements]);
-  expect(small!.statements).toBeGreaterThan(0);
-  expect(small!.statements).toBeLessThanOrEqual(request.most ?? MOST);
-});
+test.each(requests.map((request): [string, Request] => [request.name, request]))(
+  'takes a constant number of statements: %s',
+  (_name, request) => {
+    const [small, middle, large] = SIZES.map((size) => answers.get(size)!.get(request)!);
+    expect(large!.body.errors).toBeUndefined();
+    expect([small, middle, large].map((answer) => request.rows(answer!))).toEqual(SIZES);
+    expect([middle!.statements, large!.statements]).toEqual([small!.statements, small!.statements]);
+    expect(small!.statements).toBeGreaterThan(0);
+    expect(small!.statements).toBeLessThanOrEqual(request.most ?? MOST);
+  },
+);

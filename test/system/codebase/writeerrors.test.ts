@@ -1,6 +1,6 @@
 /**
- * A row that is written alone is written first, and what is wrong with it is looked up when PostgreSQL has refused it. Of rows that are written together all
- * is looked up before. Both tell the same mistakes.
+ * Errors of single and of bulk writes are equal. The server analyses a single row after PostgreSQL has rejected it, but checks the rows of a bulk
+ * write in advance.
  */
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../../src/core/model/registry';
@@ -25,14 +25,14 @@ interface Wrong {
   message: string;
 }
 
-/** Numbers of rows: `furnish` has made the first one, the others are free. */
+/** Numbers of rows: `furnish` creates the first one, the others are free. */
 const MADE = 1;
 const FREE = 100;
 const OTHER = 101;
 
 const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
 
-/** Values that make a row wrong: each reference alone, each with a double, and all of them. */
+/** Values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
 function mistakes(entity: Entity): Values[] {
   const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;
@@ -47,7 +47,7 @@ const wrong = ({ data, errors }: GraphQLAnswer): Wrong[] => {
   return data.rows.errors;
 };
 
-/** With the place of a single input instead of that of the first of many. */
+/** Replaces the path of the first bulk input by that of a single input. */
 const asOfOne = (found: readonly Wrong[]) =>
   found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
@@ -55,7 +55,7 @@ const types = ownedTypes()
   .filter((entity) => resourceOf(entity)!.fact.createMany)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
-test.each(types)('%s', async (name, entity) => {
+test.each(types)('%s returns the same errors for single and bulk writes', async (name, entity) => {
   const { fact, table } = resourceOf(entity)!;
   const ERRORS = '{ errors { path code message } }';
   const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) ${ERRORS} }`;
@@ -90,7 +90,7 @@ test.each(types)('%s', async (name, entity) => {
   expect(await rows()).toEqual(before);
 });
 
-test('there are types with a rule for doubles, and types with references', () => {
+test('the tested types include unique constraints and references', () => {
   const counts = types.map(([, entity]) => mistakes(entity).length);
   expect(counts.filter((count) => count > 4).length).toBeGreaterThanOrEqual(3);
   expect(types.filter(([, entity]) => resourceOf(entity)!.unique).length).toBeGreaterThanOrEqual(2);
@@ -98,7 +98,7 @@ test('there are types with a rule for doubles, and types with references', () =>
 
 const doubled = types.filter(([, entity]) => resourceOf(entity)!.unique);
 
-test.each(doubled)('%s: REST tells of a double, of what is worse before it, and of no row first', async (_name, entity) => {
+test.each(doubled)('%s reports over REST a missing row first, then invalid fields and parents, then duplicates', async (_name, entity) => {
   const path = `/${resourceOf(entity)!.fact.views[0]!.rest}/`;
   const body = (number: number) => bodyOf(entity, number, parentsIn(annas));
   const { id } = (await ann.post(path, body(FREE + 20))).body;
@@ -118,7 +118,7 @@ test.each(doubled)('%s: REST tells of a double, of what is worse before it, and 
   expect(await ann.put(`${path}${id}/`, foreign)).toMatchObject(refused);
 });
 
-test('every reference that is written has a key, with the owner in it where the row is somebody’s', async () => {
+test('every writable reference has a foreign key, with the owner if the target is owned', async () => {
   const keys = await fitgraph.sql(
     `SELECT conrelid::regclass::text AS "table", (SELECT array_agg(a.attname::text ORDER BY a.attname) FROM pg_attribute a
         WHERE a.attrelid = conrelid AND a.attnum = ANY(conkey)) AS "columns", confrelid::regclass::text AS "of", condeferred AS "late"

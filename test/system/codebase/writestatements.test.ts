@@ -1,4 +1,4 @@
-/** The number of statements of a write depends on what is written, never on how many rows. */
+/** The number of SQL statements of a write depends on the written types, not on the number of rows. */
 import { creatableChildren } from '../../../src/core/write/drafts';
 import { fieldsOf, type Entity } from '../../../src/core/model/fields';
 import { resourceOf } from '../../../src/core/model/registry';
@@ -9,7 +9,7 @@ import type { Answer, GraphQLAnswer, Person } from '../../setup/person';
 import { bodyOf, inputBelow, inputOf, type Values } from '../../setup/samples';
 
 const SIZES = [1, 20, 400];
-/** Look-ups of what the rows name, the transaction, rows and links, and what is read at the end. */
+/** Look-ups of references, the transaction, writes of rows and links, and reads of the result. */
 const MOST = 14;
 
 const fitgraph = fitgraphForThisFile();
@@ -20,12 +20,12 @@ beforeAll(async () => {
   belongings = await furnish(ann);
 });
 
-/** No two of a test file meet in what must be unique. */
+/** Numbers the rows, so that they satisfy unique constraints. */
 let number = 100;
 function next(entity: Entity, by?: string): Values {
   const given = [(number += 1), parentsIn(belongings)] as const;
   const values = by === undefined ? inputOf(entity, ...given) : inputBelow(entity, by, ...given);
-  // What is true may have consequences for other rows.
+  // True flags may affect other rows.
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, value === false ? true : value]));
 }
 
@@ -38,14 +38,14 @@ const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
   return answer;
 };
 
-/** What is looked up before several rows are written, while of one alone PostgreSQL's keys tell: what each type refers to, and doubles. */
+/** Number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
   const named = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.inMemory));
   return targets.size + (resourceOf(entity)!.unique ? 1 : 0);
 }
 
-/** A lock is needed for several rows only, and so are `more` statements. */
+/** Checks that statements do not grow with rows. Only writes of several rows need a lock and `more` statements. */
 function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBe(some);
   expect(some! - one!).toBeGreaterThanOrEqual(0);
@@ -55,38 +55,41 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
 
 const written = ownedTypes().filter((entity) => resourceOf(entity)!.fact.createMany);
 
-test('there are types of which many rows are written', () =>
+test('four types have bulk writes', () =>
   expect(written.map(({ name }) => name).sort()).toEqual(['DiaryEntry', 'WeightEntry', 'WorkoutLog', 'WorkoutSession']));
 
-test.each(written.map((entity): [string, Entity] => [entity.name, entity]))('%s: many rows', async (name, entity) => {
-  const { many, fact } = resourceOf(entity)!;
-  const shown = `{ shown: ${many} { id } errors { path message } }`;
-  const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
-  const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
-  const remove = `mutation ($rows: [RowVersion!]!) { rows: ${fact.removeMany}(rows: $rows) { deletedIds } }`;
-  const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
-  for (const size of SIZES) {
-    const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
-    statements.create!.push(created.statements);
-    const ids: string[] = created.data.rows.shown.map(({ id }: { id: string }) => id);
-    expect(new Set(ids).size).toBe(size);
-    const changes = ids.map((id) => ({ id, input: next(entity) }));
-    statements.update!.push(succeeded(await ann.query(update, { changes })).statements);
-    // Each row changes another field.
-    const parts = changes.map(({ id }, index) => {
-      const entries = Object.entries(next(entity));
-      return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
-    });
-    if (size > 1) statements.parts!.push(succeeded(await ann.query(update, { changes: parts })).statements);
-    statements.remove!.push(succeeded(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
-  }
-  expectNoGrowth(statements.create!, lookUps(entity));
-  expectNoGrowth(statements.update!, lookUps(entity));
-  expectNoGrowth([statements.parts![0]!, ...statements.parts!]);
-  expectNoGrowth(statements.remove!);
-});
+test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
+  '%s takes a constant number of statements for bulk writes',
+  async (name, entity) => {
+    const { many, fact } = resourceOf(entity)!;
+    const shown = `{ shown: ${many} { id } errors { path message } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
+    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${fact.removeMany}(rows: $rows) { deletedIds } }`;
+    const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
+    for (const size of SIZES) {
+      const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
+      statements.create!.push(created.statements);
+      const ids: string[] = created.data.rows.shown.map(({ id }: { id: string }) => id);
+      expect(new Set(ids).size).toBe(size);
+      const changes = ids.map((id) => ({ id, input: next(entity) }));
+      statements.update!.push(succeeded(await ann.query(update, { changes })).statements);
+      // Each row changes another field.
+      const parts = changes.map(({ id }, index) => {
+        const entries = Object.entries(next(entity));
+        return { id, input: Object.fromEntries([entries[index % entries.length]!]) };
+      });
+      if (size > 1) statements.parts!.push(succeeded(await ann.query(update, { changes: parts })).statements);
+      statements.remove!.push(succeeded(await ann.query(remove, { rows: ids.map((id) => ({ id })) })).statements);
+    }
+    expectNoGrowth(statements.create!, lookUps(entity));
+    expectNoGrowth(statements.update!, lookUps(entity));
+    expectNoGrowth([statements.parts![0]!, ...statements.parts!]);
+    expectNoGrowth(statements.remove!);
+  },
+);
 
-/** A tree of a row, `width` rows below it, one below each of those, and so on. */
+/** A row with `width` children, each with one child, and so on. */
 function tree(entity: Entity, width: number, above?: string): Values {
   const children = creatableChildren(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
   return { ...next(entity, above), ...Object.fromEntries(children) };
@@ -101,36 +104,39 @@ const rowsIn = (values: Values): number =>
 
 const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.fact.create);
 
-test('there are types with trees', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
+test('at least five types can be created with nested rows', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
 
-test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))('%s: a tree', async (name, entity) => {
-  const { one, fact } = resourceOf(entity)!;
-  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
-  const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
-  const answers: GraphQLAnswer[] = [];
-  for (const size of SIZES) {
-    const input = tree(entity, Math.ceil(size / perWidth));
-    expect(rowsIn(input)).toBeGreaterThanOrEqual(size);
-    answers.push(succeeded(await ann.query(create, { input })));
-  }
-  expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
-  expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
-});
+test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
+  '%s takes a constant number of statements for nested creations',
+  async (name, entity) => {
+    const { one, fact } = resourceOf(entity)!;
+    const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
+    const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
+    const answers: GraphQLAnswer[] = [];
+    for (const size of SIZES) {
+      const input = tree(entity, Math.ceil(size / perWidth));
+      expect(rowsIn(input)).toBeGreaterThanOrEqual(size);
+      answers.push(succeeded(await ann.query(create, { input })));
+    }
+    expect(new Set(answers.map(({ statements }) => statements)).size).toBe(1);
+    expect(answers[0]!.statements).toBeLessThanOrEqual(2 * MOST);
+  },
+);
 
-/** What a write of one row takes beside who asks, BEGIN, the row with the answer, and COMMIT. */
+/** Statements of a single write in addition to four: authentication, BEGIN, the write with its result, COMMIT. */
 const MORE: Record<string, Partial<Record<string, number>>> = {
-  // The weekdays are rows of another table, so the answer is read, and a creation writes them, after which the version is another one. A change of them looks
-  // at the day and at its workout, locks it, and takes the old ones away.
+  // Weekdays are rows of another table. Their creation changes the row version, so the result is read separately. An update reads the day and its
+  // workout, locks it, and deletes the old weekdays.
   TrainingDay: { POST: 2, PATCH: 1, PUT: 6 },
-  // One schedule of a user is active: the user is locked, a creation takes the flag from the others, and the answer is read after that. A change looks whether
-  // there is such a row before.
+  // A user has one active schedule: a write locks the user, clears the flag of the others and reads the result afterwards. An update first checks
+  // that the row exists.
   Schedule: { POST: 2, PUT: 3, PATCH: 3, DELETE: 1 },
 };
 
 const kept = ownedTypes().filter((entity) => resourceOf(entity)!.fact.views.length && resourceOf(entity)!.fact.create);
 
 test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
-  '%s: a row over REST takes four statements',
+  '%s takes four statements per REST write, plus listed exceptions',
   async (name, entity) => {
     const statements: Record<string, number> = {};
     const counted = (what: string, status: number, answer: Answer) => {

@@ -1,4 +1,4 @@
-/** Where public rows lead to rows of the viewer, nobody sees or counts a row of another user: not in the connection, nor by any condition. */
+/** Connections from public rows to rows of the viewer: they neither return nor count rows of other users, and filters do not reveal them. */
 import { fieldsOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { nodeIdOf } from '../../../src/core/model/node';
@@ -23,9 +23,9 @@ beforeAll(async () => {
   [annas, bobs] = [await furnish(ann), await furnish(bob)];
 });
 
-test('there are such edges', () => expect(edges.length).toBeGreaterThanOrEqual(2));
+test('the schema has connections from public rows to owned rows', () => expect(edges.length).toBeGreaterThanOrEqual(2));
 
-/** Their rows all hang below this one. */
+/** The public row that the rows of both users reference. */
 const SHARED = '1';
 
 describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.field.name}`, edge]))(
@@ -40,7 +40,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     const only = (id: string) => ({ totalCount: 1, nodes: [{ id }], edges: [{ node: { id } }] });
     const none = { totalCount: 0, nodes: [], edges: [] };
 
-    test('each sees and counts their own', async () => {
+    test('returns and counts only rows of the viewer', async () => {
       const lists = [
         `{ a: ${one}(id: ${SHARED}) { ${shown()} } }`,
         `{ a: node(nodeId: "${nodeIdOf(type.name, SHARED)}") { ... on ${type.name} { ${shown()} } } }`,
@@ -61,7 +61,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
         );
     });
 
-    test('nested as deep as one likes', async () => {
+    test('returns only rows of the viewer when nested repeatedly', async () => {
       const object = back().object;
       const { many: owns } = resourceOf(findEntity(target)!)!;
       const document = `{ rows: ${owns} { nodes { up: ${object} { down: ${field.name} { totalCount nodes { id up: ${object} { ${shown()} } } } } } } }`;
@@ -73,7 +73,7 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
     const list = `query ($where: ${type.name}Where) { rows: ${many}(where: $where, first: 1000) { totalCount nodes { id } } }`;
     const found = async (person: Person, where: object): Promise<string> => (await person.query(list, { where })).text;
 
-    test('conditions tell nothing of foreign rows', async () => {
+    test('does not reveal rows of other users to filters', async () => {
       const quantifiers = ['some', 'none'];
       const conditions = (id: string): object[] =>
         quantifiers.flatMap((quantifier) => {
@@ -94,22 +94,22 @@ describe.each(edges.map((edge): [string, Edge] => [`${edge.type.name}.${edge.fie
           expect([where, await found(person, where)]).toEqual([where, await found(person, unknowns[index]!)]);
     });
 
-    test('conditions count the rows of the viewer alone', async () => {
+    test('applies `some` and `none` filters to rows of the viewer only', async () => {
       const ids = async (person: Person, where: object) =>
         (JSON.parse(await found(person, where)) as any).data.rows.nodes.map(({ id }: { id: string }) => id);
       const all = await ids(carl, {});
       expect(all).toContain(SHARED);
-      // Of an owner of no rows: none has some, all have none, and every row of nothing is anything.
+      // A user without rows: `some` matches nothing, `none` matches everything.
       expect(await ids(carl, { [field.name]: { some: {} } })).toEqual([]);
       expect(await ids(carl, { [field.name]: { none: {} } })).toEqual(all);
       expect(await ids(carl, { [field.name]: { none: { not: { id: { in: [] } } } } })).toEqual(all);
       expect(await ids(ann, { [field.name]: { some: {} } })).toEqual([SHARED]);
       expect(await ids(ann, { [field.name]: { none: {} } })).toEqual(all.filter((id: string) => id !== SHARED));
-      // The other user's row hangs below the same one, and is no exception.
+      // The other user's row references the same public row and does not count.
       expect(await ids(ann, { [field.name]: { none: { not: { id: { eq: own() } } } } })).toEqual(all);
     });
 
-    test('whoever is nobody has no rows, and still sees what is public', async () => {
+    test('fails as UNAUTHENTICATED for anonymous clients and keeps public fields readable', async () => {
       const { data, errors } = await fitgraph.anyone.query(
         `{ a: ${one}(id: ${SHARED}) { id ${shown()} } b: ${one}(id: ${SHARED}) { id } }`,
       );

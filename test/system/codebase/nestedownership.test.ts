@@ -1,4 +1,4 @@
-/** What can be reached from one's own rows, through parents, children and computed fields, is one's own too. */
+/** Nested fields, nested filters and computed fields of the viewer's rows do not reveal rows of other users. */
 import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
@@ -23,17 +23,17 @@ const schema = buildGraphQLSchema();
 const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.owned === true;
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
 
-/** Every way from a type to owned rows, `depth` relations far. */
-function ways(type: GraphQLObjectType, depth: number): string {
+/** A selection of all paths from a type to owned rows, over at most `depth` relations. */
+function ownedSelection(type: GraphQLObjectType, depth: number): string {
   const own = Object.keys(type.getFields()).filter((name) => name === 'id');
   const further = Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type);
     if (!isObjectType(named) || isPublic(named) || field.args.some((argument) => isNonNullType(argument.type))) return [];
-    if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ways(named, depth - 1)} }`] : [];
+    if (isOwned(named)) return depth > 0 ? [`${field.name} { ${ownedSelection(named, depth - 1)} }`] : [];
     const nodes = named.getFields().nodes;
     if (!nodes || depth === 0) return [];
-    const rows = ways(getNamedType(nodes.type) as GraphQLObjectType, depth - 1);
-    // Of groups there is nothing but what they have in common.
+    const rows = ownedSelection(getNamedType(nodes.type) as GraphQLObjectType, depth - 1);
+    // Empty for rows without an id or further relations.
     return rows ? [`${field.name} { nodes { ${rows} } }`] : [];
   });
   return [...own, ...further].join(' ');
@@ -43,13 +43,13 @@ test.each(
   ownedTypes()
     .filter(isListed)
     .map((entity): [string, string] => [entity.name, resourceOf(entity)!.many]),
-)('from %s one only comes to own rows', async (name, many) => {
-  const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ways(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
+)('nested fields of %s return only rows of the viewer', async (name, many) => {
+  const { text, data } = await ann.query(`{ rows: ${many} { nodes { ${ownedSelection(schema.getType(name) as GraphQLObjectType, 2)} } } }`);
   expect(data.rows.nodes).toHaveLength(1);
   for (const id of bobs.values()) expect(text).not.toContain(String(id));
 });
 
-/** Every way that conditions lead from a type to owned rows, `depth` relations far, as paths of fields with the type that they come to. */
+/** All filters from a type to owned rows, over at most `depth` relations, as paths of fields with the type that they reach. */
 function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: string[]; type: string }[] {
   return Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type) as GraphQLInputObjectType;
@@ -67,12 +67,12 @@ const leading = ownedTypes()
   .map(({ name }) => ({ name, ways: conditionsOn(schema.getType(`${name}Where`) as GraphQLInputObjectType, 2) }))
   .filter(({ ways }) => ways.length > 0);
 
-test('conditions lead from most types to owned rows', () => {
+test('more than ten owned types can be filtered by other owned rows', () => {
   expect(leading.length).toBeGreaterThan(10);
 });
 
 test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
-  'conditions on what %s leads to tell nothing of foreign rows',
+  'nested filters of %s do not reveal rows of other users',
   async (name, ways) => {
     const { many } = resourceOf(findEntity(name)!)!;
     const document = `query ($where: ${name}Where) { rows: ${many}(where: $where) { totalCount nodes { id } } }`;
@@ -86,7 +86,7 @@ test.each(leading.map(({ name, ways }): [string, typeof ways] => [name, ways]))(
   },
 );
 
-/** Fields of owned types that work something out. */
+/** Computed fields of owned types, with their REST resource and action. */
 const computed = ownedTypes().flatMap((entity) =>
   Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
     .filter(({ extensions }) => extensions.action)
@@ -98,7 +98,7 @@ const computed = ownedTypes().flatMap((entity) =>
 );
 
 if (computed.length)
-  test.each(computed)('%s of a foreign row is unknown', async (_name, rest, action) => {
+  test.each(computed)('%s of a row of another user is not found', async (_name, rest, action) => {
     const ask = (id: number) => ann.get(`/${rest}/${id}/${action}/?id=1&exercise=1&amount=1`);
     const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.fact.views[0]!.rest === rest)!;
     const [foreign, unknown] = [await ask(bobs.get(entity)!), await ask(UNKNOWN)];
@@ -107,11 +107,11 @@ if (computed.length)
     expect((await ask(annas.get(entity)!)).status).toBe(200);
   });
 
-describe('the database itself', () => {
-  /** Copies a row of Ann's with these changes; answers PostgreSQL's error code, if any. Nothing stays. */
+describe('the database', () => {
+  /** Copies a row of Ann's with changes and rolls back. Returns PostgreSQL's error code, if any. */
   async function copied(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
     const client = await fitgraph.database.pool.connect();
-    // Values that no other row has, where they must be unique.
+    // Satisfies unique constraints.
     const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7 };
     try {
       await client.query('BEGIN');
@@ -128,13 +128,13 @@ describe('the database itself', () => {
     }
   }
 
-  test('refuses every row below the parent of another user', async () => {
+  test('rejects every row that references a parent of another user', async () => {
     const keys = await fitgraph.sql(
       `SELECT c.conrelid::regclass::text AS "table", a.attname AS "column"
          FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = ANY(c.conkey)
         WHERE c.contype = 'f' AND array_length(c.conkey, 1) = 2 AND a.attname <> 'user_id'`,
     );
-    // All parents that the models name, and the link table of the weekdays.
+    // All parents in the models, and the link table of weekdays.
     expect(keys).toHaveLength(ownedTypes().flatMap(ownedParents).length + 1);
     for (const { table, column } of keys) {
       const [{ theirs }] = (await fitgraph.sql(`SELECT "${column}" AS theirs FROM ${table} WHERE "user_id" = $1`, [bob.id])) as [any];
