@@ -52,7 +52,7 @@ const ENGLISH = exercises(TODAY).filter(({ model, fields }) => model === 'exerci
 const EXERCISE_IDS = ENGLISH.map(({ pk }) => Number(pk));
 const INGREDIENT_IDS = ingredients().flatMap(({ model, pk }) => (model === 'nutrition.ingredient' ? Number(pk) : []));
 
-/** A training day has two of the main lifts, which are also what is logged. */
+/** A training day has two of the main lifts, whose sets are also logged. */
 const liftsOf = (day: number): [number, number] => [LIFTS[day % LIFTS.length]!, LIFTS[(day + 1) % LIFTS.length]!];
 const daysOf = (workout: number): number => 2 + (workout % 3);
 

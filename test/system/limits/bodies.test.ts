@@ -1,4 +1,4 @@
-/** Bodies are bounded before they are parsed: what one user sends in a few requests harms nobody else. */
+/** Request bodies are bounded before they are parsed: a few requests of one user do not affect other clients. */
 import { MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
 import { unharmed } from './canary';
 
@@ -40,21 +40,28 @@ const ATTACKS: [what: string, path: string, type: string, body: () => string, st
     400,
     'More than 20000 values',
   ],
-  ['brackets', REST, JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
-  ['brackets to GraphQL', '/graphql', JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
+  ['deeply nested JSON', REST, JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
+  ['deeply nested JSON sent to GraphQL', '/graphql', JSON_TYPE, () => '['.repeat(MB), 400, 'Nested deeper than 100 levels'],
   [
-    'a condition with 100,000 ids',
+    'a filter with 100,000 ids',
     '/graphql',
     JSON_TYPE,
     () => `{"query":${JSON.stringify(QUERY)},"variables":{"where":{"id":{"in":${ids(100_000)}}}}}`,
     400,
     'More than 20000 values',
   ],
-  ['60,000 parts', REST, `multipart/form-data; boundary=${boundary}`, () => parts(60_000), 413, 'A form has at most'],
-  ['60,000 parts to GraphQL', '/graphql', `multipart/form-data; boundary=${boundary}`, () => parts(60_000), 413, 'A form has at most'],
+  ['a form of 60,000 parts', REST, `multipart/form-data; boundary=${boundary}`, () => parts(60_000), 413, 'A form has at most'],
+  [
+    'a form of 60,000 parts sent to GraphQL',
+    '/graphql',
+    `multipart/form-data; boundary=${boundary}`,
+    () => parts(60_000),
+    413,
+    'A form has at most',
+  ],
 ];
 
-test.each(ATTACKS)('%s', async (_what, path, type, body, status, said) => {
+test.each(ATTACKS)('rejects %s and serves other clients', async (_what, path, type, body, status, said) => {
   const text = body();
   const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': type, 'Apollo-Require-Preflight': 'yes' };
   const replies = await unharmed(siege, () =>
@@ -66,14 +73,14 @@ test.each(ATTACKS)('%s', async (_what, path, type, body, status, said) => {
   }
 });
 
-test('as much as is allowed is taken', async () => {
+test('answers a filter with 10,000 ids and serves other clients', async () => {
   const headers = { Authorization: `Token ${siege.token}`, 'Content-Type': JSON_TYPE };
   const body = `{"query":${JSON.stringify(QUERY)},"variables":{"where":{"id":{"in":${ids(10_000)}}}}}`;
   const reply = await unharmed(siege, () => send(siege.base, { method: 'POST', path: '/graphql', headers, body }));
   expect(JSON.parse(reply.text)).toEqual({ data: { exercises: { totalCount: expect.any(Number) } } });
 });
 
-test('large bodies of one user are taken one after the other', async () => {
+test('serves other clients while it validates 15 large bodies of one user', async () => {
   const notes = 'x'.repeat(300_000);
   const one = () =>
     send(siege.base, {
@@ -86,6 +93,6 @@ test('large bodies of one user are taken one after the other', async () => {
   for (const { status, text } of replies) expect([status, text]).toEqual([400, expect.stringContaining('no more than 10000 characters')]);
 });
 
-test('memory stays what it is', async () => {
+test('has not exceeded its memory limit in these attacks', async () => {
   expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });

@@ -1,14 +1,14 @@
-/** Somebody who reads one page after the other while others attack: none of the reads may be rejected, and nearly all are fast. */
+/** A client that reads continuously during an attack: no read may be rejected, and nearly all must be fast. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { send, type Reply, type Siege } from '../availability/siege';
 
 const EVERY_MS = 200;
-/** The issue of each limit: how long nearly every read may take, without the time in which the processes had no processor. */
+/** Limit for the 99th percentile of response times, without scheduling delays. */
 const P99_MS = 1_000;
 
 const PATHS = ['/api/v2/exercise/?limit=5', '/api/v2/exerciseinfo/1/', '/api/v2/ingredient/?limit=20'];
 
-/** Where the server believes its proxies, it is in another network than whoever attacks. */
+/** Behind trusted proxies, the client is in another network than the attackers. */
 const NETWORK = { 'X-Forwarded-For': '192.0.2.200' };
 
 export interface Watched<T> {
@@ -17,7 +17,7 @@ export interface Watched<T> {
   p99: number;
 }
 
-/** Reads until the attack is over, and at least for two seconds. */
+/** Reads until the attack is over, and at least ten times. */
 export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Promise<Watched<T>> {
   const workers = siege.server.workers.join();
   const timed = siege.timer();
@@ -40,7 +40,7 @@ export async function withCanary<T>(siege: Siege, attack: () => Promise<T>): Pro
   };
 }
 
-/** The attack with others unharmed. */
+/** Runs an attack and checks that the reading client is unaffected. */
 export async function unharmed<T>(siege: Siege, attack: () => Promise<T>): Promise<T> {
   const { result, rejected, p99 } = await withCanary(siege, attack);
   expect(rejected).toEqual([]);

@@ -1,10 +1,10 @@
-/** What a request may say of itself: one Host, one Authorization, addresses as they are written, and protocols that nobody here speaks. */
+/** Ambiguous requests: repeated headers, paths in other spellings, and upgrades to unsupported protocols. */
 import { connect } from 'node:net';
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-/** The response to a request that is sent as it is. */
+/** Sends raw lines and returns the response. */
 function raw(lines: string[]): Promise<{ status: number; text: string }> {
   const { hostname, port } = new URL(fitgraph.url);
   return new Promise((resolve, reject) => {
@@ -17,7 +17,7 @@ function raw(lines: string[]): Promise<{ status: number; text: string }> {
 
 const GET = ['GET /api/v2/language/ HTTP/1.1', 'Host: localhost', 'Connection: close'];
 
-test('two Host headers, or two of Authorization, are 400', async () => {
+test('returns 400 for repeated Host or Authorization headers', async () => {
   expect((await raw(GET)).status).toBe(200);
   for (const header of ['Host: other', 'HOST: localhost']) {
     const { status, text } = await raw([...GET, header]);
@@ -31,7 +31,7 @@ test('two Host headers, or two of Authorization, are 400', async () => {
   expect([graphql.status, graphql.text]).toEqual([400, expect.stringContaining('"code":"BAD_REQUEST"')]);
 });
 
-test.each(['h2c', 'TLS/1.2', 'h2c, foo'])('Upgrade: %s is ignored', async (protocol) => {
+test.each(['h2c', 'TLS/1.2', 'h2c, foo'])('ignores an upgrade to %s', async (protocol) => {
   const upgrade = [`Upgrade: ${protocol}`, 'HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA'];
   const get = await raw([GET[0]!, GET[1]!, 'Connection: close, Upgrade, HTTP2-Settings', ...upgrade]);
   expect([get.status, get.text]).toEqual([200, expect.stringContaining('"results"')]);
@@ -49,7 +49,7 @@ test.each(['h2c', 'TLS/1.2', 'h2c, foo'])('Upgrade: %s is ignored', async (proto
   expect([post.status, post.text]).toEqual([200, expect.stringContaining('{"data":{"__typename":"Query"}}')]);
 });
 
-test('addresses are as they are written', async () => {
+test('matches paths case-sensitively, and protects //graphql like /graphql', async () => {
   const ann = await fitgraph.user('ann');
   for (const path of ['/GraphQL', '/GRAPHQL/logo.png', '/Playground', '/METRICS', '/Health/live', '/API/v2/language/'])
     expect((await ann.send('GET', path)).status).toBe(404);

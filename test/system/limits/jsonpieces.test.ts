@@ -1,4 +1,4 @@
-/** JSON that is written in pieces is what JSON.stringify writes, and ends at its limit. */
+/** Incremental JSON serialization equals JSON.stringify and stops at its limit. */
 import { stringifyIncrementally, JsonTooLongError } from '../../../src/platform/incrementaljson';
 import { randomFor, seeded, type Random } from '../../setup/random';
 
@@ -15,7 +15,7 @@ function value(random: Random, depth: number): unknown {
   return Object.fromEntries(entries);
 }
 
-test(seeded('random values'), async () => {
+test(seeded('serializes random values like JSON.stringify and rejects those longer than the limit'), async () => {
   const random = randomFor('json in pieces');
   for (let run = 0; run < 2_000; run += 1) {
     const data = { data: value(random, 5) };

@@ -1,4 +1,4 @@
-/** The bytes of a response are bounded: small requests for long responses neither block a worker nor fill its memory. */
+/** The size of responses is bounded: small requests with long responses neither block a worker nor exhaust its memory. */
 import { Client } from 'pg';
 import { openEmbedded } from '../../../src/database/embedded';
 import { graphql, MEMORY_MB, send, Siege, type Reply } from '../availability/siege';
@@ -33,7 +33,7 @@ afterAll(() => siege.end());
 const own = () => ({ Authorization: `Token ${siege.token}` });
 const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
 
-/** Sends the request a few times, as an attacker would. */
+/** Sends a request three times. Other clients must stay served, and responses must be bounded. */
 async function attacked(request: () => Promise<Reply>): Promise<Reply> {
   const replies = await unharmed(siege, async () => {
     const all: Reply[] = [];
@@ -46,21 +46,21 @@ async function attacked(request: () => Promise<Reply>): Promise<Reply> {
 
 const codeOf = ({ text }: Reply) => JSON.parse(text).errors?.[0]?.extensions?.code;
 
-test('hundreds of long aliases in each row', async () => {
+test('rejects hundreds of long aliases per row at validation', async () => {
   const aliases = repeated(490, (index) => `${'a'.repeat(190)}${index}: id`);
   expect(codeOf(await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`)))).toBe(
     'GRAPHQL_VALIDATION_FAILED',
   );
 });
 
-test('as many aliases as are allowed, in as many rows', async () => {
+test('returns RESULT_TOO_LARGE for the largest allowed number of aliases and rows', async () => {
   const aliases = repeated(50, (index) => `${'a'.repeat(60)}${index}: id`);
   const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
   expect(reply.text).toContain('Ask for fewer rows');
 });
 
-test('a long response that is just allowed is made and written while others are answered', async () => {
+test('serves other clients while it sends a response of several megabytes', async () => {
   const aliases = repeated(50, (index) => `b${index}: id`);
   const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { ${aliases} } } }`));
   expect(reply.status).toBe(200);
@@ -68,18 +68,18 @@ test('a long response that is just allowed is made and written while others are 
   expect(reply.text.length).toBeGreaterThan(5_000_000);
 });
 
-test('one row that is shown again and again', async () => {
+test('bounds a response that repeats one related row', async () => {
   const aliases = repeated(50, (index) => `c${index}: fullName`);
   const reply = await attacked(() => graphql(siege.base, `{ ingredients(first: 9900) { nodes { language { ${aliases} } } } }`));
   expect(['RESULT_TOO_LARGE', undefined]).toContain(codeOf(reply));
 });
 
-test('the schema many times', async () => {
+test('rejects repeated introspection at validation', async () => {
   const aliases = repeated(30, (index) => `s${index}: __schema { types { name description } }`);
   expect(codeOf(await attacked(() => graphql(siege.base, `{ ${aliases} }`)))).toBe('GRAPHQL_VALIDATION_FAILED');
 });
 
-test('texts that were stored before they had a limit', async () => {
+test('bounds responses with stored texts that exceed the current length limit', async () => {
   const list = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=100', headers: own() }));
   expect([list.status, JSON.parse(list.text)]).toEqual([400, { detail: expect.stringContaining('Ask for fewer rows') }]);
   const one = await attacked(() => send(siege.base, { path: '/api/v2/workoutsession/?limit=1', headers: own() }));
@@ -89,6 +89,6 @@ test('texts that were stored before they had a limit', async () => {
   expect([reply.status, codeOf(reply)]).toEqual([400, 'RESULT_TOO_LARGE']);
 });
 
-test('memory stays what it is', async () => {
+test('has not exceeded its memory limit in these attacks', async () => {
   expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });

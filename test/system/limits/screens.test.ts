@@ -1,4 +1,4 @@
-/** All screens of honest clients are answered under the default limits, one after the other, within the budget of one user. */
+/** The default limits admit all screens of regular clients, one after the other, within the budget of one user. */
 import { fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Answer } from '../../setup/person';
 import { COUNTS, richAccount, type RichAccount } from './account';
@@ -34,7 +34,7 @@ function hasContent(value: Json): boolean {
 /** Which muscles a workout trains depends on the seed of the random account. */
 const MAY_BE_EMPTY = /\bmuscles\.(?:front|back)(?:_?secondary)?$/i;
 
-/** The answer has a value, and each of its lists has an element for at least one row. */
+/** Checks that a response has content, and that each of its lists has elements for at least one row. */
 function expectContent({ status, body }: Answer): void {
   expect(status).toBe(200);
   expect(hasContent(body)).toBe(true);
@@ -48,22 +48,22 @@ async function request(name: string) {
   return account.person.query(screen.query, variablesOf(screen, account));
 }
 
-test('there are sixty screens, each with its own name', () => {
+test('there are sixty screens with unique names', () => {
   expect(screens).toHaveLength(60);
   for (const list of [screens, restScreens]) expect(new Set(list.map(({ name }) => name)).size).toBe(list.length);
 });
 
-test.each(screens.map(({ name }) => name))('GraphQL answers: %s', async (name) => {
+test.each(screens.map(({ name }) => name))('GraphQL returns content for the screen: %s', async (name) => {
   const answer = await request(name);
   expect(answer.errors).toBeUndefined();
   expectContent(answer);
 });
 
-test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST answers: %s', async (_name, path) => {
+test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST returns content for the screen: %s', async (_name, path) => {
   expectContent(await account.person.get(path));
 });
 
-test('the offline copy holds all rows of the account', async () => {
+test('the offline copy contains all rows of the account', async () => {
   const copy = lengthsOf((await request('offline copy of own rows')).data);
   const days = lengthsOf((await request('all days of the diary')).data);
   expect({

@@ -1,5 +1,5 @@
 /**
- * Requests of honest clients: each screen is what one page of a good web or phone client requests at once, for the account of `account.ts`. Limits
+ * Requests of regular clients: each screen is what one page of a web or phone client requests at once, for the account of `account.ts`. Limits
  * against attacks must admit all of them.
  */
 import { CURRENT, OATS, SQUAT, type RichAccount } from './account';
@@ -14,7 +14,7 @@ import { training } from './screens/training';
 
 export type { Screen };
 
-/** Of the ten screens what only reads; their account is changed by `tenscreens.test.ts` alone. */
+/** Queries of the ten screens. Only `tenscreens.test.ts` sends their mutations. */
 const read = ten.flatMap(({ requests }) => requests.filter(({ query }) => query.startsWith('query')));
 
 export const screens: readonly Screen[] = [

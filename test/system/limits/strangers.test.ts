@@ -1,4 +1,4 @@
-/** What strangers send in numbers keeps nobody else from being answered: probes, wrong documents, passwords, charts. */
+/** Many anonymous requests do not affect other clients: health checks, invalid documents, passwords, charts. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { graphql, send, Siege, type Reply } from '../availability/siege';
 import { unharmed } from './canary';
@@ -12,7 +12,7 @@ afterAll(() => siege.end());
 const from = (network: string) => ({ 'X-Forwarded-For': network });
 const ATTACKER = from('203.0.113.1');
 
-/** So many senders at a time, each one request after the other, until the time is over. */
+/** Runs concurrent senders for some seconds, each of which sends one request after the other. */
 async function flood(senders: number, seconds: number, one: (sender: number) => Promise<Reply>): Promise<Reply[]> {
   const replies: Reply[] = [];
   const until = performance.now() + seconds * 1_000;
@@ -24,7 +24,7 @@ async function flood(senders: number, seconds: number, one: (sender: number) => 
   return replies;
 }
 
-test('addresses beside the probes are let in as all others are', async () => {
+test('serves other clients during a flood of requests for unknown paths below /health', async () => {
   const replies = await unharmed(siege, () =>
     flood(200, 5, () =>
       send(siege.base, { path: '/health/anything', headers: { ...ATTACKER, Cookie: 'fitgraph_session=x', Accept: 'text/html' } }),
@@ -33,12 +33,12 @@ test('addresses beside the probes are let in as all others are', async () => {
   for (const { status } of replies) expect([404, 503]).toContain(status);
 });
 
-test('the probes are answered', async () => {
+test('answers health checks', async () => {
   for (const path of ['/health/live', '/health/ready', '/health/live?from=a'])
     expect(JSON.parse((await send(siege.base, { path })).text)).toEqual({ status: 'ok' });
 });
 
-test('documents that are not valid', async () => {
+test('serves other clients during a flood of invalid documents', async () => {
   const document = (run: number) =>
     `{ ${Array.from({ length: 90 }, (_, index) => `wrong${run}_${index}`).join(' ')} ... on Query { ${Array.from({ length: 400 }, (_, index) => `other${index}`).join(' ')} } }`;
   let run = 0;
@@ -46,7 +46,7 @@ test('documents that are not valid', async () => {
   for (const { status } of replies) expect([200, 400, 429, 503]).toContain(status);
 });
 
-describe('passwords', () => {
+describe('password checks', () => {
   const login = (username: string, password: string, network: string) =>
     send(siege.base, {
       method: 'POST',
@@ -55,16 +55,16 @@ describe('passwords', () => {
       body: JSON.stringify({ username, password }),
     });
 
-  test('twenty people of one office sign in at once', async () => {
+  test('accept twenty concurrent logins from one network', async () => {
     const names = ['ann', 'bea', 'cy', 'dan'];
     for (const name of names) await siege.user(name);
-    // Five browsers each.
+    // Five logins per user.
     const people = Array.from({ length: 20 }, (_, index) => names[index % names.length]!);
     const replies = await unharmed(siege, () => Promise.all(people.map((name) => login(name, `password of ${name}`, '198.51.100.7'))));
     expect(replies.map(({ status }) => status)).toEqual(people.map(() => 200));
   });
 
-  test('honest people sign in while thirteen networks guess', async () => {
+  test('accept logins of other networks while thirteen networks guess passwords', async () => {
     const name = 'honest';
     await siege.user(name);
     let guesses = 0;
@@ -79,20 +79,20 @@ describe('passwords', () => {
         }
         return Promise.all(sent);
       })();
-      const honest: Reply[] = [];
+      const regular: Reply[] = [];
       for (let run = 0; run < 12; run += 1) {
-        honest.push(await login(name, `password of ${name}`, `192.0.2.${run}`));
+        regular.push(await login(name, `password of ${name}`, `192.0.2.${run}`));
         await sleep(300);
       }
       isOver = true;
-      return [honest, await guessing] as const;
+      return [regular, await guessing] as const;
     });
     expect(guesses).toBeGreaterThan(50);
     expect(replies.map(({ status }) => status)).toEqual(Array(12).fill(200));
   });
 });
 
-test('the first chart', async () => {
+test('serves other clients while it renders the first chart', async () => {
   const headers = { Authorization: `Token ${siege.token}`, Accept: 'text/html' };
   const { status, text } = await unharmed(siege, () => send(siege.base, { path: '/api/v2/weightentry/', headers }));
   expect(status).toBe(200);

@@ -1,4 +1,4 @@
-/** What the ten screens of `screens/ten.ts` show, in how many requests and statements, and that the guide says what they cost. */
+/** The ten screens of `screens/ten.ts`: their content, their numbers of requests and statements, and their costs in the guide. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { getOperationAST, parse } from 'graphql';
@@ -21,12 +21,12 @@ beforeAll(async () => {
 
 type Variables = Record<string, unknown>;
 
-/** Rows of the table in the guide, as they were measured. */
+/** Measured rows of the table in the guide. */
 const measured: string[][] = [];
 
 const requestsOf = (name: string) => ten.find((screen) => screen.name === name)!.requests;
 
-/** One request of a screen; `others` are variables beside or instead of its own. */
+/** Sends one request of a screen; `others` are additional or replaced variables. */
 async function sent(name: string, place = 0, others: Variables = {}) {
   const request = requestsOf(name)[place]!;
   const variables = { ...variablesOf(request, account), ...others };
@@ -35,7 +35,7 @@ async function sent(name: string, place = 0, others: Variables = {}) {
   return { ...(await account.person.query(request.query, variables)), cost: Math.round(total) };
 }
 
-/** All requests of a screen, one after the other; variables of each may come from the data of those before it. */
+/** Sends all requests of a screen in order and measures them. Variables may depend on the data of earlier requests. */
 async function shown(name: string, ...others: (((data: any[]) => Variables | Promise<Variables>) | undefined)[]) {
   const answers: Awaited<ReturnType<typeof sent>>[] = [];
   for (const place of requestsOf(name).keys()) {
@@ -59,7 +59,7 @@ function expectAsManyStatements(few: GraphQLAnswer, many: GraphQLAnswer): void {
   expect(many.statements).toBe(few.statements);
 }
 
-test("Today's workout: what is planned, what was lifted before, what was done", async () => {
+test("the screen Today's workout shows planned sets, earlier logs and completed sessions", async () => {
   const [answer] = await shown("Today's workout");
   const [{ date, step, trainingDays, sessions }] = answer!.data.plannedTraining;
   expect([date, step]).toEqual([TODAY, { id: '20', position: 4, workout: { id: String(CURRENT.workout), name: 'Training block 20' } }]);
@@ -76,7 +76,7 @@ test("Today's workout: what is planned, what was lifted before, what was done", 
   expectAsManyStatements(answer!, await sent("Today's workout"));
 });
 
-test('Log a set: it and the session of the day are written together, and it says which records it is', async () => {
+test('the screen Log a set writes set and session atomically and returns new records', async () => {
   const [answer] = await shown('Log a set');
   const { createWorkoutSession, createWorkoutLog } = answer!.data;
   const { workoutSession: session, ...rest } = createWorkoutSession;
@@ -107,7 +107,7 @@ test('Log a set: it and the session of the day are written together, and it says
   expect([next.data.createWorkoutLog.workoutLog.session, await logs()]).toEqual([{ id: session.id }, before + 1]);
 });
 
-test('History and records: of all days, and both agree', async () => {
+test('the screen History and records shows consistent logs, maxima, volumes and records', async () => {
   const [answer] = await shown('History and records');
   const { name, logs, byDay, bestOneRepMaxes, trainingVolume, personalRecords } = answer!.data.exercise;
   expect(name).toBe('Bench Press');
@@ -122,7 +122,7 @@ test('History and records: of all days, and both agree', async () => {
   expectAsManyStatements(await sent('History and records', 0, { since: daysAgo(21) }), answer!);
 });
 
-test('Weight with trend: the newest weights first, the trend up to today', async () => {
+test('the screen Weight with trend shows the newest weights first and the trend up to today', async () => {
   const [answer] = await shown('Weight with trend');
   const { weightEntries, bodyWeightTrend, viewer } = answer!.data;
   expect(weightEntries.nodes).toHaveLength(30);
@@ -136,7 +136,7 @@ test('Weight with trend: the newest weights first, the trend up to today', async
   expectAsManyStatements(await sent('Weight with trend', 0, { since: daysAgo(7) }), answer!);
 });
 
-test('Nutrition day: what was eaten, what was planned, and the goal', async () => {
+test('the screen Nutrition day shows diary, plan and goal of a day', async () => {
   const [answer] = await shown('Nutrition day');
   const { nutritionIntake, nutritionPlans, diaryEntries } = answer!.data;
   const [{ planId, total, goal, goalEnergy }] = nutritionIntake;
@@ -155,7 +155,7 @@ test('Nutrition day: what was eaten, what was planned, and the goal', async () =
   expectAsManyStatements(answer!, await sent('Nutrition day', 0, { from: `${daysAgo(10)}T00:00:00Z` }));
 });
 
-test('Find a food, log it: by its name, its barcode, or what is eaten most often', async () => {
+test('the screen Find a food, log it finds foods by name, barcode and frequency and logs one', async () => {
   const [found, logged] = await shown('Find a food, log it', undefined, ([{ ingredients, nutritionPlans }]) => {
     const { id } = ingredients.nodes.find(({ name }: any) => name === 'Oats, rolled');
     const [plan] = nutritionPlans.nodes;
@@ -179,7 +179,7 @@ test('Find a food, log it: by its name, its barcode, or what is eaten most often
   expect(data).toMatchObject({ scanned: { id: String(OATS), name: 'Oats, rolled' } });
 });
 
-/** A name, a meal more, and of each meal its last item away and so many others instead. */
+/** An edit that renames the plan, adds a meal, and replaces the last item of each meal by `count` others. */
 function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
   const item = { ingredientId: OATS, amount: '50.00' };
   const kept = meals.map(({ id, position, time, items }: any) => ({
@@ -194,7 +194,7 @@ function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: stri
   return { plan, version, input: { name, meals: [{ position: 1, time: '05:00:00', items: Array(count).fill(item) }, ...kept] } };
 }
 
-test('Edit a plan: all of it is read at once and saved at once, or the newer plan is shown', async () => {
+test('the screen Edit a plan saves the whole plan, or returns the newer version as a conflict', async () => {
   const [read, saved] = await shown('Edit a plan', undefined, ([data]) => edited(data, 'Bulk', 1));
   const { nutritionPlan: plan, conflict, errors } = saved!.data.updateNutritionPlan;
   expect([conflict, errors, plan.name]).toEqual([null, [], 'Bulk']);
@@ -217,7 +217,7 @@ test('Edit a plan: all of it is read at once and saved at once, or the newer pla
   expectAsManyStatements(saved!, await sent('Edit a plan', 1, edited(more.data, 'Bulk', 7)));
 });
 
-test('Calendar: what was planned on each day, and what was done', async () => {
+test('the screen Calendar shows planned days and completed sessions', async () => {
   const [answer] = await shown('Calendar');
   const { plannedTraining, logsByDay } = answer!.data;
   const daysWith = (list: string) => plannedTraining.filter((day: any) => day[list].length).map(({ date }: any) => date as string);
@@ -229,7 +229,7 @@ test('Calendar: what was planned on each day, and what was done', async () => {
   expectAsManyStatements(await sent('Calendar', 0, { from: daysAgo(7) }), answer!);
 });
 
-test('Profile and units: name and units are changed at once, and weights stay what they are', async () => {
+test('the screen Profile and units saves name and units and leaves stored weights unchanged', async () => {
   const newest = () => account.person.ask('{ weightEntries(first: 1, orderBy: [{ date: DESC }]) { nodes { weight unit weightKg } } }');
   const before = await newest();
   const [answer] = await shown('Profile and units');
@@ -249,7 +249,7 @@ const ELSEWHERE = `mutation ($today: Date!, $workout: ID!, $exercise: ID!, $plan
   deleteWeightEntry(id: 1) { errors { message } }
 }`;
 
-test('Offline: a cursor, then all own rows, then what has changed since', async () => {
+test('the screen Offline reads a cursor, all rows of the user, and later changes', async () => {
   const [first, copy, delta] = await shown('Offline', undefined, undefined, async ([{ changes }]) => {
     const rows = { workout: CURRENT.workout, exercise: BENCH, plan: CURRENT.plan, food: OATS, session: CURRENT.session };
     await account.person.ask(ELSEWHERE, { today: TODAY, ...rows });
@@ -274,7 +274,7 @@ test('Offline: a cursor, then all own rows, then what has changed since', async 
   expectAsManyStatements(delta!, await sent('Offline', 2, { since: first!.data.changes.cursor }));
 });
 
-test('the guide says what they cost', () => {
+test('the guide shows the measured costs of the ten screens', () => {
   const [, section] = /^## What screens cost\n(.*?)^## /ms.exec(fs.readFileSync(GUIDE, 'utf8'))!;
   const rows = [...section!.matchAll(/^\| (.*) \|$/gm)].map(([, cells]) => cells!.split('|').map((cell) => cell.trim()));
   expect(rows.slice(2)).toEqual(measured);

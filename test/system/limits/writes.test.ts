@@ -1,4 +1,4 @@
-/** What is written is bounded: the length of a text, and how much of it within minutes. */
+/** Limits of writes: the length of texts, and the budget. */
 import { Fitgraph, fitgraphForThisFile } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
@@ -16,7 +16,7 @@ const CREATE = `mutation ($input: WorkoutSessionInput!) {
   createWorkoutSession(input: $input) { workoutSession { id notes } errors { path message } }
 }`;
 
-test('a text has at most 10,000 characters over GraphQL', async () => {
+test('rejects texts of more than 10,000 characters over GraphQL', async () => {
   const create = async (notes: string, date: string) =>
     (await ann.ask(CREATE, { input: { workoutId: workout, date, notes } })).createWorkoutSession;
   expect((await create('é'.repeat(MAX), '2024-01-01')).workoutSession.notes).toHaveLength(MAX);
@@ -26,14 +26,14 @@ test('a text has at most 10,000 characters over GraphQL', async () => {
   });
 });
 
-test('and over REST, whose description of the field stays as it was', async () => {
+test('rejects texts of more than 10,000 characters over REST, without a max_length in OPTIONS', async () => {
   const post = (notes: string, date: string) => ann.post('/workoutsession/', { workout: Number(workout), date, notes, impression: '2' });
   expect((await post('x'.repeat(MAX), '2024-01-03')).status).toBe(201);
   expect(await post('x'.repeat(MAX + 1), '2024-01-04')).toMatchObject({ status: 400, body: { notes: [TOO_LONG] } });
   expect((await ann.options('/workoutsession/')).body.actions.POST.notes).not.toHaveProperty('max_length');
 });
 
-test('a longer one that is stored stays readable, and the row can be changed', async () => {
+test('reads a stored text that is too long and updates other fields of its row', async () => {
   const { body } = await ann.post('/workoutsession/', { workout: Number(workout), date: '2024-01-05', notes: 'old', impression: '2' });
   await fitgraph.sql(`UPDATE "workout_session" SET "notes" = repeat('y', 50000) WHERE "id" = ${body.id}`);
   expect((await ann.get(`/workoutsession/${body.id}/`)).body.notes).toHaveLength(50_000);
@@ -43,14 +43,14 @@ test('a longer one that is stored stays readable, and the row can be changed', a
   });
 });
 
-describe('what is written is paid for', () => {
+describe('the budget of a user', () => {
   let small: Fitgraph;
   beforeAll(async () => {
     small = await Fitgraph.start({ environment: { BUDGET_USER: '1000' }, beside: fitgraph });
   });
   afterAll(() => small.stop());
 
-  const standing = async (person: Person) => (await person.ask('{ rateLimit { remaining limit } }')).rateLimit;
+  const rateLimitOf = async (person: Person) => (await person.ask('{ rateLimit { remaining limit } }')).rateLimit;
   const entries = (from: number, count: number) =>
     Array.from({ length: count }, (_, index) => ({
       date: new Date(Date.UTC(1990, 0, from + index)).toISOString().slice(0, 10),
@@ -58,9 +58,9 @@ describe('what is written is paid for', () => {
     }));
   const CREATE_MANY = 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { weightEntries { id } } }';
 
-  test('by the row, until there is nothing left to spend', async () => {
+  test('is charged per written row, and limits further writes as RATE_LIMITED', async () => {
     const bob = await small.user('bob');
-    const { limit } = await standing(bob);
+    const { limit } = await rateLimitOf(bob);
     let written = 0;
     for (let batch = 0; batch < 20; batch += 1) {
       const { code, data } = await bob.query(CREATE_MANY, { inputs: entries(written, 100) });
@@ -74,12 +74,12 @@ describe('what is written is paid for', () => {
     expect(written).toBeLessThanOrEqual(limit / 200);
   });
 
-  test('and by the length of texts, over REST too', async () => {
+  test('is charged by the length of texts over REST', async () => {
     const cy = await small.user('cy');
     const { body } = await cy.post('/workout/', {});
-    const before = await standing(cy);
+    const before = await rateLimitOf(cy);
     await cy.post('/workoutsession/', { workout: body.id, date: '2024-01-01', notes: 'x'.repeat(MAX), impression: '2' });
-    const spent = before.remaining - (await standing(cy)).remaining;
+    const spent = before.remaining - (await rateLimitOf(cy)).remaining;
     expect(spent).toBeGreaterThan(200 * (MAX / 1024));
   });
 });

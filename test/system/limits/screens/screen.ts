@@ -1,11 +1,11 @@
-/** What a screen of a client requests. */
+/** The request of a client screen. */
 import { InMemoryCache } from '@apollo/client';
 import { parse, print } from 'graphql';
 
 export interface Screen {
   name: string;
   query: string;
-  /** `CURSOR` stands for the cursor of the account, which is known only once the account exists. */
+  /** `CURSOR` is a placeholder for the cursor of the account, which is known only after the account has been created. */
   variables?: Record<string, unknown>;
 }
 
