@@ -1,4 +1,4 @@
-/** A disk that is full: a small file system of its own, which needs somebody who may mount one. */
+/** A full disk, simulated by a small file system, which only root can mount. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -10,7 +10,7 @@ import { until } from '../../setup/waits';
 
 beforeAll(build);
 
-test('changes are told to come back, and are made when there is room', async () => {
+test('fails writes with Retry-After on a full disk and loses none after recovery', async () => {
   const installation = new Installation({ BUDGET: 'off', MAX_LAG: 'off' });
   fs.mkdirSync(installation.dataDir);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=200m,mode=755', 'tmpfs', installation.dataDir]);
@@ -47,7 +47,7 @@ test('changes are told to come back, and are made when there is room', async () 
   }
 });
 
-test('an upload for which there is no room is refused at once, and leaves nothing behind', async () => {
+test('returns 503 for an upload that exceeds the free space and leaves no file or descriptor', async () => {
   const installation = await Installation.started();
   const incoming = path.join(installation.dataDir, 'incoming');
   fs.mkdirSync(incoming);

@@ -1,4 +1,4 @@
-/** Ends of the server under load: nobody is cut off, nothing is lost, and ten seconds are enough whatever hangs. */
+/** Shutdowns under load: no connection is reset, no write is lost, and they take ten seconds at most. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { send } from '../availability/siege';
@@ -17,7 +17,7 @@ afterEach(() => installation.remove());
 
 const DRAINS = Number(process.env.FAULT_DRAINS ?? 1);
 
-/** Between the last check for new connections and the end of the port, beside scheduling delays. */
+/** Time between the last accept and the closing of the port, without scheduling delays. */
 const INSTANT_MS = 30;
 
 async function ended(server: Server): Promise<void> {
@@ -28,11 +28,11 @@ async function ended(server: Server): Promise<void> {
 const comments = (server: Server, token: string) => async () =>
   ((await server.signedIn(token).get('/workout/?limit=10000')).body.results as { comment: string }[]).map(({ comment }) => comment);
 
-test('a server that is told to end under load resets no connection', async () => {
+test('resets no connection and loses no write in a shutdown under load', async () => {
   let server = await installation.start();
   const { token } = server.demo;
   for (let drain = 1; drain <= DRAINS; drain += 1) {
-    // Also the workers of the next server, which start while requests wait.
+    // Includes the workers of the next server, which start while requests wait.
     const workers = () => installation.workers;
     const traffic = new Traffic(
       {
@@ -54,8 +54,8 @@ test('a server that is told to end under load resets no connection', async () =>
     const verdict = await traffic.end(comments(server, token));
     judged(`drain ${drain} (${(took / 1000).toFixed(1)} s)`, verdict);
     expect(took).toBeLessThan(10_000);
-    // While nobody listens connections are refused, and nothing else. One that came in the instant in which the port was closed is reset by
-    // the kernel: between the last look at who waits and the system call nobody can take it. None that was taken is, before, then or later.
+    // While no server listens, connections are refused. The kernel resets a connection that arrives between the last accept and the closing
+    // of the port. No accepted connection may be reset.
     const closed = Math.min(...traffic.outcomes.filter(({ why }) => why === 'ECONNREFUSED').map(({ at }) => at));
     const unlucky = ({ why, kept, at }: Outcome) => why === 'ECONNRESET' && !kept && Math.abs(at - closed) < instantMs;
     const cut = traffic.outcomes.filter((outcome) => outcome.status === 0 && outcome.why !== 'ECONNREFUSED' && !unlucky(outcome));
@@ -63,7 +63,7 @@ test('a server that is told to end under load resets no connection', async () =>
   }
 });
 
-test('who watches over it is told first, and who follows what happens is told to come back', async () => {
+test('reports not ready before it closes, and ends subscriptions so that clients reconnect', async () => {
   const server = await installation.start({ DRAIN_NOTICE: '3s' });
   const { token } = server.demo;
   const query = 'subscription { changed { cursor } }';
@@ -77,7 +77,7 @@ test('who watches over it is told first, and who follows what happens is told to
   await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
   const ready = await server.anyone.send('GET', '/health/ready');
   expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is about to end' }]);
-  // It still answers those who do not know it yet, once each.
+  // It still answers requests, but closes each connection.
   const answer = await server.anyone.get('/language/');
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
   const { status, text } = await stream;
@@ -87,7 +87,7 @@ test('who watches over it is told first, and who follows what happens is told to
   expect(await server.ended).toBe(0);
 });
 
-test('ten seconds are enough while the database hangs', async () => {
+test('shuts down within ten seconds while the database hangs', async () => {
   const server = await installation.start();
   const { token } = server.demo;
   const frozen = installation.processes;

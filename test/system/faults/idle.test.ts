@@ -1,4 +1,4 @@
-/** A transaction of which nothing is heard for too long, because the network holds up what would come next. */
+/** A transaction that is idle for too long, because the network delays its next statement. */
 import type { PoolClient } from 'pg';
 import { Scene } from './scene';
 import { until } from '../../setup/waits';
@@ -18,7 +18,7 @@ const waiting = async () =>
 const lives = async (pid: number) =>
   (await scene.database.pool.query('SELECT FROM pg_stat_activity WHERE "pid" = $1', [pid])).rowCount === 1;
 
-test('it is ended, what it held is free, and whoever asked for it is told to come again', async () => {
+test('ends an idle transaction, releases its locks and returns 503 with Retry-After', async () => {
   const ann = scene.server.signedIn(scene.token);
   const { id } = (await ann.post('/workout/', { comment: 'before' })).body;
   const holder: PoolClient = await scene.database.pool.connect();
@@ -29,10 +29,10 @@ test('it is ended, what it held is free, and whoever asked for it is told to com
     let pid = 0;
     await until('the change waits', async () => (pid = (await waiting())[0] ?? 0) > 0);
     scene.proxy.freeze();
-    // PostgreSQL goes on, and hears nothing more of it.
+    // The waiting statement proceeds, but PostgreSQL receives no further statement.
     await holder.query('COMMIT');
     await until('it is ended', async () => !(await lives(pid)));
-    // Nothing is held.
+    // The row lock has been released.
     await holder.query('UPDATE "workout" SET "comment" = $2 WHERE "id" = $1', [id, 'other']);
     scene.proxy.thaw();
     const { status, headers } = await asked;

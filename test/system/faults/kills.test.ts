@@ -1,5 +1,5 @@
 /**
- * Servers and databases that are killed while they work, as often as is wanted:
+ * Kills servers and databases under load. Environment variables set the numbers of kills:
  * `FAULT_KILLS=1000 FAULT_DATABASE_KILLS=100 npm run faults -- -t 'kills of the server'`
  */
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { until } from '../../setup/waits';
 const KILLS = Number(process.env.FAULT_KILLS ?? 3);
 const DATABASE_KILLS = Number(process.env.FAULT_DATABASE_KILLS ?? 1);
 
-test(`${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async () => {
+test(`loses no acknowledged write in ${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async () => {
   build();
   const installation = await Installation.started({ BUDGET: 'off', MAX_LAG: 'off', LOG_LEVEL: 'warn' });
   try {
@@ -25,13 +25,13 @@ test(`${KILLS} kills of the server and ${DATABASE_KILLS} of PostgreSQL`, async (
     };
     await worksAgain();
     for (let kill = 1; kill <= KILLS + DATABASE_KILLS; kill += 1) {
-      // Spread evenly among the others.
+      // Spreads the kills of PostgreSQL evenly.
       const ofDatabase =
         Math.floor((kill * DATABASE_KILLS) / (KILLS + DATABASE_KILLS)) >
         Math.floor(((kill - 1) * DATABASE_KILLS) / (KILLS + DATABASE_KILLS));
-      await until('there is somebody to kill', () => server.workers.length > 0);
+      await until('a worker runs', () => server.workers.length > 0);
       const victim = ofDatabase ? serverPidIfAny(path.join(installation.dataDir, 'postgres')) : server.workers[0];
-      if (victim === undefined) throw new Error('PostgreSQL is not there');
+      if (victim === undefined) throw new Error('PostgreSQL does not run');
       process.kill(victim, 'SIGKILL');
       await until('it is gone', () => !isRunning(victim));
       await worksAgain();

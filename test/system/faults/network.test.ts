@@ -1,4 +1,4 @@
-/** Networks that fail between the server and its database: nobody waits long, nothing is lost or made twice, and it is over when they are mended. */
+/** Network faults between the server and its database: requests fail quickly, no write is lost or duplicated, and the server recovers. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Scene } from './scene';
 import { timeOf, until } from '../../setup/waits';
@@ -10,30 +10,33 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** How long a network is broken. */
+/** Duration of a fault. */
 const BROKEN_MS = Number(process.env.FAULT_SECONDS ?? 4) * 1_000;
 
 const FAULTS: [string, () => void][] = [
-  ['that swallows everything', () => scene.proxy.blackHole()],
-  ['that forgets the connections that there are', () => scene.proxy.blackHole('old')],
-  ['that freezes', () => scene.proxy.freeze()],
-  ['that resets them', () => scene.proxy.cut()],
-  ['that is not there', () => scene.proxy.cut(true)],
+  ['drops all packets', () => scene.proxy.blackHole()],
+  ['drops packets of existing connections', () => scene.proxy.blackHole('old')],
+  ['delays all packets', () => scene.proxy.freeze()],
+  ['resets all connections', () => scene.proxy.cut()],
+  ['refuses all connections', () => scene.proxy.cut(true)],
 ];
 
-/** `npm run faults` tries them all. */
-test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))('a network %s', async (name, fail) => {
-  const traffic = scene.traffic().read(6).write(4);
-  await until('all goes well', () => traffic.counted(201) > 5);
-  fail();
-  await sleep(BROKEN_MS);
-  scene.proxy.heal();
-  const healed = traffic.counted(200) + traffic.counted(201);
-  await until('it goes on', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
-  await scene.judge(name, traffic);
-});
+/** `npm run faults` runs all of them. */
+test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
+  'loses no write and recovers when the network %s',
+  async (name, fail) => {
+    const traffic = scene.traffic().read(6).write(4);
+    await until('all goes well', () => traffic.counted(201) > 5);
+    fail();
+    await sleep(BROKEN_MS);
+    scene.proxy.heal();
+    const healed = traffic.counted(200) + traffic.counted(201);
+    await until('it goes on', () => traffic.counted(200) + traffic.counted(201) > healed + 20);
+    await scene.judge(name, traffic);
+  },
+);
 
-test('a network that is silent: it is known within a second that nothing can be done, and told who listens that something was missed', async () => {
+test('reports not ready within 1.5 s when the network drops packets, and detects missed changes after recovery', async () => {
   const { anyone } = scene.server;
   const category = async () =>
     (await anyone.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
@@ -49,7 +52,7 @@ test('a network that is silent: it is known within a second that nothing can be 
   await until('the change is known', async () => (await category())?.name === 'Heard of later');
 });
 
-test('a database that is away: whatever is asked for is answered alike, with an id by which the log tells the cause', async () => {
+test('returns 503 with the id of a logged cause for every request while the database is unreachable', async () => {
   const { anyone, url } = scene.server;
   const ann = scene.server.signedIn(scene.token);
   const page = { Accept: 'text/html' };
@@ -57,14 +60,14 @@ test('a database that is away: whatever is asked for is answered alike, with an 
   scene.proxy.cut(true);
   try {
     const answers = {
-      'a list of a stranger': await anyone.get('/exercise/'),
+      'a list of an anonymous client': await anyone.get('/exercise/'),
       'a list of a user': await ann.get('/workout/'),
       'a change': await ann.post('/workout/', { comment: 'none' }),
       'a change with a key': await ann.sending({ 'Idempotency-Key': 'away' }).post('/workout/', { comment: 'none' }),
       'a login': await anyone.post('/login/', login),
       'a page of a list': await anyone.sending(page).get('/exercise/'),
       'a page of a user': await ann.sending(page).send('GET', '/user/api-key'),
-      'the front door': await ann.sending(page).send('GET', '/'),
+      'the landing page': await ann.sending(page).send('GET', '/'),
       'a search': await anyone.get('/exercise/search/?term=press&language=en'),
       'a query': await anyone.query('{ exercises { totalCount } }'),
       'a query of a user': await ann.query('{ viewer { name } }'),

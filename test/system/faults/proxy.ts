@@ -1,4 +1,4 @@
-/** What stands between a server and its database, and fails as networks do: silently, suddenly, or for old connections only. */
+/** A proxy between a server and its database that simulates network faults: lost packets, delays and resets. */
 import net from 'node:net';
 import type { AddressInfo } from 'node:net';
 import type { PoolConfig } from 'pg';
@@ -6,7 +6,7 @@ import type { PoolConfig } from 'pg';
 interface Pair {
   near: net.Socket;
   far: net.Socket;
-  /** Bytes are dropped, in both directions; neither end is told. */
+  /** Drops bytes in both directions without closing either end. */
   silent: boolean;
 }
 
@@ -23,7 +23,7 @@ export class Proxy {
     server.on('connection', (near) => this.connect(near));
   }
 
-  /** Before a PostgreSQL that listens on a Unix socket. */
+  /** Starts a proxy for a PostgreSQL that listens on a Unix socket. */
   static async before(target: PoolConfig): Promise<Proxy> {
     const server = net.createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -50,7 +50,7 @@ export class Proxy {
       });
       from.on('error', () => undefined);
       from.on('close', () => {
-        // Of a connection that is silent nobody hears that it has ended either.
+        // A silent connection does not propagate its end either.
         if (pair.silent) return;
         to.destroy();
         this.pairs.delete(pair);
@@ -59,7 +59,7 @@ export class Proxy {
     if (this.frozen) for (const socket of [near, far]) socket.pause();
   }
 
-  /** Nothing gets through until it thaws; then all of it does. */
+  /** Delays all bytes until `thaw`. */
   freeze(): void {
     this.frozen = true;
     for (const { near, far } of this.pairs) for (const socket of [near, far]) socket.pause();
@@ -70,13 +70,13 @@ export class Proxy {
     for (const { near, far } of this.pairs) for (const socket of [near, far]) socket.resume();
   }
 
-  /** What is sent is lost: on all connections, and on those to come unless only the old ones are meant. */
+  /** Drops all bytes, on existing connections and, with `all`, on new ones. */
   blackHole(which: 'all' | 'old' = 'all'): void {
     this.silent = which === 'all';
     for (const pair of this.pairs) pair.silent = true;
   }
 
-  /** Every connection is reset; further ones too, until `heal`. */
+  /** Resets every connection; with `refusing`, new ones too until `heal`. */
   cut(refusing = false): void {
     this.refusing = refusing;
     for (const { near, far } of this.pairs) {
@@ -86,7 +86,7 @@ export class Proxy {
     this.pairs.clear();
   }
 
-  /** New connections get through. Those that had fallen silent stay so. */
+  /** Lets new connections through. Silent connections stay silent. */
   heal(): void {
     this.refusing = false;
     this.silent = false;

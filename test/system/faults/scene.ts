@@ -1,4 +1,4 @@
-/** A real server, a proxy before its database, somebody with a token, and the judgement of what they went through. */
+/** A server with a proxy in front of its database, a user with a token, and the evaluation of their traffic. */
 import type { PoolConfig } from 'pg';
 import { createUser, getOrCreateToken } from '../../../src/auth/accounts';
 import { TokenVault } from '../../../src/auth/tokens';
@@ -8,10 +8,10 @@ import { createDatabase, open, SECRET_KEY } from '../../setup/databases';
 import { Proxy } from './proxy';
 import { Traffic, type Verdict } from './traffic';
 
-/** The longest time that an answer may take, without scheduling delays. */
+/** The longest allowed response time, without scheduling delays. */
 export const LONGEST_SILENCE_MS = 5_000;
 
-/** Prints what was counted, and asserts what was promised. */
+/** Prints a verdict and checks it. */
 export function judged(what: string, { unpromising, lost, doubled, silenceMs, ...counted }: Verdict): void {
   const outcomes = Object.entries(counted.outcomes).map(([name, count]) => `${count} × ${name}`);
   process.stdout.write(
@@ -25,7 +25,7 @@ export function judged(what: string, { unpromising, lost, doubled, silenceMs, ..
 export class Scene {
   private constructor(
     private readonly own: Awaited<ReturnType<typeof createDatabase>>,
-    /** Directly, not by the proxy. */
+    /** A direct connection, without the proxy. */
     readonly database: Database,
     readonly proxy: Proxy,
     private readonly installation: Installation,
@@ -41,7 +41,7 @@ export class Scene {
     const id = await createUser({ username: 'ann', password: 'a good password' }, session);
     const token = await getOrCreateToken(id, session, new TokenVault(SECRET_KEY));
     const proxy = await Proxy.before(own.connection);
-    // What a fault does is judged here, not what a busy machine does.
+    // MAX_LAG is off, so that a busy machine does not affect the results.
     const installation = new Installation({ DATABASE_URL: proxy.url, SECRET_KEY, BUDGET: 'off', MAX_LAG: 'off', ...environment });
     return new Scene(own, database, proxy, installation, await installation.start(), token);
   }
@@ -50,12 +50,12 @@ export class Scene {
     return this.own.connection;
   }
 
-  /** Whose the database is. */
+  /** The owner of the database. */
   get user(): string {
     return String(this.connection.user);
   }
 
-  /** A server beside the first one, which comes to the database by another role. */
+  /** Starts another server, which connects by the given role. */
   another(role: string): Promise<Server> {
     return this.installation.start({ DATABASE_URL: this.proxy.url.replace(`${this.user}@`, `${role}@`) });
   }

@@ -1,4 +1,4 @@
-/** Starts on what a fault has left behind. */
+/** Starts after a fault, and slow starts. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client } from 'pg';
@@ -13,7 +13,7 @@ import { until } from '../../setup/waits';
 
 beforeAll(build);
 
-test('damaged names of ingredients do not stop the start; a damaged row of a small table does, and the table is named', async () => {
+test('starts with damaged ingredients, and names a damaged reference table when it cannot start', async () => {
   const installation = await Installation.started({ MAX_LAG: 'off' });
   try {
     const first = await installation.start();
@@ -51,7 +51,7 @@ test('damaged names of ingredients do not stop the start; a damaged row of a sma
   }
 });
 
-test('a start that takes long does not listen until it is ready', async () => {
+test('does not listen before a slow start is complete', async () => {
   const own = await createDatabase('catalogue');
   const holder = new Client(own.connection);
   await holder.connect();

@@ -1,4 +1,4 @@
-/** A database that answers, and cannot do what it is asked to: locked, read-only, damaged, or with few connections to give. */
+/** A reachable database that cannot execute statements: locked, read-only, incomplete, or with few connections. */
 import { Client, type PoolClient } from 'pg';
 import type { Person } from '../../setup/person';
 import { asSuperuser } from '../../setup/databases';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-/** By a connection of the superuser, whatever the database says of those that come. */
+/** Executes a statement as superuser, even if the database is read-only. */
 async function sql(text: string): Promise<void> {
   const client = new Client({ ...asSuperuser(scene.connection), options: '-c default_transaction_read_only=off' });
   await client.connect();
@@ -38,7 +38,7 @@ async function holding<T>(statement: string, work: () => Promise<T>): Promise<T>
   }
 }
 
-test('a table that is locked: who writes to it is told so, and everybody else goes on', async () => {
+test('fails writes to a locked table with Retry-After and serves all other requests', async () => {
   const traffic = scene.traffic().read(3).write(4);
   await until('all goes well', () => traffic.counted(201) > 5);
   const entry = (day: number) => ann.post('/weightentry/', { date: `2024-02-${String(day).padStart(2, '0')}`, weight: '70' });
@@ -49,7 +49,7 @@ test('a table that is locked: who writes to it is told so, and everybody else go
       expect([status, headers.get('retry-after')]).toEqual([503, '2']);
       expect(body.detail).toMatch(/Nothing was done; try again in a moment\. \(id [0-9a-f-]{36}\)$|^The server has too much to do/);
     }
-    // Now it is known, so that nobody waits for it.
+    // The server knows the lock by now and fails quickly.
     const again = () => Promise.all(Array.from({ length: 5 }, (_, index) => entry(index + 1)));
     expect(await timeOf(again, ...scene.server.workers)).toBeLessThan(4_000);
     await until('others write', () => traffic.counted(201) > before + 20);
@@ -61,9 +61,9 @@ test('a table that is locked: who writes to it is told so, and everybody else go
   await scene.judge('a locked table', traffic);
 });
 
-test('a database that is read-only: reads go on, and changes are told to come back', async () => {
+test('serves reads and fails writes with Retry-After while the database is read-only', async () => {
   await inDatabase('SET default_transaction_read_only = on');
-  // As a server that was made one that follows another ends its connections.
+  // A failover ends connections, too.
   const end = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`;
   await sql(end);
   await until('it is not ready', async () => (await reason()) === 'the database is read-only');
@@ -72,7 +72,7 @@ test('a database that is read-only: reads go on, and changes are told to come ba
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '2']);
   const mutation = await ann.query('mutation { createWorkout(input: {}) { workout { id } } }');
   expect([mutation.status, mutation.code, mutation.headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
-  // The cause is in the log, by the id that was told, and nowhere else.
+  // The cause is only logged, under the id of the response.
   expect(mutation.text).not.toMatch(/read-only|transaction/);
   const { id } = mutation.errors![0]!.extensions;
   const logged = () => scene.server.stdout.split('\n').find((line) => line.includes(String(id)) && line.includes('read-only transaction'));
@@ -83,15 +83,15 @@ test('a database that is read-only: reads go on, and changes are told to come ba
   expect((await ann.post('/workout/', { comment: 'now' })).status).toBe(201);
 });
 
-test('a table that is missing', async () => {
+test('reports a missing table as the reason for not being ready', async () => {
   await sql('ALTER TABLE "weight_entry" RENAME TO "elsewhere"');
   await until('it is known', async () => (await reason()) === 'a table is missing');
   await sql('ALTER TABLE "elsewhere" RENAME TO "weight_entry"');
   await until('it is ready again', ready);
 });
 
-// A worker with pools of one needs ten connections, and one more to ask whether PostgreSQL still works.
-test('few connections: pools are made smaller at start, so that none is refused', async () => {
+// A worker with pools of one needs ten connections, and one more for health checks.
+test('shrinks its pools at start when the database has few connections', async () => {
   const role = 'few';
   await sql(`CREATE ROLE ${role} LOGIN CONNECTION LIMIT 11`);
   await sql(`GRANT ${scene.user} TO ${role}`);

@@ -1,25 +1,25 @@
-/** Readers and writers that go on whatever happens, and what became of each of their requests. */
+/** Readers and writers that continue through faults, and the outcome of each request. */
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchedulingDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 const PAUSE_MS = 20;
-/** Between one attempt of a write and the next, whatever the server advises: a test is in a hurry. */
+/** Delay between attempts of a write. Ignores Retry-After to save time. */
 const AGAIN_MS = 200;
 const REFRESH_MS = 250;
 
 export interface Outcome {
   what: string;
-  /** 0: no answer. */
+  /** 0 without a response. */
   status: number;
   retryAfter: boolean;
   text: string;
   /** Without scheduling delays of this process and the server's. */
   ms: number;
-  /** Why there was no answer, such as ECONNRESET. */
+  /** The error code when there was no response, such as ECONNRESET. */
   why?: string;
-  /** Over a connection that had served before. */
+  /** Whether the connection was reused. */
   kept: boolean;
   /** By `performance.now()`. */
   at: number;
@@ -34,18 +34,18 @@ interface Asked {
 
 export interface Verdict {
   requests: number;
-  /** How often each status was answered; what was not answered by its reason. */
+  /** Counts by status, or by error code when there was no response. */
   outcomes: Record<string, number>;
-  /** Answers of 5xx that do not say when to come back. */
+  /** Responses of 5xx without Retry-After. */
   unpromising: Outcome[];
-  /** The request that waited longest. */
+  /** The longest response time. */
   silenceMs: number;
-  /** Acknowledged writes that are not there. */
+  /** Acknowledged writes that are not stored. */
   lost: string[];
-  /** Writes that are there more than once. */
+  /** Writes that are stored more than once. */
   doubled: string[];
   acknowledged: number;
-  /** Written, but what was answered got lost. */
+  /** Number of writes whose response was lost. */
   unheard: number;
 }
 
@@ -69,7 +69,7 @@ export class Traffic {
     this.refreshing = setInterval(() => this.delays.add(...server.workers), REFRESH_MS);
   }
 
-  /** Asks once; over a kept connection unless a new one is wanted. */
+  /** Sends a request on a kept connection or a new one. */
   async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
     const [began, delays] = [performance.now(), this.delays.measure()];
     const outcome = await new Promise<Outcome>((resolve) => {
@@ -106,10 +106,10 @@ export class Traffic {
     return outcome;
   }
 
-  /** Strangers and users who read, by REST and GraphQL, some over connections of their own. */
+  /** Starts anonymous and signed-in readers over REST and GraphQL, every other one on new connections. */
   read(readers: number): this {
     const asked: [string, Asked][] = [
-      ['stranger', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
+      ['anonymous', { path: '/api/v2/exercise/?limit=3', headers: { Authorization: '' } }],
       ['user', { path: '/api/v2/workout/?limit=1' }],
       ['GraphQL', { method: 'POST', path: '/graphql', body: { query: '{ workouts(first: 1) { nodes { id } } }' } }],
     ];
@@ -123,7 +123,7 @@ export class Traffic {
     return this;
   }
 
-  /** Each change again with its key until it is said what became of it. */
+  /** Starts writers. Each repeats a write with its idempotency key until its outcome is known. */
   write(writers: number): this {
     for (let writer = 0; writer < writers; writer += 1) {
       let number = 0;
@@ -153,23 +153,23 @@ export class Traffic {
       const { status, retryAfter, text } = await this.ask(byGraphQL ? 'mutation' : 'write', request);
       if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) return void this.acknowledged.push(comment);
       if (status === 409 && !retryAfter) return void this.unheard.push(comment);
-      // Made, and what was made could not be read.
+      // Written, but the result could not be read.
       const unread = status === 200 && text.includes('SERVICE_UNAVAILABLE');
       if (status !== 0 && status < 500 && status !== 409 && !unread) throw new Error(`unexpected answer ${status}: ${text}`);
     }
-    throw new Error(`it was never said what became of ${comment}`);
+    throw new Error(`the outcome of the write ${comment} is unknown`);
   }
 
   get acknowledgedSoFar(): number {
     return this.acknowledged.length;
   }
 
-  /** How often this status was answered so far. */
+  /** The number of responses with this status so far. */
   counted(status: number): number {
     return this.outcomes.filter((outcome) => outcome.status === status).length;
   }
 
-  /** Lets what has begun end, and judges by what the database holds: the comments of all workouts. */
+  /** Waits for running requests and evaluates them against the stored comments of all workouts. */
   async end(stored: () => Promise<string[]>): Promise<Verdict> {
     this.over = true;
     await Promise.all(this.working);
