@@ -1,4 +1,4 @@
-/** The example of `deploy/nginx.conf`, run by a real nginx before a real server: links, addresses, uploads, events and WebSockets. */
+/** `deploy/nginx.conf` in nginx in front of a server: links, client addresses, uploads, events and WebSockets. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import { request } from 'node:https';
@@ -19,7 +19,7 @@ let nginx: ChildProcess;
 let port: number;
 let ann: Person;
 
-/** Free at the moment. */
+/** A port that is currently free. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -28,8 +28,8 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The file as it is but for ports and certificate, which are another machine's. */
-function written(plainPort: number): string {
+/** The file with the ports and certificate of this test. */
+function configuration(plainPort: number): string {
   const https = path.join(__dirname, '../../setup/https');
   const changes: [string, string][] = [
     ['server 127.0.0.1:8000;', `server ${new URL(fitgraph.url).host};`],
@@ -50,10 +50,10 @@ function written(plainPort: number): string {
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   port = await freePort();
-  // Its workers do not run as root.
+  // nginx workers do not run as root.
   fs.chmodSync(folder, 0o755);
   const file = path.join(folder, 'nginx.conf');
-  fs.writeFileSync(file, written(await freePort()));
+  fs.writeFileSync(file, configuration(await freePort()));
   nginx = spawn(process.env.NGINX!, ['-c', file, '-p', folder, '-e', 'stderr'], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   nginx.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
@@ -75,8 +75,8 @@ interface Answer {
   body: string;
 }
 
-/** Through nginx; `heard` is told of what has come so far, and ends the request by saying true. */
-function send(method: string, at: string, headers: object = {}, body?: Uint8Array | string, heard?: (text: string) => boolean) {
+/** Sends a request through nginx. `isComplete` receives the text so far and ends the request by returning true. */
+function send(method: string, at: string, headers: object = {}, body?: Uint8Array | string, isComplete?: (text: string) => boolean) {
   return new Promise<Answer>((resolve, reject) => {
     const sent = request(
       { port, method, path: at, rejectUnauthorized: false, headers: { Authorization: `Token ${ann.token}`, ...headers } },
@@ -85,7 +85,7 @@ function send(method: string, at: string, headers: object = {}, body?: Uint8Arra
         const answer = () => resolve({ status: response.statusCode!, headers: response.headers, body: text });
         response.on('data', (chunk: Buffer) => {
           text += chunk.toString();
-          if (!heard?.(text)) return;
+          if (!isComplete?.(text)) return;
           answer();
           sent.destroy();
         });
@@ -98,19 +98,19 @@ function send(method: string, at: string, headers: object = {}, body?: Uint8Arra
 
 const json = { 'Content-Type': 'application/json' };
 
-test('links are those of nginx, and https', async () => {
+test('links use https and the host of nginx', async () => {
   const { status, body } = await send('GET', '/api/v2/exercise/?limit=1');
   expect(status).toBe(200);
   expect(JSON.parse(body).next).toBe(`https://localhost:${port}/api/v2/exercise/?limit=1&offset=1`);
 });
 
-test('the name that nginx gave a request is that of the answer, and browsers are told to come by https', async () => {
+test('responses have the request id of nginx and Strict-Transport-Security', async () => {
   const { headers } = await send('GET', '/api/v2/', { 'X-Request-Id': 'of-the-client' });
   expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
   expect(headers['strict-transport-security']).toBeDefined();
 });
 
-test('visitors count as who they are, not as who they say to be', async () => {
+test('the client address is that of the connection, not of a forged X-Forwarded-For', async () => {
   const audit = `{ viewer { securityEvents(first: 1) { nodes { kind address } } } }`;
   const said = JSON.stringify({ username: 'ann', password: 'not the password' });
   const { status } = await send('POST', '/api/v2/login/', { ...json, Authorization: '', 'X-Forwarded-For': '203.0.113.9' }, said);
@@ -119,7 +119,7 @@ test('visitors count as who they are, not as who they say to be', async () => {
   expect(viewer.securityEvents.nodes).toEqual([{ kind: 'SIGN_IN_FAILED', address: '127.0.0.1' }]);
 });
 
-test('an upload arrives, and its image is found; one too large is refused by Fitgraph, which says so', async () => {
+test('uploads are stored and served, and Fitgraph rejects one that is too large', async () => {
   const superuser = await fitgraph.user('sue', { isSuperuser: true });
   const upload = async (bytes: Uint8Array<ArrayBuffer>) => {
     const form = new FormData();
@@ -146,7 +146,7 @@ test('an upload arrives, and its image is found; one too large is refused by Fit
 
 const CHANGED = 'subscription { changed(types: [WEIGHT_ENTRY]) { changes { node { ... on WeightEntry { weight } } } } }';
 
-test.each(['/graphql/stream', '/graphql'])('events of %s come as they happen', async (at) => {
+test.each(['/graphql/stream', '/graphql'])('events of %s arrive without buffering', async (at) => {
   const weight = at === '/graphql' ? '71.50' : '72.50';
   let written = false;
   const { status, headers } = await send(
@@ -155,7 +155,7 @@ test.each(['/graphql/stream', '/graphql'])('events of %s come as they happen', a
     { ...json, Accept: 'text/event-stream' },
     JSON.stringify({ query: CHANGED }),
     (text) => {
-      // The stream is open with the first bytes of it.
+      // The first bytes prove that the stream is open.
       if (!written) void ann.post('/weightentry/', { date: at === '/graphql' ? '2026-01-01' : '2026-01-02', weight });
       written = true;
       return text.includes(weight);
@@ -164,7 +164,7 @@ test.each(['/graphql/stream', '/graphql'])('events of %s come as they happen', a
   expect([status, headers['content-type']]).toEqual([200, expect.stringContaining('text/event-stream')]);
 });
 
-test('a WebSocket is passed on', async () => {
+test('WebSocket connections are proxied', async () => {
   class Trusting extends WebSocket {
     constructor(address: string, protocols: string | string[]) {
       super(address, protocols, { rejectUnauthorized: false });
@@ -178,7 +178,7 @@ test('a WebSocket is passed on', async () => {
   });
   try {
     const events = client.iterate({ query: CHANGED });
-    // The first one says where it begins.
+    // The first event contains the initial cursor.
     await events.next();
     await ann.post('/weightentry/', { date: '2026-01-03', weight: '73.50' });
     expect((await events.next()).value).toEqual({ data: { changed: { changes: [{ node: { weight: '73.50' } }] } } });
@@ -187,6 +187,6 @@ test('a WebSocket is passed on', async () => {
   }
 });
 
-test('metrics are not for the world', async () => {
+test('/metrics is not found through nginx', async () => {
   expect((await send('GET', '/metrics')).status).toBe(404);
 });

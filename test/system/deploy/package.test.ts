@@ -1,4 +1,4 @@
-/** What is installed elsewhere: all that the program needs at run time, and nothing that only its makers need. */
+/** The package, the image and compose.yaml: they contain everything needed at run time and nothing needed only for development. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { builtinModules } from 'node:module';
@@ -10,13 +10,13 @@ const root = path.join(__dirname, '../../..');
 const read = (file: string) => fs.readFileSync(path.join(root, file), 'utf8');
 const manifest = JSON.parse(read('package.json')) as Record<'dependencies' | 'optionalDependencies', Record<string, string>>;
 
-test('the program imports nothing but its dependencies', () => {
+test('the program imports only declared dependencies', () => {
   const installed = new Set([...Object.keys(manifest.dependencies), ...Object.keys(manifest.optionalDependencies), ...builtinModules]);
   const files = ['src', 'seeders'].flatMap((folder) =>
     (fs.readdirSync(path.join(root, folder), { recursive: true }) as string[]).map((file) => path.join(folder, file)),
   );
   const missing = files
-    // What the playground is in browsers is bundled by the build.
+    // The build bundles the browser part of the playground.
     .filter((file) => /\.tsx?$/.test(file) && !file.startsWith(path.join('src/pages/playground/browser')))
     .flatMap((file) =>
       [...read(file).matchAll(/^(?:import|export)\b(?! type\b)[^'";]*?from '([^.'][^']*)'|\b(?:require|import)\('([^.'][^']*)'\)/gm)]
@@ -33,7 +33,7 @@ test('the program imports nothing but its dependencies', () => {
   expect(missing).toEqual([]);
 });
 
-test('the package holds the program, the playground and the guides, and no tests', () => {
+test('the package contains guides and deployment files, but no sources or tests', () => {
   const { status, stdout, stderr } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' });
   expect([status, stderr.replace(/^npm warn.*\n/gm, '')]).toEqual([0, '']);
   const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
@@ -42,7 +42,7 @@ test('the package holds the program, the playground and the guides, and no tests
   expect(folders.filter((folder) => ['bench', 'node_modules', 'scripts', 'src', 'test'].includes(folder!))).toEqual([]);
 });
 
-test('compose.yaml sets nothing that the server does not know', () => {
+test('compose.yaml sets only documented settings to valid values', () => {
   const { services } = parse(read('compose.yaml')) as {
     services: Record<'fitgraph' | 'database', { environment: Record<string, string>; healthcheck?: object; depends_on?: object }>;
   };
@@ -64,7 +64,7 @@ test('compose.yaml sets nothing that the server does not know', () => {
   });
 });
 
-test('the image runs as nobody of importance and says how it is', () => {
+test('the image runs as an unprivileged user with a health check', () => {
   const stages = read('Dockerfile').split(/^FROM /m);
   expect(stages).toHaveLength(3);
   expect(stages[2]).toMatch(/^USER node$/m);

@@ -1,18 +1,18 @@
-/** `deploy/fitgraph.service`, as systemd reads it. */
+/** `deploy/fitgraph.service`, checked by systemd. */
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 
 const unit = path.join(__dirname, '../../../deploy/fitgraph.service');
 
-test('systemd finds nothing wrong with the unit', () => {
+test('systemd reports no problems with the unit', () => {
   const { status, stdout, stderr } = spawnSync(process.env.SYSTEMD_ANALYZE!, ['verify', '--man=no', unit], { encoding: 'utf8' });
-  // Of what else is installed on this machine it may complain as it likes.
+  // Ignores messages about other units on this machine.
   expect(`${stdout}${stderr}`.split('\n').filter((line) => line.includes('fitgraph'))).toEqual([]);
   expect(status).toBe(0);
 });
 
-test('commands of the guide are run as the unit runs the server', () => {
+test('commands in the guide use the user and environment of the unit', () => {
   const text = fs.readFileSync(unit, 'utf8');
   const guide = fs.readFileSync(path.join(__dirname, '../../../docs/deploying.md'), 'utf8');
   const shell = /^set -a; .*$/m.exec(guide)![0];

@@ -1,4 +1,4 @@
-/** What `docs/add-a-resource.md` says, done in a copy of the project: its two files make a resource that is whole. */
+/** Follows `docs/add-a-resource.md` in a copy of the project: its two files make a complete resource. */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,7 +8,7 @@ import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
 const ROOT = path.join(__dirname, '../../..');
-/** All that the service is made of when it runs in process. */
+/** Files that the service needs to run in process. */
 const COPIED = ['src', 'seeders', 'test/setup', 'test/rest', 'package.json', 'tsconfig.json'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
@@ -19,7 +19,7 @@ let fitgraph: Fitgraph;
 let ann: Person;
 let bob: Person;
 
-/** Of the copy, with the type that it has here. */
+/** Imports a module of the copy with the type of the original. */
 const load = async <T>(module: string): Promise<T> => (await import(path.join(copy, module))) as T;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
-  // Without the migration of the copy.
+  // Templates without the migration of the copy.
   await createTemplates();
   const setup = await load<typeof import('../../setup/fitgraph')>('test/setup/fitgraph');
   const { migrateUp } = await load<typeof import('../../../src/database/migrate')>('src/database/migrate');
@@ -42,10 +42,10 @@ afterAll(async () => {
 
 const waist = (date: string, value = '80.50') => ({ date, kind: '1', value });
 
-test('there are two files in the guide', () =>
+test('the guide contains a resource and a migration', () =>
   expect(files.map(({ name }) => path.dirname(name))).toEqual(['src/resources', 'src/database/migrations']));
 
-test('the table is what the class says', async () => {
+test('the migrated table matches the resource class', async () => {
   const { describeModels } = await load<typeof import('../../setup/modelled')>('test/setup/modelled');
   const { describeTables } = await load<typeof import('../../setup/tables')>('test/setup/tables');
   const client = new Client(fitgraph.database.options.connection);
@@ -58,7 +58,7 @@ test('the table is what the class says', async () => {
   }
 });
 
-test('GraphQL', async () => {
+test('GraphQL creates, validates and filters rows', async () => {
   const create =
     'mutation ($input: BodyMeasurementInput!) { made: createBodyMeasurement(input: $input) { bodyMeasurement { id kind value } errors { path message } } }';
   const made = (input: object) => ann.query(create, { input });
@@ -70,7 +70,7 @@ test('GraphQL', async () => {
   expect(list.data.bodyMeasurements).toEqual({ totalCount: 1, nodes: [{ date: '2024-01-01', value: '80.50' }] });
 });
 
-test('REST, with its root, filters, OPTIONS and messages', async () => {
+test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
   const root = await fitgraph.anyone.get('/');
   expect(Object.keys(root.body as object).at(-1)).toBe('bodymeasurement');
   const { status, body } = await ann.post('/bodymeasurement/', waist('2024-02-01'));
@@ -96,13 +96,13 @@ test('REST, with its root, filters, OPTIONS and messages', async () => {
   });
 });
 
-test('a form for people', async () => {
+test('the HTML page has a form', async () => {
   const { text } = await ann.sending({ Accept: 'text/html' }).get('/bodymeasurement/');
   expect(text).toMatch(/<input[^>]+name="value"/);
   expect(text).toMatch(/<select[^>]+name="kind"/);
 });
 
-test('nobody reaches the rows of another user', async () => {
+test('rows are inaccessible to other users', async () => {
   const { body } = await ann.post('/bodymeasurement/', waist('2024-03-01'));
   const at = `/bodymeasurement/${body.id}/`;
   const statuses = await Promise.all([bob.get(at), bob.patch(at, { value: '1' }), bob.delete(at), fitgraph.anyone.get(at)]);
@@ -111,16 +111,16 @@ test('nobody reaches the rows of another user', async () => {
   expect((await ann.get(at)).body.value).toBe('80.50');
 });
 
-test('changes are told', async () => {
+test('the change log contains changes for the owner only', async () => {
   const text = 'query ($since: String) { changes(since: $since, types: [BODY_MEASUREMENT]) { cursor changes { type rowId operation } } }';
   const changes = (person: Person, since?: string) => person.query(text, { since });
   const { cursor } = (await changes(ann)).data.changes as { cursor: string };
   const { body } = await ann.post('/bodymeasurement/', waist('2024-04-01'));
   await ann.patch(`/bodymeasurement/${body.id}/`, { value: '79' });
   await ann.delete(`/bodymeasurement/${body.id}/`);
-  const told = (person: Person) => changes(person, cursor).then(({ data }) => data.changes.changes);
-  expect(await told(ann)).toEqual(
+  const changesOf = (person: Person) => changes(person, cursor).then(({ data }) => data.changes.changes);
+  expect(await changesOf(ann)).toEqual(
     ['CREATED', 'UPDATED', 'DELETED'].map((operation) => ({ type: 'BODY_MEASUREMENT', rowId: String(body.id), operation })),
   );
-  expect(await told(bob)).toEqual([]);
+  expect(await changesOf(bob)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The examples of the README and the guides, sent to a real server as they stand there; where an answer is shown, it is the answer. */
+/** Sends the examples of the README and the guides to a server. Documented responses must match. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { build, Installation, type Server } from '../../server/running';
@@ -10,12 +10,12 @@ const guides = ['README.md', ...fs.readdirSync(path.join(ROOT, 'docs')).map((nam
 
 interface Example {
   text: string;
-  /** As shown below it, if it is; `like`: ids, days and numbers are those of another day. */
+  /** The documented response, if any. With `like`, ids, dates and numbers may differ. */
   answer?: unknown;
   like: boolean;
 }
 
-/** What stands between fences, and the answer where that comes next with nothing but blanks in between. */
+/** Fenced code blocks, each with the JSON block that follows it directly. */
 function examplesOf(guide: string, language: string): Example[] {
   const text = fs.readFileSync(path.join(ROOT, guide), 'utf8');
   const fenced = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\s*\`\`\`json( like)?\\n(.*?)^\`\`\`\\n)?`, 'gms');
@@ -32,13 +32,13 @@ const named = (language: string, is: (text: string) => boolean) =>
     return examples.map((example, index): [string, number, Example] => [guide, index + 1, example]);
   });
 
-/** The words of a command as a shell reads it: quoted by `'` or not at all. */
+/** Splits a command into words, which are quoted by `'` or not at all. */
 const words = (command: string) =>
   [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
 
 const SHORT: Record<string, string> = { '-H': 'header', '-d': 'data', '-X': 'method' };
 
-/** One call of curl, by fetch. */
+/** Executes a curl command with fetch. */
 function call(command: string, server: Server): Promise<Response> {
   const [, ...rest] = words(command.replaceAll('<key>', server.demo.token));
   const headers: Record<string, string> = {};
@@ -56,7 +56,7 @@ function call(command: string, server: Server): Promise<Response> {
   return fetch(url, { method: method ?? (body === undefined ? 'GET' : 'POST'), headers, body });
 }
 
-/** Values that differ from day to day become what they are. */
+/** Replaces values that vary by placeholders. */
 function alike(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(alike);
   if (value !== null && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, alike(one)]));
@@ -80,38 +80,38 @@ function expectAnswer(found: unknown, { answer, like }: Example): void {
   else expect(found).toEqual(here);
 }
 
-test.each(named('graphql', () => true))('%s: operation %i', async (_guide, _number, example) => {
+test.each(named('graphql', () => true))('%s: GraphQL operation %i returns the documented response', async (_guide, _number, example) => {
   const { status, body } = await server.signedIn(server.demo.token).send('POST', '/graphql', { query: example.text });
   expect([status, body.errors]).toEqual([200, undefined]);
   expectAnswer(body, example);
 });
 
 test.each(named('sh', (text) => text.startsWith('curl ') && text.includes('localhost:8000')))(
-  '%s: call %i',
+  '%s: curl command %i returns the documented response',
   async (_guide, _number, example) => {
     const response = await call(example.text, server);
     expect(response.status).toBe(200);
     if (!response.headers.get('content-type')!.startsWith('text/event-stream')) return expectAnswer(await response.json(), example);
-    // The first event says where the stream begins.
+    // The first event contains the initial cursor.
     const reader = response.body!.getReader();
-    let heard = '';
-    while (!heard.includes('\n\n') || !heard.includes('cursor')) heard += Buffer.from((await reader.read()).value!).toString();
+    let received = '';
+    while (!received.includes('\n\n') || !received.includes('cursor')) received += Buffer.from((await reader.read()).value!).toString();
     await reader.cancel();
-    expect(heard).toContain('event: next');
+    expect(received).toContain('event: next');
   },
 );
 
-test('there are examples of every kind', () => {
+test('the guides contain GraphQL operations and curl commands', () => {
   expect(named('graphql', () => true).length).toBeGreaterThan(2);
   expect(named('sh', (text) => text.startsWith('curl ')).length).toBeGreaterThan(3);
 });
 
-test('addresses of pages that the guides name are there', async () => {
+test('pages linked from the guides exist', async () => {
   const addresses = guides.flatMap((guide) => [
     ...fs.readFileSync(path.join(ROOT, guide), 'utf8').matchAll(/<http:\/\/localhost:8000(\/[^>]*)>/g),
   ]);
   expect(addresses.length).toBeGreaterThan(1);
-  // One is for strangers alone, others for who has signed in.
+  // Some pages require a signed-in user, one an anonymous client.
   const people = [server.anyone, server.signedIn(server.demo.token)].map((person) => person.sending({ Accept: 'text/html' }));
   for (const [, address] of addresses) {
     const answers = await Promise.all(people.map((person) => person.send('GET', address!)));

@@ -1,4 +1,4 @@
-/** What the README and the guides lead to is there, and what they list is whole. */
+/** Links of the README and the guides work, and their tables are complete. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -10,7 +10,7 @@ const guides = [...fs.readdirSync(ROOT), ...fs.readdirSync(path.join(ROOT, 'docs
 
 const prose = (text: string) => text.replace(/^```.*?^```$/gms, '');
 
-/** As GitHub makes anchors of headings. */
+/** GitHub's anchors of headings. */
 const anchorsOf = (file: string) =>
   [...prose(read(file)).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!
@@ -19,7 +19,7 @@ const anchorsOf = (file: string) =>
       .replaceAll(' ', '-'),
   );
 
-test.each(guides)('%s leads nowhere in vain', (guide) => {
+test.each(guides)('%s has no broken links', (guide) => {
   const broken = [...prose(read(guide)).matchAll(/\]\(([^)\s]+)\)/g)]
     .map(([, to]) => to!)
     .filter((to) => !/^[a-z]+:/.test(to))
@@ -32,8 +32,8 @@ test.each(guides)('%s leads nowhere in vain', (guide) => {
   expect(broken).toEqual([]);
 });
 
-test('files that the guides name exist', () => {
-  // That guide makes files of its own, in its own test.
+test('files named in the guides exist', () => {
+  // addaresource.test.ts creates the files of this guide.
   const others = guides.filter((guide) => guide !== 'docs/add-a-resource.md');
   const named = others.flatMap((guide) =>
     [...prose(read(guide)).matchAll(/`((?:src|test|scripts|deploy|seeders)\/[\w./-]*\w)`/g)].map(([, file]) => file!),
@@ -42,16 +42,16 @@ test('files that the guides name exist', () => {
   expect([...new Set(named)].filter((file) => !fs.existsSync(path.join(ROOT, file)))).toEqual([]);
 });
 
-test('every guide is found from the README', () => {
+test('the README links every guide', () => {
   const readme = read('README.md');
   expect(guides.filter((guide) => guide !== 'README.md' && !readme.includes(`](${guide})`))).toEqual([]);
 });
 
-test('the README stays short', () => {
+test('the README has fewer than 150 lines', () => {
   expect(read('README.md').split('\n').length).toBeLessThan(150);
 });
 
-test('every setting is in the table', () => {
+test('the configuration guide lists exactly the known settings', () => {
   const documented = new Set([...read('docs/configuration.md').matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name!));
   const settings = read('src/platform/config.ts') + read('src/platform/settings.ts');
   const known = new Set([...settings.matchAll(/\(\s*'([A-Z][A-Z_\d]+)'/g)].map(([, name]) => name!));
@@ -60,7 +60,7 @@ test('every setting is in the table', () => {
   expect([...documented].filter((name) => !settings.includes(name))).toEqual([]);
 });
 
-test('every command is in the table', () => {
+test('the guide to commands lists exactly the known commands', () => {
   const commands = [...read('src/cli/index.ts').matchAll(/program\s*\.command\('(\w+)'/g)].map(([, name]) => name!);
   for (const file of fs.readdirSync(path.join(ROOT, 'src/cli'))) {
     commands.push(...[...read(`src/cli/${file}`).matchAll(/new Command\('(\w+)'\)/g)].map(([, name]) => name!));
