@@ -8,11 +8,11 @@ import type { SeedRow } from '../../seeders/row';
 
 const TODAY = '2026-09-22';
 const USER = 4711;
-/** New Year, a leap day, the ends of summer time, every weekday. */
+/** New Year, a leap day, changes of daylight saving time, every weekday. */
 const DAYS = [TODAY, '2027-01-01', '2028-02-29', '2026-03-29', '2026-10-25', '2026-09-23', '2026-09-24', '2026-09-25', '2026-09-26'];
 
 const EXTERNAL_USER = 'auth.user';
-/** Which model a field refers to; a key with a model in front of it wins over the bare name. */
+/** The model that a field references. A key with a model takes precedence over a bare field name. */
 const REFERENCES: Record<string, string> = {
   license: 'core.license',
   language: 'core.language',
@@ -61,7 +61,7 @@ function number(row: SeedRow, field: string): number {
   return Number(row.fields[field]);
 }
 
-/** The references that no row before the referring one answers. */
+/** References to rows that do not precede the referencing row. */
 function unresolved(rows: SeedRow[]): string[] {
   const seen = new Set([`${EXTERNAL_USER} ${USER}`]);
   const missing: string[] = [];
@@ -88,27 +88,27 @@ describe('all seeds', () => {
     expect(demo(TODAY, USER)).toEqual(owned);
   });
 
-  test('number the rows of each model without repeats', () => {
+  test('have unique ids per model', () => {
     for (const rows of [catalogue, owned]) {
       const keys = rows.map(({ model, pk }) => `${model} ${pk}`);
       expect(new Set(keys).size).toBe(keys.length);
     }
   });
 
-  test('refer only to rows that stand before', () => {
+  test('refer only to preceding rows', () => {
     expect(unresolved([...catalogue, ...owned])).toEqual([]);
   });
 
-  test('survive the way through JSON', () => {
+  test('are unchanged by JSON serialization', () => {
     const rows = [...catalogue, ...owned];
     expect(JSON.parse(JSON.stringify(rows))).toEqual(rows);
   });
 });
 
-describe('reference', () => {
+describe('reference data', () => {
   const rows = reference();
 
-  test('has the well-known ids', () => {
+  test('has the ids of the reference service', () => {
     const languages = of(rows, 'core.language').map(({ pk, fields }) => `${pk} ${fields.short_name}`);
     expect(languages.join()).toBe('1 de,2 en,3 bg,4 es,5 ru,6 nl,7 pt,8 el,9 cs,10 sv,11 no,12 fr,13 it,14 pl,15 uk,16 tr');
     expect(values(of(rows, 'core.daysofweek'), 'day_of_week')[0]).toBe('Monday');
@@ -127,7 +127,7 @@ describe('reference', () => {
     expect(of(rows, model)).toHaveLength(count);
   });
 
-  test('keeps to the lengths of the columns', () => {
+  test('fits the lengths of the columns', () => {
     for (const { fields } of of(rows, 'core.license')) {
       expect(String(fields.full_name).length).toBeLessThanOrEqual(60);
       expect(String(fields.short_name).length).toBeLessThanOrEqual(15);
@@ -140,7 +140,7 @@ describe('exercises', () => {
   const rows = exercises(TODAY);
   const translations = of(rows, 'exercises.exercise');
 
-  test('come in the promised numbers', () => {
+  test('have the promised minimum counts', () => {
     const english = translations.filter(({ fields }) => fields.language === 2);
     const german = translations.filter(({ fields }) => fields.language === 1);
     expect(english.length).toBeGreaterThanOrEqual(80);
@@ -151,7 +151,7 @@ describe('exercises', () => {
     expect(commented.size).toBeGreaterThanOrEqual(40);
   });
 
-  test('have texts of their own within the limits', () => {
+  test('have unique texts within the length limits', () => {
     for (const { fields } of translations) {
       expect(fields.description).toMatch(/^<p>[^<>&]{40,1500}<\/p>$/);
       expect(String(fields.name).length).toBeLessThanOrEqual(200);
@@ -163,13 +163,13 @@ describe('exercises', () => {
     }
   });
 
-  test('have version 5 UUIDs, unique over both tables', () => {
+  test('have version 5 UUIDs that are unique across both tables', () => {
     const uuids = values<string>([...of(rows, 'exercises.exercisebase'), ...translations], 'uuid');
     for (const uuid of uuids) expect(uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(new Set(uuids).size).toBe(uuids.length);
   });
 
-  test('never name a muscle twice, and group at least two exercises per variation', () => {
+  test('name no muscle twice and have at least two exercises per variation', () => {
     for (const { fields } of of(rows, 'exercises.exercisebase')) {
       const muscles = [...(fields.muscles as number[]), ...(fields.muscles_secondary as number[])];
       expect(fields.muscles).not.toHaveLength(0);
@@ -184,7 +184,7 @@ describe('exercises', () => {
     for (const size of sizes.values()) expect(size).toBeGreaterThanOrEqual(2);
   });
 
-  test('are not dated after the day of loading', () => {
+  test('have no creation date after the day of loading', () => {
     expect(new Set(values(translations, 'creation_date'))).toEqual(new Set(['2026-01-01']));
     expect(new Set(values(of(exercises('2025-05-05'), 'exercises.exercise'), 'creation_date'))).toEqual(new Set(['2025-05-05']));
   });
@@ -195,13 +195,13 @@ describe('ingredients', () => {
   const foods = of(rows, 'nutrition.ingredient');
   const units = of(rows, 'nutrition.ingredientweightunit');
 
-  test('come in the promised numbers', () => {
+  test('have the promised minimum counts', () => {
     expect(foods.length).toBeGreaterThanOrEqual(200);
     expect(new Set(values(foods, 'name')).size).toBe(foods.length);
     expect(new Set(values(units, 'ingredient')).size).toBeGreaterThanOrEqual(100);
   });
 
-  test.each(foods.map((row) => [String(row.fields.name), row] as const))('%s has plausible values', (name, row) => {
+  test.each(foods.map((row) => [String(row.fields.name), row] as const))('include %s with plausible values', (name, row) => {
     expect(name.length).toBeGreaterThanOrEqual(3);
     expect(name.length).toBeLessThanOrEqual(200);
     for (const field of ['protein', 'carbohydrates', 'carbohydrates_sugar', 'fat', 'fat_saturated', 'fibres', 'sodium']) {
@@ -229,7 +229,7 @@ describe('ingredients', () => {
     }
   });
 
-  test('mark no exception that is none', () => {
+  test('declare only real exceptions from the energy formula', () => {
     for (const row of foods) {
       if (!energyExceptions.has(String(row.fields.name))) continue;
       const sum = 4 * number(row, 'protein') + 4 * number(row, 'carbohydrates') + 9 * number(row, 'fat');
@@ -237,7 +237,7 @@ describe('ingredients', () => {
     }
   });
 
-  test('have units of whole grams, each once per ingredient', () => {
+  test('have units of whole grams, each at most once per ingredient', () => {
     for (const { fields } of units) {
       expect(Number.isInteger(fields.gram) && Number(fields.gram) > 0).toBe(true);
       expect(fields.amount).toBe('1.00');
@@ -247,10 +247,10 @@ describe('ingredients', () => {
   });
 });
 
-describe.each(DAYS)('demo on %s', (today) => {
+describe.each(DAYS)('demo data loaded on %s', (today) => {
   const rows = demo(today, USER);
 
-  test('belongs to the user alone and brings no account', () => {
+  test('belongs to the user only and contains no accounts', () => {
     expect(rows.filter(({ model }) => /^(auth|authtoken|core)\./.test(model))).toEqual([]);
     expect(
       new Set(
@@ -263,7 +263,7 @@ describe.each(DAYS)('demo on %s', (today) => {
     expect(unresolved([...catalogue, ...rows])).toEqual([]);
   });
 
-  test('has a year of weights, one a day', () => {
+  test('has a year of weights, at most one per day', () => {
     const entries = of(rows, 'weight.weightentry');
     const dates = values<string>(entries, 'date');
     expect(entries.length).toBeGreaterThanOrEqual(330);
@@ -278,7 +278,7 @@ describe.each(DAYS)('demo on %s', (today) => {
     }
   });
 
-  test('has two workouts whose settings keep to the limits', () => {
+  test('has two workouts with values within the limits', () => {
     expect(of(rows, 'manager.workout')).toHaveLength(2);
     for (const day of values<number[]>(of(rows, 'manager.day'), 'day')) expect(day.length).toBeGreaterThan(0);
     for (const sets of values<number>(of(rows, 'manager.set'), 'sets')) expect(sets >= 1 && sets <= 10).toBe(true);
@@ -294,7 +294,7 @@ describe.each(DAYS)('demo on %s', (today) => {
     for (const duration of values<number>(steps, 'duration')) expect(duration >= 1 && duration <= 25).toBe(true);
   });
 
-  test('has 16 weeks of training with a session for each day of it', () => {
+  test('has 16 weeks of logs with a session on each training day', () => {
     const sessions = of(rows, 'manager.workoutsession');
     const logs = of(rows, 'manager.workoutlog');
     const dates = values<string>(sessions, 'date');
@@ -321,7 +321,7 @@ describe.each(DAYS)('demo on %s', (today) => {
     }
   });
 
-  test('has logs that get heavier', () => {
+  test('has increasing weights in the logs of most exercises', () => {
     const byExercise = new Map<string, number[]>();
     for (const { fields } of of(rows, 'manager.workoutlog')) {
       const key = `${fields.workout} ${fields.exercise}`;
@@ -331,7 +331,7 @@ describe.each(DAYS)('demo on %s', (today) => {
     expect(heavier.length).toBeGreaterThan(byExercise.size / 2);
   });
 
-  test('has a plan and 60 days of diary', () => {
+  test('has a nutrition plan and a diary of 60 days', () => {
     expect(of(rows, 'nutrition.nutritionplan')).toHaveLength(1);
     expect(String(of(rows, 'nutrition.nutritionplan')[0]?.fields.description).length).toBeLessThanOrEqual(80);
     expect(of(rows, 'nutrition.meal')).toHaveLength(5);
@@ -346,12 +346,12 @@ describe.each(DAYS)('demo on %s', (today) => {
       const unit = of(catalogue, 'nutrition.ingredientweightunit').find(({ pk }) => pk === fields.weight_unit);
       if (fields.weight_unit !== null) expect(unit?.fields.ingredient).toBe(fields.ingredient);
     }
-    // The earliest and the latest entry are on the same day in Central Europe.
+    // All entries of a day are on the same day in Central Europe, too.
     for (const datetime of values<string>(diary, 'datetime')) expect(datetime).toMatch(/T(0\d|1\d|20):[0-5]\d:00Z$/);
   });
 });
 
-test('the generator is uniform enough and repeats itself for a seed', () => {
+test('the random generator is uniform and repeatable for a seed', () => {
   const [first, second] = [new Random(1), new Random(1)];
   const numbers = Array.from({ length: 2000 }, () => first.next());
   expect(Array.from({ length: 2000 }, () => second.next())).toEqual(numbers);

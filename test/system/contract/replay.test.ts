@@ -1,4 +1,4 @@
-/** The recorded REST contract, replayed against the built server: statuses, headers and bodies, with the order of keys and the spelling of numbers. */
+/** Replays the recorded REST contract against the built server: statuses, headers and bodies, including key order and number formats. */
 import path from 'node:path';
 import { build, Installation, type Server } from '../../server/running';
 import { loadPhases } from './replay/cases';
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
-test.each(phases.map((phase) => [phase.name, phase] as const))('%s', async (_name, phase) => {
+test.each(phases.map((phase) => [phase.name, phase] as const))('responses match the recorded cases of %s', async (_name, phase) => {
   const dataset = path.join(__dirname, 'dataset.json');
   const reset = await installation.command('import', dataset, '--media', path.join(__dirname, 'media'), '--replace');
   expect(reset).toMatchObject({ status: 0, stderr: '' });
@@ -24,6 +24,6 @@ test.each(phases.map((phase) => [phase.name, phase] as const))('%s', async (_nam
   expect(found.filter(({ problems }) => problems.length > 0).map(describeFailure)).toEqual([]);
 });
 
-test('every case was replayed', () => {
+test('all 3,159 cases were replayed', () => {
   expect(results.length).toBe(3_159);
 });
