@@ -12,7 +12,7 @@ import type { DerivedValueCache } from './cache/derivedvalues';
 import type { NameIndexes } from './cache/nameindex';
 import type { CatalogueCache } from './cache/catalogue';
 import type { Scope } from './access/scopes';
-import type { Api, Policies } from './policies';
+import type { Api, Policies } from './model/policies';
 
 export interface Viewer {
   id: number;

@@ -1,7 +1,7 @@
 /** The context of one HTTP request, the same for all front ends. The pipeline in docs/architecture.md names the step that uses each part. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Context } from '../core/context';
-import { POLICIES, type Api } from '../core/policies';
+import { POLICIES, type Api } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
 import type { Route } from '../rest/routes';
 import { AccountService } from './account';

@@ -1,5 +1,5 @@
 /** SELECT statements cached by shape: each equals the one that Sequelize generates for the shape, and reads the same rows as a hand-written one. */
-import type { TextOrder } from '../../src/core/policies';
+import type { TextOrder } from '../../src/core/model/policies';
 import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';

@@ -67,5 +67,11 @@ test('returns the result of the named operation when a document has several', as
 test('serves a cached result with less CPU time than graphql-js needs', async () => {
   const ask = async () => expect((await fitgraph.anyone.query(standard)).status).toBe(200);
   await ask();
-  expect(await workOf(ask)).toBeLessThan(await workOf(() => read(standard)));
+  // Of several rounds the shortest counts, because a garbage collection may fall into any.
+  const [cached, computed]: number[][] = [[], []];
+  for (let round = 0; round < 5; round += 1) {
+    cached!.push(await workOf(ask));
+    computed!.push(await workOf(() => read(standard)));
+  }
+  expect(Math.min(...cached!)).toBeLessThan(Math.min(...computed!));
 });

@@ -5,7 +5,7 @@
 import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import type { Api } from '../policies';
+import type { Api } from '../model/policies';
 import { columnSet, type ColumnSet } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type Thunk } from '../model/fields';

@@ -1,5 +1,5 @@
 /** Collation of texts in ORDER BY, which differs between the interfaces. */
-import type { TextOrder } from '../policies';
+import type { TextOrder } from '../model/policies';
 import type { Entity, FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
 

@@ -2,7 +2,7 @@
 import type { BindParameter, SqlCondition } from '../access/conditions';
 import { fieldOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
-import type { TextOrder } from '../policies';
+import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 
 /** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */

@@ -8,7 +8,7 @@ import { invalidArgumentError } from '../model/errors';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { isSearchableText } from './filters';
-import type { TextOrder } from '../policies';
+import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 import type { FieldKind } from '../../contract/facts';
 import { fieldSqlExpression } from './expressions';

@@ -12,7 +12,7 @@ import { col, literal, type Sequelize } from 'sequelize';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
-import type { TextOrder } from '../policies';
+import type { TextOrder } from '../model/policies';
 import { fieldSqlExpression } from './expressions';
 import { sortDirection, orderByClause, type SortTerm } from './ordering';
 
