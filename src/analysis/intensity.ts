@@ -23,8 +23,8 @@ export class IntensityResolver {
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
   @Needs(() => WorkoutLog, 'id')
   async intensity(
-    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
     @Root() log: RowFields<WorkoutLog, 'id'>,
+    @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadIntensities = async (ids: readonly unknown[]) => {

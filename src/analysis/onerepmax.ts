@@ -135,8 +135,8 @@ export class BestOfExerciseResolver {
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   async bestOneRepMaxes(
-    @Args(() => BestArgs) args: BestArgs,
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Args(() => BestArgs) args: BestArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {
@@ -153,9 +153,9 @@ export class OneRepMaxResolver {
   @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
   @Needs(() => WorkoutLog, 'id')
   async oneRepMax(
+    @Root() log: RowFields<WorkoutLog, 'id'>,
     @Arg('formula', () => OneRepMaxFormula, FORMULA_OPTIONS) formula: OneRepMaxFormula,
     @Arg('unit', () => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) unit: string,
-    @Root() log: RowFields<WorkoutLog, 'id'>,
     @Ctx() context: Context,
   ): Promise<string | null> {
     const loadEstimates = async (ids: readonly unknown[]) => {

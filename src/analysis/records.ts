@@ -147,8 +147,8 @@ export class RecordsOfExerciseResolver {
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   personalRecords(
-    @Args(() => RecordArgs) args: RecordArgs,
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Args(() => RecordArgs) args: RecordArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {

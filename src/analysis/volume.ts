@@ -149,8 +149,8 @@ export class VolumeOfExerciseResolver {
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   async trainingVolume(
-    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
     @Root() { exerciseBaseId }: RowFields<Exercise, 'exerciseBaseId'>,
+    @Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<Row[]> {

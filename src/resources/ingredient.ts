@@ -249,10 +249,10 @@ export default class IngredientResolver extends crud(Ingredient) {
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
+    @Root() row: NutrientRow,
     @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the unit; five digits, two of them after the point.' })
     amount: string,
     @Arg('unit', () => ID, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
-    @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
     if (unit != null) rejectOtherNodeType(IngredientUnit.name, unit, 'unit');
@@ -272,10 +272,10 @@ export default class IngredientResolver extends crud(Ingredient) {
   })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async formValues(
+    @Root() row: NutrientRow,
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the unit. Required.' }) amount: string | null,
     @Arg('unit', () => String, { nullable: true, description: 'Id of one of its household units; absent: grams.' }) unit: string | null,
     @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient once more.' }) ingredient: string | null,
-    @Root() row: NutrientRow,
     @Ctx() context: Context,
   ) {
     const formIngredientId = parseFormInteger(ingredient);

@@ -174,10 +174,10 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async logSummary(
+    @Root() plan: DiaryPlanRow,
     @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
     @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
     @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
-    @Root() plan: DiaryPlanRow,
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, currentDate(context.services.timeZone));

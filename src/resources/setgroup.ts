@@ -66,8 +66,8 @@ export default class SetGroupResolver extends crud(SetGroup) {
   @Extensions({ action: { name: 'smart_text', key: 'results' } })
   @Needs(() => SetGroup, 'sets')
   async summary(
-    @Arg('exerciseId', () => ID, { description: 'Whose planned sets; `NOT_FOUND` if there is no such exercise.' }) exercise: string,
     @Root() set: RowFields<SetGroup, 'id' | 'sets'>,
+    @Arg('exerciseId', () => ID, { description: 'Whose planned sets; `NOT_FOUND` if there is no such exercise.' }) exercise: string,
     @Ctx() context: Context,
   ): Promise<string> {
     const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);

@@ -8,7 +8,7 @@ import type { Row } from '../../database/rows';
 import type { Api } from '../model/policies';
 import { columnSet, type ColumnSet } from '../sql/select';
 import type { Context } from '../context';
-import { childrenOf, fieldsOf, groupedFieldName, type Entity, type Thunk } from '../model/fields';
+import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 
 type Nodes = readonly FieldNode[];
@@ -23,11 +23,23 @@ interface FieldNeeds {
 }
 const declaredNeeds: FieldNeeds[] = [];
 
-/** Declares which fields of its row a custom resolver reads. Without names it declares all of them, for resolvers that return the row itself. */
+/** Refuses to compile a resolver whose first parameter, its `@Root()`, has fields that are not declared. The id is always there. */
+type Declares<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
+  ? unknown
+  : ['undeclared field of the row'];
+
+/**
+ * Declares which fields of its row a custom resolver reads, which its first parameter must not exceed. Without names it declares all of them, for
+ * resolvers that return the row itself.
+ */
 export const Needs =
-  (entity: () => Entity, ...columns: string[]): MethodDecorator =>
-  (_target, property) => {
-    declaredNeeds.push({ entity, field: String(property), columns });
+  <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
+  <Resolver extends (...args: never[]) => unknown>(
+    _target: object,
+    property: string,
+    _descriptor: TypedPropertyDescriptor<Resolver> & Declares<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
+  ): void => {
+    declaredNeeds.push({ entity, field: property, columns });
   };
 
 /** Fields of the row that each GraphQL field depends on: relations depend on their key fields, custom resolvers on what `@Needs` declares. */

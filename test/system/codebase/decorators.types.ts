@@ -3,7 +3,21 @@
  * never runs.
  */
 import { Model } from 'sequelize-typescript';
-import { Choose, Clock, Day, Decimal, Flag, Id, Moment, Text, Uuid, Whole } from '../../../src/core/model/fields';
+import {
+  Choose,
+  Clock,
+  Day,
+  Decimal,
+  Flag,
+  Id,
+  Moment,
+  Text,
+  Uuid,
+  Whole,
+  type RowFields,
+  type RowOf,
+} from '../../../src/core/model/fields';
+import { Needs } from '../../../src/core/read/queryplan';
 import { Children, Links, Owner, Ref } from '../../../src/core/model/relationfields';
 import { User } from '../../../src/resources/user';
 
@@ -54,4 +68,28 @@ export class Unfitting extends Model {
   @Links(() => User) declare links: number[];
   // @ts-expect-error children declare which of their fields references the row
   @Children(() => User, {}) declare children: User[];
+}
+
+export class CustomResolvers {
+  @Needs(() => Fitting, 'text')
+  declared(row: RowFields<Fitting, 'id' | 'text'>): string {
+    return row.text;
+  }
+
+  @Needs(() => Fitting)
+  wholeRow(row: RowOf<Fitting>): RowOf<Fitting> {
+    return row;
+  }
+
+  // @ts-expect-error a field that the resolver reads is not declared
+  @Needs(() => Fitting, 'text')
+  forgotten(row: RowFields<Fitting, 'text' | 'whole'>): string {
+    return row.text + row.whole;
+  }
+
+  // @ts-expect-error there is no such field
+  @Needs(() => Fitting, 'texts')
+  misspelt(row: RowFields<Fitting, 'id'>): number {
+    return row.id;
+  }
 }
