@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import { requireAccountOwner } from '../core/access/access';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageInfo } from '../core/read/connection';
 import type { Context } from '../core/context';
+import { decodeCursor, encodeCursor } from '../core/model/cursors';
 import { invalidArgumentError } from '../core/model/errors';
 import { Needs } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
@@ -55,13 +56,13 @@ class EventArgs {
   declare before?: string | null;
 }
 
-const cursorOf = ({ id }: StoredEvent): string => Buffer.from(`event:${id}`).toString('base64url');
+const cursorOf = ({ id }: StoredEvent): string => encodeCursor(['event', Number(id)]);
 
 function parseCursor(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
   if (cursor == null) return undefined;
-  const [, id] = /^event:(\d{1,15})$/.exec(cursor.length > 100 ? '' : Buffer.from(cursor, 'base64url').toString()) ?? [];
-  if (id === undefined) throw invalidArgumentError(argument, 'This is not a cursor of this list.');
-  return Number(id);
+  const [list, id] = decodeCursor(cursor) ?? [];
+  if (list !== 'event' || !Number.isSafeInteger(id)) throw invalidArgumentError(argument, 'This is not a cursor of this list.');
+  return id as number;
 }
 
 function checkPageSize(argument: 'first' | 'last', size: number | null | undefined): number | undefined {

@@ -9,6 +9,7 @@ import type { Parameters } from '../../database/rows';
 import type { Session } from '../../database/session';
 import type { Caller } from '../../database/options';
 import { createParameters } from '../access/conditions';
+import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
@@ -59,19 +60,11 @@ const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 /** The xmax of a snapshot: all transaction ids from this one on had not been assigned yet. */
 const nextTransactionId = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
-const encodeCursor = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
-  Buffer.from(
-    JSON.stringify(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]),
-  ).toString('base64url');
+const cursorAt = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
+  encodeCursor(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]);
 
-function decodeCursor(cursor: string): Position {
-  let cursorParts: unknown;
-  try {
-    cursorParts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    cursorParts = undefined;
-  }
-  const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = Array.isArray(cursorParts) ? (cursorParts as unknown[]) : [];
+function parsePosition(cursor: string): Position {
+  const [log, issuedAt, seenSnapshot, untilSnapshot, afterId] = decodeCursor(cursor) ?? [];
   const isSnapshot = (value: unknown): value is string => typeof value === 'string' && SNAPSHOT.test(value);
   const isValidPage = untilSnapshot === undefined || (isSnapshot(untilSnapshot) && Number.isSafeInteger(afterId));
   if (typeof log !== 'string' || !isUuid(log) || !Number.isSafeInteger(issuedAt) || !isSnapshot(seenSnapshot) || !isValidPage)
@@ -174,7 +167,7 @@ export class ChangeLog {
 
   /** Reads the changes after a cursor, oldest first. Without a cursor, returns no changes and a cursor for the current state. */
   async read(watched: WatchedRows, since: string | null, limit: number, session: Session): Promise<ChangePage> {
-    const position = since === null ? undefined : decodeCursor(since);
+    const position = since === null ? undefined : parsePosition(since);
     const { text, values } = changesQuery(watched, position, limit + 1);
     const runQuery = () =>
       session.query(text, values).catch((error) => {
@@ -196,9 +189,9 @@ export class ChangeLog {
     const changes = loggedChanges.slice(0, limit);
     const untilSnapshot = position?.untilSnapshot ?? snapshot;
     if (position && loggedChanges.length > limit)
-      return { cursor: encodeCursor({ ...position, log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
+      return { cursor: cursorAt({ ...position, log, untilSnapshot, afterId: changes.at(-1)!.id }), hasMore: true, changes };
     return {
-      cursor: encodeCursor({ log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
+      cursor: cursorAt({ log, issuedAt: position?.untilSnapshot ? position.issuedAt : now, seenSnapshot: untilSnapshot }),
       hasMore: position?.untilSnapshot !== undefined,
       changes,
     };

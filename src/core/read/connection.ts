@@ -8,7 +8,7 @@ import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlC
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { isAtCursor, isAfterCursor, encodeCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
+import { isAtCursor, isAfterCursor, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
 import {
   bindTerms,
   resolveOrder,
@@ -241,7 +241,7 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
   const hasExtraRow = rows.length > window.limit;
   const nodes = hasExtraRow ? rows.slice(0, window.limit) : rows;
   if (window.backward) nodes.reverse();
-  const cursor = (row: Row | undefined) => (plan.cursors && row ? encodeCursor(window.terms, row) : null);
+  const cursor = (row: Row | undefined) => (plan.cursors && row ? rowCursor(window.terms, row) : null);
   return {
     totalCount: info._count ?? 0,
     nodes,

@@ -4,6 +4,7 @@ import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
 import type { FieldKind } from '../../contract/facts';
 import type { BindParameter, SqlCondition } from '../access/conditions';
+import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError } from '../model/errors';
 import { sqlType } from '../model/fields';
 import type { BoundTerm, OrderTerm } from './ordering';
@@ -16,23 +17,17 @@ const signature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
 /** Encodes the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
-export function encodeCursor(terms: readonly CursorTerm[], row: Row): string {
-  return Buffer.from(JSON.stringify([signature(terms), ...terms.map((_, index) => row[`_${index}`])])).toString('base64url');
+export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
+  return encodeCursor([signature(terms), ...terms.map((_, index) => row[`_${index}`])]);
 }
 
 /** Decodes and validates a cursor, which a client may have forged. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
   const invalidCursor = () => invalidArgumentError(argument, 'This is not a cursor of this list.');
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    throw invalidCursor();
-  }
-  if (!Array.isArray(parts) || typeof parts[0] !== 'string') throw invalidCursor();
-  if (parts[0] !== signature(terms))
+  const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
+  if (typeof ownSignature !== 'string') throw invalidCursor();
+  if (ownSignature !== signature(terms))
     throw invalidArgumentError(argument, 'This cursor belongs to another order of the list, or to another search.');
-  const values: unknown[] = parts.slice(1);
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
     throw invalidCursor();
   return values;
