@@ -17,6 +17,7 @@ import {
   type ValidationContext,
   type ValidationRule,
 } from 'graphql';
+import { visitFields } from '../core/model/selections';
 
 export const MAX_TOKENS = 10_000;
 const MAX_DEPTH = 20;
@@ -90,23 +91,13 @@ const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: 
 /** Maximum number of aliases in one result object: those without a type condition plus those of the type condition that has the most. */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
-  const visitedFragments = new Set<string>();
-  const walk = ({ selections }: SelectionSetNode, type: string): void => {
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        if (selection.alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(selection.alias.value));
-        continue;
-      }
-      if (selection.kind === Kind.INLINE_FRAGMENT) {
-        walk(selection.selectionSet, selection.typeCondition?.name.value ?? type);
-        continue;
-      }
-      const fragment = visitedFragments.has(selection.name.value) ? undefined : context.getFragment(selection.name.value);
-      visitedFragments.add(selection.name.value);
-      if (fragment) walk(fragment.selectionSet, fragment.typeCondition.name.value);
-    }
-  };
-  walk(set, '');
+  visitFields([set], '', {
+    fragment: (name) => context.getFragment(name) ?? undefined,
+    narrow: (_type, typeCondition) => typeCondition.name.value,
+    field({ alias }, type) {
+      if (alias) aliasesByType.set(type, (aliasesByType.get(type) ?? new Set()).add(alias.value));
+    },
+  });
   const { '': unconditionalCount = 0, ...countByType } = Object.fromEntries(
     [...aliasesByType].map(([type, aliases]) => [type, aliases.size]),
   );

@@ -15,11 +15,9 @@ import {
   TypeMetaFieldDef,
   typeFromAST,
   valueFromASTUntyped,
-  type DirectiveNode,
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
-  type InlineFragmentNode,
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLObjectType,
@@ -28,6 +26,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
+import { isExcluded, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../read/connection';
 import { ClientError } from '../model/errors';
 import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
@@ -140,38 +139,21 @@ class Estimate {
     return { total, bytes, coordinate: mostExpensive.coordinate };
   }
 
-  /** CollectFields (https://spec.graphql.org/October2021/#CollectFields()): visits each fragment once and groups fields by response key. */
+  /** Groups the fields of several selection sets by parent type and response key. */
   private collectFields(sets: readonly SelectionSetNode[], type: GraphQLCompositeType) {
     const groups = new Map<string, { parent: GraphQLCompositeType; nodes: FieldNode[] }>();
-    const visitedFragments = new Set<string>();
-    const walk = (set: SelectionSetNode, parent: GraphQLCompositeType) => {
-      for (const selection of set.selections) {
-        if (this.isSkipped(selection.directives)) continue;
-        if (selection.kind === Kind.FIELD) {
-          const key = `${parent.name} ${responseKeyOf(selection)}`;
-          const group = groups.get(key);
-          if (group) group.nodes.push(selection);
-          else groups.set(key, { parent, nodes: [selection] });
-          continue;
-        }
-        const name = selection.kind === Kind.FRAGMENT_SPREAD ? selection.name.value : undefined;
-        if (name !== undefined && visitedFragments.has(name)) continue;
-        if (name !== undefined) visitedFragments.add(name);
-        const inner = name === undefined ? selection : this.fragments.get(name)!;
-        const { typeCondition, selectionSet } = inner as Pick<InlineFragmentNode, 'typeCondition' | 'selectionSet'>;
-        walk(selectionSet, typeCondition ? (typeFromAST(this.schema, typeCondition) as GraphQLCompositeType) : parent);
-      }
-    };
-    for (const set of sets) walk(set, type);
-    return groups;
-  }
-
-  private isSkipped(directives: readonly DirectiveNode[] = []): boolean {
-    return directives.some(({ name, arguments: args }) => {
-      const condition = args?.find((argument) => argument.name.value === 'if');
-      const value = condition && this.literalValue(condition.value);
-      return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
+    visitFields(sets, type, {
+      fragment: (name) => this.fragments.get(name),
+      narrow: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      isSkipped: (selection) => isExcluded(selection, this.variables),
+      field(node, parent) {
+        const key = `${parent.name} ${responseKeyOf(node)}`;
+        const group = groups.get(key);
+        if (group) group.nodes.push(node);
+        else groups.set(key, { parent, nodes: [node] });
+      },
     });
+    return groups;
   }
 
   private literalValue(node: ValueNode): unknown {

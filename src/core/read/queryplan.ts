@@ -2,14 +2,14 @@
  * Query planning: derives the columns to read from a selection set. Plans are cached by the field nodes of cached documents. They include fields
  * under `@skip` and `@include`, so they hold for all variables.
  */
-import { Kind, type FieldNode, type FragmentDefinitionNode, type SelectionSetNode } from 'graphql';
-import type { GraphQLResolveInfo } from 'graphql';
+import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import type { Api } from '../model/policies';
 import { columnSet, type ColumnSet } from '../sql/select';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, groupedFieldName, type Entity, type RowFields, type RowOf, type Thunk } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
+import { visitFields } from '../model/selections';
 
 type Nodes = readonly FieldNode[];
 type ApiContext = Pick<Context, 'api' | 'policies'>;
@@ -78,22 +78,19 @@ export function selectedFields(
   fragments: Record<string, FragmentDefinitionNode>,
 ): Map<string, FieldNode[]> {
   const nodesByName = new Map<string, FieldNode[]>();
-  const visitedFragments = new Set<string>();
-  const walk = (set: SelectionSetNode) => {
-    for (const selection of set.selections) {
-      if (selection.kind === Kind.FIELD) {
-        const name = selection.name.value;
-        const existing = nodesByName.get(name);
-        if (existing) existing.push(selection);
-        else nodesByName.set(name, [selection]);
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) walk(selection.selectionSet);
-      else if (!visitedFragments.has(selection.name.value)) {
-        visitedFragments.add(selection.name.value);
-        walk(fragments[selection.name.value]!.selectionSet);
-      }
-    }
-  };
-  for (const node of nodes) if (node.selectionSet) walk(node.selectionSet);
+  visitFields(
+    nodes.flatMap(({ selectionSet }) => selectionSet ?? []),
+    undefined,
+    {
+      fragment: (name) => fragments[name],
+      narrow: () => undefined,
+      field(node) {
+        const sameName = nodesByName.get(node.name.value);
+        if (sameName) sameName.push(node);
+        else nodesByName.set(node.name.value, [node]);
+      },
+    },
+  );
   return nodesByName;
 }
 

@@ -1,12 +1,8 @@
 /** Field collection (https://spec.graphql.org/September2025/#CollectFields()): groups selected fields by response key and skips excluded ones. */
 import {
-  getDirectiveValues,
   getNamedType,
-  GraphQLIncludeDirective,
-  GraphQLSkipDirective,
   isAbstractType,
   isObjectType,
-  Kind,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
@@ -16,8 +12,8 @@ import {
   type GraphQLCompositeType,
   type GraphQLField,
   type GraphQLSchema,
-  type SelectionNode,
 } from 'graphql';
+import { isExcluded, visitFields } from '../../core/model/selections';
 
 /** All field nodes with the same response key. */
 export interface SelectedField {
@@ -39,41 +35,25 @@ export class FieldCollector {
   /** Collects the fields below several nodes, in selection order. */
   collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
     const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[] }>();
-    const visitedFragments = new Set<string>();
-    const walk = (selections: readonly SelectionNode[], parent: GraphQLCompositeType): void => {
-      for (const selection of selections) {
-        if (this.isSkipped(selection)) continue;
-        if (selection.kind === Kind.FIELD) {
-          const key = selection.alias?.value ?? selection.name.value;
-          const fieldWithKey = fieldByKey.get(key);
-          if (fieldWithKey) fieldWithKey.nodes.push(selection);
-          else
-            fieldByKey.set(key, { key, name: selection.name.value, nodes: [selection], field: this.fieldOf(parent, selection.name.value) });
-          continue;
-        }
-        if (selection.kind === Kind.FRAGMENT_SPREAD) {
-          if (visitedFragments.has(selection.name.value)) continue;
-          visitedFragments.add(selection.name.value);
-        }
-        const { typeCondition, selectionSet } =
-          selection.kind === Kind.FRAGMENT_SPREAD ? this.fragments.get(selection.name.value)! : selection;
-        walk(selectionSet.selections, typeCondition ? (typeFromAST(this.schema, typeCondition) as GraphQLCompositeType) : parent);
-      }
-    };
-    for (const { selectionSet } of parents) if (selectionSet) walk(selectionSet.selections, type);
+    const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);
+    visitFields(sets, type, {
+      fragment: (name) => this.fragments.get(name),
+      narrow: (_parent, typeCondition) => typeFromAST(this.schema, typeCondition) as GraphQLCompositeType,
+      isSkipped: (selection) => isExcluded(selection, this.variables),
+      field: (node, parent) => {
+        const name = node.name.value;
+        const key = node.alias?.value ?? name;
+        const fieldWithKey = fieldByKey.get(key);
+        if (fieldWithKey) fieldWithKey.nodes.push(node);
+        else fieldByKey.set(key, { key, name, nodes: [node], field: this.fieldOf(parent, name) });
+      },
+    });
     return [...fieldByKey.values()];
   }
 
   compositeTypeOf({ field }: SelectedField): GraphQLCompositeType | undefined {
     const type = getNamedType(field.type);
     return isObjectType(type) || isAbstractType(type) ? type : undefined;
-  }
-
-  private isSkipped(selection: SelectionNode): boolean {
-    return (
-      getDirectiveValues(GraphQLSkipDirective, selection, this.variables)?.if === true ||
-      getDirectiveValues(GraphQLIncludeDirective, selection, this.variables)?.if === false
-    );
   }
 
   private fieldOf(parent: GraphQLCompositeType, name: string): GraphQLField<unknown, unknown> {

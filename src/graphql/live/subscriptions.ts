@@ -6,9 +6,10 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type FragmentDefinitionNode,
   type OperationDefinitionNode,
-  type SelectionSetNode,
 } from 'graphql';
+import { visitFields } from '../../core/model/selections';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
@@ -29,20 +30,21 @@ const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
 function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
-  const visitedFragments = new Set<string>();
-  const unvisitedFragment = (name: string) => {
-    if (visitedFragments.has(name)) return undefined;
-    visitedFragments.add(name);
-    return definitions.find((definition) => definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name);
-  };
-  const hasCondition = ({ selections }: SelectionSetNode): boolean =>
-    selections.some((selection) => {
-      if (selection.directives?.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value))) return true;
-      if (selection.kind === Kind.INLINE_FRAGMENT) return hasCondition(selection.selectionSet);
-      const fragmentDefinition = selection.kind === Kind.FRAGMENT_SPREAD ? unvisitedFragment(selection.name.value) : undefined;
-      return fragmentDefinition?.kind === Kind.FRAGMENT_DEFINITION && hasCondition(fragmentDefinition.selectionSet);
-    });
-  return hasCondition(selectionSet);
+  let found = false;
+  visitFields([selectionSet], undefined, {
+    fragment: (name) =>
+      definitions.find(
+        (definition): definition is FragmentDefinitionNode =>
+          definition.kind === Kind.FRAGMENT_DEFINITION && definition.name.value === name,
+      ),
+    narrow: () => undefined,
+    isSkipped({ directives = [] }) {
+      found ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
+      return found;
+    },
+    field: () => undefined,
+  });
+  return found;
 }
 
 /** Maps events without a second generator, whose `return()` would wait for its pending `next()`. */

@@ -1,0 +1,49 @@
+/** Traversal of selection sets, as in CollectFields (https://spec.graphql.org/September2025/#CollectFields()): fragments are visited once. */
+import { Kind, valueFromASTUntyped, type FieldNode, type NamedTypeNode, type SelectionNode, type SelectionSetNode } from 'graphql';
+
+export interface FragmentBody {
+  typeCondition?: NamedTypeNode;
+  selectionSet: SelectionSetNode;
+}
+
+/** `Parent` stands for the type that the fields belong to. */
+export interface FieldVisitor<Parent> {
+  /** Returns undefined for an unknown fragment, which is skipped. */
+  fragment(name: string): FragmentBody | undefined;
+  /** Returns the parent of the fields in a fragment with a type condition. */
+  narrow(parent: Parent, typeCondition: NamedTypeNode): Parent;
+  isSkipped?(selection: SelectionNode): boolean;
+  field(field: FieldNode, parent: Parent): void;
+}
+
+export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
+  const visitedFragments = new Set<string>();
+  const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentBody | undefined => {
+    if (selection.kind === Kind.INLINE_FRAGMENT) return selection;
+    const name = selection.name.value;
+    if (visitedFragments.has(name)) return undefined;
+    visitedFragments.add(name);
+    return visitor.fragment(name);
+  };
+  const visit = ({ selections }: SelectionSetNode, type: Parent): void => {
+    for (const selection of selections) {
+      if (visitor.isSkipped?.(selection)) continue;
+      if (selection.kind === Kind.FIELD) {
+        visitor.field(selection, type);
+        continue;
+      }
+      const body = bodyOf(selection);
+      if (body) visit(body.selectionSet, body.typeCondition ? visitor.narrow(type, body.typeCondition) : type);
+    }
+  };
+  for (const set of sets) visit(set, parent);
+}
+
+/** Whether `@skip` or `@include` excludes a selection. */
+export function isExcluded({ directives = [] }: SelectionNode, variables: Readonly<Record<string, unknown>>): boolean {
+  return directives.some(({ name, arguments: args }) => {
+    const condition = args?.find((argument) => argument.name.value === 'if');
+    const value = condition && valueFromASTUntyped(condition.value, variables);
+    return (name.value === 'skip' && value === true) || (name.value === 'include' && value === false);
+  });
+}
