@@ -5,7 +5,6 @@ import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { registerRowTypes } from '../core/changes/changeresolver';
 import { groupingResolvers } from '../core/grouping/types';
 import { declareAssociations } from '../core/model/associations';
-import { declareIndexes } from '../core/model/indexes';
 import { isLinkable } from '../core/schema/crud';
 
 /** The exports of a resource module: models, and a resolver as the default export. */
@@ -35,13 +34,9 @@ export class Registry {
     return new Registry(models, [...resolvers, ...otherResolvers]);
   }
 
-  /** Creates indexes and associations between models. Returns all models, including those of link tables. */
+  /** Declares associations between models. Returns all models, including those of link tables. */
   link(): ModelCtor[] {
-    if (!this.linkedModels) {
-      declareIndexes(this.models);
-      this.linkedModels = [...this.models, ...declareAssociations(this.models)];
-    }
-    return this.linkedModels;
+    return (this.linkedModels ??= [...this.models, ...declareAssociations(this.models)]);
   }
 
   /** Builds the full schema, with fields for both REST and GraphQL. */

@@ -4,7 +4,11 @@ import { getOptions } from 'sequelize-typescript';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { models } from '../../src/graphql/schema';
 import { createDatabase, open } from './databases';
+import { declareIndexes } from './declaredindexes';
 import { describeTables, type Said } from './tables';
+
+// Before a database is opened, which registers the models with their options.
+declareIndexes(allEntities());
 
 export const TABLES = models.map((model) => getOptions(model.prototype)!.tableName!).sort();
 

@@ -4,7 +4,7 @@
  */
 import { Model } from 'sequelize-typescript';
 import { Day, Id, Whole } from '../../../src/core/model/fields';
-import { declareIndexes } from '../../../src/core/model/indexes';
+import { declareIndexes } from '../../setup/declaredindexes';
 import type { ResourceOptions } from '../../../src/core/model/registry';
 import { Owner } from '../../../src/core/model/relationfields';
 import { Resource } from '../../../src/core/model/resource';

@@ -1,13 +1,13 @@
 /**
  * Database indexes, derived from the declarations of resources: one for each filter, default order and reference. Indexes of owned tables include the
  * owner, because every statement filters by it. The owner comes first, except after a reference to a public row. No index is a prefix of another.
- * Migrations create the indexes, and a test compares them with these declarations.
+ * Migrations create the indexes; a test compares them with these.
  */
 import type { IndexesOptions } from 'sequelize';
 import { addOptions } from 'sequelize-typescript';
-import { OWNER_FIELD } from './registry';
-import { fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
-import { resourceOf } from './registry';
+import { OWNER_FIELD } from '../../src/core/model/registry';
+import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { resourceOf } from '../../src/core/model/registry';
 
 /** Longer texts may exceed the size limit of a B-tree entry and get a hash index, which supports equality only. */
 const MAX_BTREE_TEXT_CHARACTERS = 500;
