@@ -20,7 +20,7 @@ import { unwrapResolverError } from '@apollo/server/errors';
 import Negotiator from 'negotiator';
 import type { Logger } from 'pino';
 import { CsrfError } from '../auth/sessions';
-import { TEMPORARY_ERROR_CODES, HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
+import { TEMPORARY_ERROR_CODES, HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import type { Config } from '../platform/config';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljson';
