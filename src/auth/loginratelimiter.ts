@@ -5,7 +5,7 @@
 import { DatabaseError } from 'pg';
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible';
 import { createHash } from 'node:crypto';
-import type { Rate } from '../platform/environment';
+import type { Rate } from '../platform/settingparsers';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { Unavailable } from '../database/errors';

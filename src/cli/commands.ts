@@ -1,4 +1,7 @@
-/** Command definitions with arguments and options (commander). Implementations are imported when a command runs, which keeps `--help` fast. */
+/**
+ * Command definitions with arguments and options (commander). Implementations are imported when a command runs, which keeps `--help` fast. The
+ * table of docs/commands.md is generated from the definitions (`npm run docs`).
+ */
 import { Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
 import { isEventKind, EVENT_KINDS, type EventKind } from '../auth/eventkinds';
@@ -34,107 +37,109 @@ function parseCount(text: string): number {
 
 const migrate = () =>
   new Command('migrate')
-    .description('Bring the database up to date (the server does so at start).')
-    .option('--down', 'take the last migration back; its tables are dropped, with all that is in them')
-    .option('--yes', 'with --down: do not ask')
+    .description(
+      'Applies pending migrations, as the server does at start. `--down` reverts the last one after confirmation, and only while no server is running.',
+    )
+    .option('--down', 'revert the last migration; its tables and their rows are dropped')
+    .option('--yes', 'skip the confirmation of --down')
     .action(lazyAction(async () => (await import('./migrate.ts')).migrate));
 
 const seed = () =>
   new Command('seed')
-    .description('Fill an empty database with languages, units, muscles, exercises and ingredients.')
-    .option('--demo', 'also make a demo account with a year of data')
+    .description('Loads the catalogue into an empty database; `--demo` creates the demo account.')
+    .option('--demo', 'also create a demo account with a year of data')
     .action(lazyAction(async () => (await import('./seed.ts')).seed));
 
 const importDump = () =>
   new Command('import')
-    .description("Read a data dump of the reference service (Django's dumpdata JSON): all of it or, on any error, nothing.")
-    .argument('<file>', 'the dump')
-    .option('--media <dir>', 'folder with the files that the dump names')
-    .option('--replace', 'first empty the tables of the models that the dump has, accounts included')
+    .description("Imports a dump of wger (Django's `dumpdata` JSON) including users, passwords and tokens: completely or not at all.")
+    .argument('<file>', 'dump file')
+    .option('--media <dir>', 'folder of the files that the dump refers to')
+    .option('--replace', 'first delete all rows of the tables in the dump, including accounts')
     .action(lazyAction(async () => (await import('./import.ts')).importDump));
 
 const backup = () =>
   new Command('backup')
-    .description(
-      'Write all rows as they are at one moment, their files and the secret key into one file (.tar.gz), and read it again to verify it.',
-    )
-    .argument('<file>', 'where to; keep it safe, for it holds the key')
-    .option('--replace', 'put it in the place of a file that is there')
+    .description('Writes rows, files and the secret key to one archive and verifies it; see docs/backups.md.')
+    .argument('<file>', 'archive to write (.tar.gz); keep it safe, because it contains the secret key')
+    .option('--replace', 'overwrite an existing file')
     .action(lazyAction(async () => (await import('./backup.ts')).backup));
 
 const restore = () =>
   new Command('restore')
-    .description('Put everything back that a backup holds: all of it or, on any error, nothing.')
-    .argument('<file>', 'as `fitgraph backup` wrote it')
-    .option('--replace', 'even where there are data: they go')
+    .description('Restores a backup, completely or not at all. A database that contains data requires `--replace`.')
+    .argument('<file>', 'archive written by `fitgraph backup`')
+    .option('--replace', 'overwrite existing data')
     .action(lazyAction(async () => (await import('./restore.ts')).restore));
 
 const upgrade = () =>
   new Command('upgrade')
     .description(
-      'Move the embedded database to the major version of PostgreSQL that this version of Fitgraph brings. Stop the server before.',
+      'Upgrades the embedded database to the bundled major version of PostgreSQL. Stop the server first; see docs/backups.md#major-versions-of-postgresql.',
     )
-    .option('--binaries <dir>', 'folder with the program postgres of the version that the data are of')
+    .option('--binaries <dir>', 'folder of the postgres program of the old version')
     .action(lazyAction(async () => (await import('./upgrade.ts')).upgrade));
 
 const doctor = () =>
   new Command('doctor')
     .description(
-      'Look at configuration, versions, disk, clock, permissions and data, and say what to do. Changes nothing; status 1 if something fails.',
+      'Checks configuration, versions, disk, clock, permissions and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
     )
     .action(lazyAction(async () => (await import('./doctor.ts')).doctor));
 
 const audit = () =>
   new Command('audit')
-    .description('Show the audit log, newest first: sign-ins, passwords, tokens, accounts, commands of operators.')
-    .option('--user <name>', 'of this account only')
-    .option('--kind <kind>', 'of this kind only, such as SIGN_IN_FAILED; may be given again', parseKind)
-    .option('--address <address>', 'from this address only; of IPv6 the network, as it is shown')
-    .option('--since <moment>', 'from then on: 2026-03-10T08:00, or 90m, 12h, 7d ago', parseTimestamp)
-    .option('--until <moment>', 'before then', parseTimestamp)
-    .option('--limit <number>', 'so many at most', parseCount, 100)
-    .option('--json', 'as lines of JSON')
+    .description(
+      'Prints the audit log, newest first: sign-ins, failures, passwords, tokens, accounts, operator commands. `--json` for programs.',
+    )
+    .option('--user <name>', 'only events of this account')
+    .option('--kind <kind>', 'only events of this kind, such as SIGN_IN_FAILED; repeatable', parseKind)
+    .option('--address <address>', 'only events from this address, as printed (IPv6: the network)')
+    .option('--since <moment>', 'start: a time such as 2026-03-10T08:00, or an age such as 90m, 12h or 7d', parseTimestamp)
+    .option('--until <moment>', 'end, in the same formats', parseTimestamp)
+    .option('--limit <number>', 'maximum number of events', parseCount, 100)
+    .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./audit.ts')).audit));
 
 const schema = () =>
-  new Command('schema')
-    .description('Print the GraphQL schema, as committed in schema.graphql.')
-    .action(lazyAction(async () => (await import('./schema.ts')).schema));
+  new Command('schema').description('Prints `schema.graphql`.').action(lazyAction(async () => (await import('./schema.ts')).schema));
 
 function user(): Command {
-  const command = new Command('user').description('Make, change and list accounts.');
+  const command = new Command('user').description('Creates, changes and lists accounts.');
   command
     .command('create <name>')
-    .description('Make an account and print its token. The password is asked for unless given.')
+    .description('Creates an account and prints its token. The password is prompted for on a terminal, or read from standard input.')
     .option('--password <password>', 'at least 8 characters, not only digits')
     .option('--email <address>')
-    .option('--superuser', 'what the user contributes is accepted at once')
+    .option('--superuser', 'contributions of the user need no review')
     .action(lazyAction(async () => (await import('./user.ts')).create));
   command
     .command('password <name>')
-    .description('Set a new password, asked for unless given, and a new token.')
+    .description(
+      'Sets a new password, prompted for like that of a new account, and prints a new token. `--new` generates and prints the password.',
+    )
     .option('--password <password>', 'at least 8 characters, not only digits')
-    .option('--new', 'make one and print it')
+    .option('--new', 'generate the password and print it')
     .action(lazyAction(async () => (await import('./user.ts')).changePassword));
   command
     .command('token <name>')
-    .description('Print the token of a user.')
-    .option('--new', 'replace it; the old one stops working at once')
+    .description('Prints the token of a user; `--new` replaces it.')
+    .option('--new', 'replace the token; the old one becomes invalid at once')
     .action(lazyAction(async () => (await import('./user.ts')).showToken));
   command
     .command('deactivate <name>')
-    .description('Lock an account: neither password nor token works any more. Nothing is deleted.')
-    .option('--undo', 'unlock it')
+    .description('Locks an account: its password and tokens are rejected, and nothing is deleted. `--undo` unlocks it.')
+    .option('--undo', 'unlock the account')
     .action(lazyAction(async () => (await import('./user.ts')).deactivate));
   command
     .command('delete <name>')
-    .description('Delete an account with everything of it: its rows, the images that it added, and their files. Nothing of it comes back.')
-    .option('--yes', 'do not ask')
+    .description('Deletes an account with all data and files of the user. This cannot be undone.')
+    .option('--yes', 'skip the confirmation')
     .action(lazyAction(async () => (await import('./user.ts')).remove));
   command
     .command('list')
-    .description('Print all accounts, the oldest first.')
-    .option('--json', 'one JSON object a line')
+    .description('Lists accounts with creation date, last login, superuser and locked flags.')
+    .option('--json', 'print JSON lines')
     .action(lazyAction(async () => (await import('./user.ts')).list));
   return command;
 }

@@ -3,14 +3,15 @@
 import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
-import { main as serveForever } from '../index';
+import { serve } from './serve';
 
 const program = new Command('fitgraph')
   .description('Fitness and nutrition data over GraphQL and REST. Configuration is read from the environment (see docs/configuration.md).')
   .version(VERSION, '-V, --version', 'print the version')
   .exitOverride();
 
-program.command('serve').description('Start the server, as `npm start` does.').action(serveForever);
+program.addCommand(serve());
+
 /** After a usage error, points to the help of the command in question; applies to all subcommands. */
 function configureHelp(command: Command, names: string): void {
   command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);

@@ -21,18 +21,30 @@ import { visitFields } from '../core/model/selections';
 
 export const MAX_TOKENS = 10_000;
 const MAX_DEPTH = 20;
-/** Root fields of an operation, including those of its fragments. */
 const MAX_ROOT_FIELDS = 100;
-/** Direct selections of one selection set, not counting the contents of fragments. No type has half as many fields. */
+/** No type has half as many fields. */
 const MAX_SELECTIONS = 500;
 const MAX_ALIASES = 500;
-/** Aliases of a field's selection set, including fragments. They are few because the response repeats them for each row. */
+/** Few, because the response repeats them for each row. */
 const MAX_ALIASES_PER_SELECTION = 50;
 const MAX_ALIAS_CHARACTERS = 64;
 const MAX_DIRECTIVES_PER_LOCATION = 5;
-
-/** Nesting depth of brackets. Parsers and visitors recurse per level, so that deeper documents could overflow the stack. */
+/** Parsers and visitors recurse per level, so that deeper documents could overflow the stack. */
 const MAX_BRACKET_DEPTH = 200;
+
+/** The limits with their meaning, for docs/graphql.md (`npm run docs`). */
+export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: string])[] = [
+  [MAX_TOKENS, 'tokens'],
+  [MAX_DEPTH, 'levels of nested fields'],
+  [MAX_BRACKET_DEPTH, 'levels of nested brackets'],
+  [MAX_ROOT_FIELDS, 'root fields of an operation, including those of its fragments'],
+  [MAX_SELECTIONS, 'direct selections of one selection set, not counting the contents of fragments'],
+  [MAX_ALIASES, 'aliases'],
+  [MAX_ALIASES_PER_SELECTION, "aliases of a field's selection set, including fragments"],
+  [MAX_ALIAS_CHARACTERS, 'characters of an alias'],
+  [MAX_DIRECTIVES_PER_LOCATION, 'directives per location'],
+  [1, '`__schema`, and each field that issues credentials, such as `login`'],
+];
 
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);

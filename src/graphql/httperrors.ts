@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 import Negotiator from 'negotiator';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CsrfError } from '../auth/sessions';
-import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/statuses';
+import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
 
 /** Whether a retry may succeed, because the server was overloaded or the database unavailable. */
 export const isTransient = ({ extensions }: { extensions?: Record<string, unknown> }) =>

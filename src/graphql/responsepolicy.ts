@@ -4,7 +4,7 @@
  */
 import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequestContext } from '@apollo/server';
 import { GraphQLError, type FormattedExecutionResult } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/statuses';
+import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
 import type { Context } from '../core/context';
 import { ClientError, resultTooLargeError } from '../core/model/errors';
 import { cachedIntrospectionJson } from '../core/operation/introspectioncache';

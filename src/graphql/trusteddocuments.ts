@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
+import type { ErrorCode } from '../contract/errorcodes';
 import { ConfigError, type Config } from '../platform/config';
 import { truncateInput } from '../core/model/errors';
 import { bracketDepthError } from './documentlimits';
@@ -21,7 +22,7 @@ const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
-const operationError = (code: string, message: string) => new GraphQLError(message, { extensions: { code } });
+const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
 
 const untrustedError = () =>
   operationError('PERSISTED_QUERY_ONLY', 'This server runs only operations that are registered with it, named by their id.');

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from 'express';
 import { GraphQLError } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 import { isTransientError } from '../core/model/errors';
 import { limitBody } from '../platform/bodylimit';
 import { sendPage, fieldText } from './htmlresponse';

@@ -1,187 +1,245 @@
 /**
- * Settings by subject, parsed from environment variables. Most of the code is specific error messages, so a schema validation library would not
- * make it shorter.
+ * The settings: environment variables with their defaults, syntax and meaning. The table of docs/configuration.md is generated from them
+ * (`npm run docs`). Durations are milliseconds, 0 for `off`; sizes are bytes.
  */
 import { availableParallelism } from 'node:os';
-import { isAbsolute, join, resolve } from 'node:path';
 import { IANAZone } from 'luxon';
-import { parseBucketUrl } from './bucket';
-import type { Config } from './config';
-import { ConfigError, type Environment, type Rate } from './environment';
+import {
+  choice,
+  duration,
+  filePath,
+  flag,
+  list,
+  or,
+  rate,
+  reject,
+  secret,
+  size,
+  text,
+  url,
+  where,
+  whole,
+  type Parser,
+} from './settingparsers';
+
+export type Variables = Record<string, string | undefined>;
+
+export interface Setting<T> {
+  /** Environment variable. */
+  readonly name: string;
+  /** Markdown, like `meaning`. */
+  readonly shownDefault: string;
+  readonly meaning: string;
+  /** Parses the variable; an empty value counts as absent. */
+  readonly read: (variables: Variables) => T;
+}
 
 /** Minimum length in characters. */
 export const MIN_SECRET_KEY = 32;
-const MIN_METRICS_TOKEN_LENGTH = 16;
 /** A smaller limit could not be enforced, because replication lag is measured periodically and not before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
+export const BUCKET_URL = 's3://bucket/prefix';
+const HTTP = ['http:', 'https:'];
+const POSTGRES_URL = url(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
+const WORKER_TIMEOUT = where(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
+const DRAIN_NOTICE = where(duration, (ms) => ms <= 5_000, 'at most 5s');
+const REPLICA_LAG = where(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
+const IANA_ZONE = where(text, (zone) => IANAZone.isValidZone(zone), 'a zone of the IANA database such as Europe/Berlin');
+const NODE_ENV = where(text, (mode) => ['development', 'production', 'test'].includes(mode), 'development, production or test');
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const SECONDS_PER_DAY = 24 * 60 * 60;
-const MINUTE_MS = 60_000;
-const KB = 1024;
-const MB = 1024 * KB;
-const HTTP_PROTOCOLS = ['http:', 'https:'];
+const LOG_LEVEL = where(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
-export function waiting(env: Environment) {
-  const workerTimeout = env.duration('WORKER_TIMEOUT', 5_000);
-  if (workerTimeout > 0 && workerTimeout < 1_000) env.fail('WORKER_TIMEOUT', 'at least 1s, or off');
-  const drainNotice = env.duration('DRAIN_NOTICE', 1_000);
-  if (drainNotice > 5_000) env.fail('DRAIN_NOTICE', 'at most 5s');
-  return { workerTimeout, drainNotice } satisfies Partial<Config>;
-}
+/** Only an origin is accepted, because the setting is the prefix of every link. */
+const origin: Parser<string> = (value, name) => {
+  const result = new URL(url(HTTP, 'https://fit.example.com')(value, name)).origin;
+  return [result, `${result}/`].includes(value.toLowerCase())
+    ? result
+    : reject(name, 'a scheme and a host, such as https://fit.example.com', value);
+};
 
-export function installation(env: Environment) {
-  const name = env.text('NODE_ENV') ?? 'development';
-  if (!['development', 'production', 'test'].includes(name)) env.fail('NODE_ENV', 'development, production or test');
-  const production = name === 'production';
-  const timeZone = env.text('TIME_ZONE') ?? 'UTC';
-  if (!IANAZone.isValidZone(timeZone)) env.fail('TIME_ZONE', 'a zone of the IANA database such as Europe/Berlin');
-  const secretKey = env.text('SECRET_KEY');
-  if (secretKey !== undefined && secretKey.length < MIN_SECRET_KEY)
-    throw new ConfigError(`SECRET_KEY must have at least ${MIN_SECRET_KEY} characters (for example the output of: openssl rand -hex 32)`);
-  if (production && !secretKey) throw new ConfigError('SECRET_KEY is missing: NODE_ENV=production demands it');
-  const logLevel = env.text('LOG_LEVEL') ?? 'info';
-  if (!LOG_LEVELS.includes(logLevel)) env.fail('LOG_LEVEL', `one of ${LOG_LEVELS.join(', ')}`);
-  return { production, timeZone, secretKey, logLevel } satisfies Partial<Config>;
-}
+const define = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
+  describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
+});
 
-export function statements(env: Environment) {
-  const statementTimeout = env.duration('STATEMENT_TIMEOUT', 10_000);
-  const anonymous = env.duration('ANONYMOUS_TIMEOUT', 3_000);
-  const anonymousTimeout = statementTimeout && anonymous ? Math.min(statementTimeout, anonymous) : statementTimeout || anonymous;
-  return { statementTimeout, anonymousTimeout } satisfies Partial<Config>;
-}
+const setting = <T>(name: string, parse: Parser<T>, fallback: string) =>
+  define(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
-export function databases(env: Environment) {
-  const postgresUrl = (name: string) => env.url(name, ['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
-  const [databaseUrl, listenUrl] = [postgresUrl('DATABASE_URL'), postgresUrl('DATABASE_LISTEN_URL')];
-  if (listenUrl !== undefined && databaseUrl === undefined)
-    throw new ConfigError('DATABASE_URL is missing: DATABASE_LISTEN_URL demands it');
-  const replicaUrl = postgresUrl('DATABASE_REPLICA_URL');
-  if (replicaUrl !== undefined && databaseUrl === undefined)
-    throw new ConfigError('DATABASE_URL is missing: DATABASE_REPLICA_URL demands it');
-  const replicaLag = env.duration('DATABASE_REPLICA_LAG', 5_000);
-  if (replicaLag < MIN_REPLICA_LAG_MS) env.fail('DATABASE_REPLICA_LAG', `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
-  return { databaseUrl, listenUrl, replicaUrl, replicaLag } satisfies Partial<Config>;
-}
+/** A setting without a default, or with one that depends on other settings. */
+const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
+  define(name, shownDefault, (variables) => {
+    const value = variables[name]?.trim();
+    return value ? parse(value, name) : undefined;
+  });
 
-export function files(env: Environment) {
-  const folder = env.text('DATA_DIR') ?? '.data';
-  const dataDir = isAbsolute(folder) ? folder : resolve(folder);
-  const mediaDir = env.text('MEDIA_DIR');
-  const mediaUrl = env.url('MEDIA_URL', ['s3:'], 's3://bucket/prefix');
-  if (mediaUrl !== undefined && mediaDir !== undefined) throw new ConfigError('MEDIA_URL and MEDIA_DIR cannot both be set');
-  const mediaEndpoint = env.url('MEDIA_ENDPOINT', HTTP_PROTOCOLS, 'https://s3.example.com');
-  const bucket = mediaUrl === undefined ? undefined : parseBucketUrl(mediaUrl, mediaEndpoint, (name) => env.text(name));
-  return {
-    dataDir,
-    mediaDir: mediaDir === undefined ? join(dataDir, 'media') : resolve(mediaDir),
-    bucket: bucket === null ? env.fail('MEDIA_URL', 'a URL such as s3://bucket/prefix') : bucket,
-    ownMediaDir: mediaDir !== undefined,
-  } satisfies Partial<Config>;
-}
+/** In the order of the guide. */
+export const SETTINGS = {
+  port: setting('PORT', whole(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
+  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), whole(0, 256)), '1').describe(
+    'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
+  ),
+  workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT, '5s').describe(
+    'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
+  ),
+  databaseUrl: optional('DATABASE_URL', POSTGRES_URL).describe(
+    '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer. Default: the embedded PostgreSQL.',
+  ),
+  listenUrl: optional('DATABASE_LISTEN_URL', POSTGRES_URL).describe(
+    'The same database without the pooler, if `DATABASE_URL` leads to one in transaction mode (docs/scaling.md#connection-poolers). Used for LISTEN/NOTIFY and advisory locks.',
+  ),
+  replicaUrl: optional('DATABASE_REPLICA_URL', POSTGRES_URL).describe(
+    'A standby that serves public rows to anonymous clients (docs/scaling.md#read-replica).',
+  ),
+  replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG, '5s').describe(
+    'Maximum replication lag up to which the standby is used (at least `2s`).',
+  ),
+  poolSize: setting('DATABASE_POOL', whole(1, 1000), '10').describe(
+    'Connections per worker for reads of anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
+  ),
+  statementTimeout: setting('STATEMENT_TIMEOUT', duration, '10s').describe(
+    'Maximum time of a statement that reads (`ms`, `s`, `min`, or `off`): `TIMEOUT`, 503.',
+  ),
+  anonymousTimeout: setting('ANONYMOUS_TIMEOUT', duration, '3s').describe('The same for anonymous clients, if shorter.'),
+  lockTimeout: setting('LOCK_TIMEOUT', duration, '2s').describe(
+    'Maximum time a statement waits for a lock (or `off`): 503, nothing was written.',
+  ),
+  idleTransactionTimeout: setting('IDLE_TRANSACTION_TIMEOUT', duration, '10s').describe(
+    'A transaction that is idle for this long is ended and its locks are released (or `off`).',
+  ),
+  rowSecurity: setting('ROW_SECURITY', choice('on', 'required', 'off'), 'on').describe(
+    'Row-level security in PostgreSQL: `on` where possible, `required` (no start without it), `off` (docs/security.md#row-level-security).',
+  ),
+  maxQueued: setting('MAX_WAITING', whole(1, 1_000_000), '200').describe(
+    'Maximum number of queued database requests, each for anonymous clients, signed-in users and writes: `OVERLOADED`, 503.',
+  ),
+  maxWait: setting('MAX_WAIT', duration, '1500ms').describe(
+    'Maximum time in that queue; writes wait four times as long (a duration, or `off`).',
+  ),
+  maxLag: setting('MAX_LAG', duration, '100ms').describe(
+    'Event-loop lag and queueing delay above which new requests are shed, those of anonymous clients first: 503 (or `off`). With up to 16 open requests none is shed.',
+  ),
+  drainNotice: setting('DRAIN_NOTICE', DRAIN_NOTICE, '1s').describe(
+    'How long a server that shuts down still accepts connections while `/health/ready` returns 503, so that load balancers notice (at most `5s`).',
+  ),
+  dataDir: setting('DATA_DIR', filePath, '.data').describe(
+    'Folder of the embedded database, its key and the media files. A folder with other contents is rejected.',
+  ),
+  mediaDir: optional('MEDIA_DIR', filePath, '`media` in `DATA_DIR`').describe(
+    'Folder of uploaded files. It must exist; several instances share one.',
+  ),
+  mediaUrl: optional('MEDIA_URL', url(['s3:'], BUCKET_URL)).describe(
+    '`s3://bucket/prefix`: stores uploaded files in a bucket. Credentials: `AWS_REGION`, `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`, or the role of the machine.',
+  ),
+  mediaEndpoint: optional('MEDIA_ENDPOINT', url(HTTP, 'https://s3.example.com')).describe(
+    'Endpoint of an S3-compatible server other than Amazon S3, e.g. `http://minio:9000`.',
+  ),
+  timeZone: setting('TIME_ZONE', IANA_ZONE, 'UTC').describe(
+    'Time zone of the server (IANA name): decides the current day and the offset of timestamps.',
+  ),
+  secretKey: optional('SECRET_KEY', secret(MIN_SECRET_KEY, 32), 'made and kept if embedded').describe(
+    `At least ${MIN_SECRET_KEY} characters. Encrypts API keys and signs forms. Required with \`DATABASE_URL\` and in production.`,
+  ),
+  nodeEnv: setting('NODE_ENV', NODE_ENV, 'development').describe(
+    '`production` requires `SECRET_KEY`, creates no demo account, hides timings and warns about secrets over plain HTTP.',
+  ),
+  loginRate: setting('LOGIN_RATE', rate, '10/min').describe(
+    'Failed sign-ins per address and user name, over all instances. Units: `s`, `min`, `h`.',
+  ),
+  loginRateAddress: optional('LOGIN_RATE_ADDRESS', rate, '`100/10min`').describe(
+    'Failed sign-ins per address (IPv6: /64). Default: 10 times `LOGIN_RATE` in 10 times the period.',
+  ),
+  loginRateTotal: optional('LOGIN_RATE_TOTAL', rate, '`1000/min`').describe('Failed sign-ins in total. Default: 100 times `LOGIN_RATE`.'),
+  serverTiming: optional('SERVER_TIMING', flag, '`on`, `off` in production').describe(
+    'Whether responses carry `Server-Timing` with database time and number of statements.',
+  ),
+  metricsPort: optional('METRICS_PORT', whole(0, 65_535)).describe(
+    'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
+  ),
+  metricsHost: setting('METRICS_HOST', text, '127.0.0.1').describe('Address of that port.'),
+  metricsToken: optional('METRICS_TOKEN', secret(16, 16)).describe(
+    'At least 16 characters, sent as `Authorization: Bearer`. Without `METRICS_PORT` it enables `/metrics` on the main port.',
+  ),
+  tracesEndpoint: optional('OTEL_EXPORTER_OTLP_ENDPOINT', url(HTTP, 'http://localhost:4318')).describe(
+    'Collector that receives traces, e.g. `http://collector:4318`; enables them. Further `OTEL_…` settings: docs/monitoring.md#traces.',
+  ),
+  tracesService: setting('OTEL_SERVICE_NAME', text, 'fitgraph').describe('Service name in traces.'),
+  logLevel: setting('LOG_LEVEL', LOG_LEVEL, 'info').describe(
+    '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`. Requests are logged at `info`.',
+  ),
+  maxBody: setting('MAX_BODY', size, '5MB').describe(
+    'Maximum size of a JSON or form body. A form has at most 20 files and 1,000 parts in all.',
+  ),
+  maxResponse: setting('MAX_RESPONSE_BYTES', size, '16MB').describe(
+    'Maximum size of a GraphQL or REST response: `RESULT_TOO_LARGE`, 400. Exports (`/graphql/export.csv`) may be larger.',
+  ),
+  maxJson: setting('MAX_JSON', size, '1MB').describe(
+    'Maximum size of a GraphQL request in JSON. JSON of either interface has at most 1,000 top-level members and 20,000 values in all.',
+  ),
+  maxUpload: setting('MAX_UPLOAD', size, '10MB').describe(
+    'Maximum size of an uploaded file. An image has at most 24 megapixels, all frames together.',
+  ),
+  maxAnonymousBody: setting('MAX_ANONYMOUS_BODY', size, '256KB').describe('Maximum size of a body from an anonymous client.'),
+  imageTimeout: setting('IMAGE_TIMEOUT', duration, '10s').describe(
+    'CPU time after which the process that decodes an image is killed and the image rejected (or `off`).',
+  ),
+  uploadQuota: setting('UPLOAD_QUOTA', or('off', Infinity, size), '200MB').describe(
+    'Maximum size of all images contributed by one user (or `off`). Superusers have no quota.',
+  ),
+  keptAnswers: setting('KEPT_ANSWERS', size, '20MB').describe(
+    "Responses stored for one user's Idempotency-Keys, at most 512 KB each. Changes with larger responses are not repeated either.",
+  ),
+  maxKeys: setting('MAX_KEYS', whole(1, 1_000_000), '10000').describe(
+    'Idempotency-Keys of one user within 24 hours; more are 429 with `Retry-After`.',
+  ),
+  clientTimeout: setting('CLIENT_TIMEOUT', duration, '30s').describe(
+    'Maximum time in which a client neither sends nor receives data. A whole request has ten times as long.',
+  ),
+  publicUrl: optional('PUBLIC_URL', origin).describe(
+    'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
+  ),
+  trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
+    'Addresses or networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, e.g. `10.0.0.0/8, ::1`. Required behind a proxy: otherwise all anonymous clients share one budget.',
+  ),
+  tlsCert: optional('TLS_CERT', filePath).describe(
+    'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
+  ),
+  tlsKey: optional('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
+  maxTokens: setting('MAX_TOKENS', whole(1, 1000), '50').describe('Access tokens per user.'),
+  auditDays: setting('AUDIT_DAYS', whole(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  hstsDays: setting('HSTS_DAYS', whole(0, 3650), '365').describe(
+    '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
+  ),
+  graphqlCsrf: setting('GRAPHQL_CSRF', flag, 'on').describe(
+    '`off`: `/graphql` also accepts simple cross-site requests (plain GET). Cookie sessions still require the CSRF token.',
+  ),
+  introspection: setting('INTROSPECTION', choice('anyone', 'users'), 'anyone').describe(
+    '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
+  ),
+  maxCost: setting('MAX_COST', whole(1000, 1_000_000_000), '500000').describe(
+    'Maximum estimated cost of an operation (docs/graphql.md#limits).',
+  ),
+  budget: setting('BUDGET', flag, 'on').describe('`off`: disables budgets.'),
+  budgetUser: setting('BUDGET_USER', whole(1, 1_000_000_000), '100000').describe(
+    "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
+  ),
+  budgetAnonymous: setting('BUDGET_ANONYMOUS', whole(1, 1_000_000_000), '20000').describe(
+    'The same per address (IPv6: /64) of anonymous clients.',
+  ),
+  exportTimeout: setting('EXPORT_TIMEOUT', duration, '10min').describe(
+    'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
+  ),
+  maxExports: setting('MAX_EXPORTS', whole(1, 1000), '20').describe('Concurrent exports; a quarter of them per user or anonymous address.'),
+  compileOperations: setting('COMPILE_OPERATIONS', flag, 'on').describe(
+    '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
+  ),
+  persistedOperations: optional('PERSISTED_OPERATIONS', filePath).describe(
+    'Folder of manifests (`*.json`) with trusted documents; see docs/graphql.md#http.',
+  ),
+  persistedOnly: setting('PERSISTED_ONLY', flag, 'off').describe('`on`: `/graphql` accepts trusted documents only. REST is not affected.'),
+};
 
-export function publicOrigin(env: Environment): string | undefined {
-  const url = env.url('PUBLIC_URL', HTTP_PROTOCOLS, 'https://fit.example.com');
-  const origin = url && new URL(url).origin;
-  // Only an origin is accepted, because the setting is the prefix of every link.
-  if (url !== undefined && ![origin, `${origin}/`].includes(url.toLowerCase()))
-    env.fail('PUBLIC_URL', 'a scheme and a host, such as https://fit.example.com');
-  return origin;
-}
+type Values = { [K in keyof typeof SETTINGS]: ReturnType<(typeof SETTINGS)[K]['read']> };
 
-export function tls(env: Environment): Config['tls'] {
-  const [cert, key] = [env.text('TLS_CERT'), env.text('TLS_KEY')];
-  if (cert !== undefined && key !== undefined) return { cert: resolve(cert), key: resolve(key) };
-  if (cert === undefined && key === undefined) return undefined;
-  const [missingName, presentName] = cert === undefined ? ['TLS_CERT', 'TLS_KEY'] : ['TLS_KEY', 'TLS_CERT'];
-  throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
-}
-
-export function metrics(env: Environment): Config['metrics'] {
-  const token = env.text('METRICS_TOKEN');
-  if (token !== undefined && token.length < MIN_METRICS_TOKEN_LENGTH)
-    throw new ConfigError(
-      `METRICS_TOKEN must have at least ${MIN_METRICS_TOKEN_LENGTH} characters (for example the output of: openssl rand -hex 16)`,
-    );
-  const port = env.text('METRICS_PORT') === undefined ? undefined : env.whole('METRICS_PORT', 0, 0, 65_535);
-  if (port === undefined && token === undefined) return undefined;
-  return { port, host: env.text('METRICS_HOST') ?? '127.0.0.1', token };
-}
-
-export function tracing(env: Environment): Config['tracing'] {
-  const endpoint = env.url('OTEL_EXPORTER_OTLP_ENDPOINT', HTTP_PROTOCOLS, 'http://localhost:4318');
-  return endpoint === undefined ? undefined : { endpoint, service: env.text('OTEL_SERVICE_NAME') ?? 'fitgraph' };
-}
-
-export function trustedDocuments(env: Environment) {
-  const folder = env.text('PERSISTED_OPERATIONS');
-  const persistedOnly = env.flag('PERSISTED_ONLY', false);
-  if (persistedOnly && folder === undefined) throw new ConfigError('PERSISTED_OPERATIONS is missing: PERSISTED_ONLY demands it');
-  return { persistedOperations: folder && resolve(folder), persistedOnly } satisfies Partial<Config>;
-}
-
-export const listening = (env: Environment) =>
-  ({
-    port: env.whole('PORT', 8000, 0, 65_535),
-    host: env.text('HOST') ?? '0.0.0.0',
-    workers: env.text('WEB_CONCURRENCY') === 'auto' ? availableParallelism() : env.whole('WEB_CONCURRENCY', 1, 0, 256),
-    trustedProxies: (env.text('TRUSTED_PROXIES') ?? '').split(/[\s,]+/).filter(Boolean),
-  }) satisfies Partial<Config>;
-
-export const connections = (env: Environment) =>
-  ({
-    poolSize: env.whole('DATABASE_POOL', 10, 1, 1000),
-    lockTimeout: env.duration('LOCK_TIMEOUT', 2_000),
-    idleTransactionTimeout: env.duration('IDLE_TRANSACTION_TIMEOUT', 10_000),
-    rowSecurity: env.choice('ROW_SECURITY', ['on', 'required', 'off']),
-    queue: { maxQueued: env.whole('MAX_WAITING', 200, 1, 1_000_000), maxWaitMs: env.duration('MAX_WAIT', 1_500) || Infinity },
-  }) satisfies Partial<Config>;
-
-export const loginRates = (env: Environment, loginRate: Rate) =>
-  ({
-    loginRate,
-    // Higher than LOGIN_RATE, because an office or a school shares one address.
-    loginRateAddress: env.rate('LOGIN_RATE_ADDRESS', { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds }),
-    loginRateTotal: env.rate('LOGIN_RATE_TOTAL', { points: 100 * loginRate.points, seconds: loginRate.seconds }),
-  }) satisfies Partial<Config>;
-
-export const requests = (env: Environment) =>
-  ({
-    maxBody: env.size('MAX_BODY', 5 * MB),
-    maxJson: env.size('MAX_JSON', MB),
-    maxUpload: env.size('MAX_UPLOAD', 10 * MB),
-    maxResponse: env.size('MAX_RESPONSE_BYTES', 16 * MB),
-    uploadQuota: env.text('UPLOAD_QUOTA') === 'off' ? Infinity : env.size('UPLOAD_QUOTA', 200 * MB),
-    maxKeys: env.whole('MAX_KEYS', 10_000, 1, 1_000_000),
-    keptAnswers: env.size('KEPT_ANSWERS', 20 * MB),
-    maxAnonymousBody: env.size('MAX_ANONYMOUS_BODY', 256 * KB),
-    imageTimeout: env.duration('IMAGE_TIMEOUT', 10_000),
-    clientTimeout: env.duration('CLIENT_TIMEOUT', 30_000),
-  }) satisfies Partial<Config>;
-
-export const security = (env: Environment) =>
-  ({
-    maxTokens: env.whole('MAX_TOKENS', 50, 1, 1000),
-    auditDays: env.whole('AUDIT_DAYS', 180, 30, 3650),
-    hsts: SECONDS_PER_DAY * env.whole('HSTS_DAYS', 365, 0, 3650),
-    introspection: env.choice('INTROSPECTION', ['anyone', 'users']),
-    graphqlCsrf: env.flag('GRAPHQL_CSRF', true),
-  }) satisfies Partial<Config>;
-
-export const operations = (env: Environment) =>
-  ({
-    budget: env.flag('BUDGET', true)
-      ? {
-          user: env.whole('BUDGET_USER', 100_000, 1, 1_000_000_000),
-          anonymous: env.whole('BUDGET_ANONYMOUS', 20_000, 1, 1_000_000_000),
-        }
-      : undefined,
-    maxCost: env.whole('MAX_COST', 500_000, 1000, 1_000_000_000),
-  }) satisfies Partial<Config>;
-
-export const exporting = (env: Environment) =>
-  ({
-    exportTimeout: env.duration('EXPORT_TIMEOUT', 10 * MINUTE_MS),
-    maxExports: env.whole('MAX_EXPORTS', 20, 1, 1000),
-  }) satisfies Partial<Config>;
+export const readSettings = (variables: Variables) =>
+  Object.fromEntries(Object.entries(SETTINGS).map(([key, { read }]) => [key, read(variables)])) as Values;

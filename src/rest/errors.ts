@@ -1,7 +1,7 @@
 /** REST errors: exceptions with an HTTP status and a JSON body in the wording of Django REST framework. */
 import type { GraphQLError } from 'graphql';
 import { toSnakeCase } from '../contract/casing';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/statuses';
+import { HTTP_STATUS_BY_ERROR_CODE } from '../contract/errorcodes';
 
 export class RestError extends Error {
   constructor(

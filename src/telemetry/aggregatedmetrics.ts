@@ -17,7 +17,8 @@ const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(Str
 const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
 export class AggregatedMetrics {
-  private readonly registry = new Registry();
+  /** Metrics of the supervisor itself. */
+  readonly registry = new Registry();
   private readonly lastMetrics = new Map<Worker, Metric[]>();
   private readonly pendingRequests = new Map<string, (metrics: Metric[]) => void>();
   private readonly exitedMetrics: Metric[][] = [];
@@ -28,13 +29,13 @@ export class AggregatedMetrics {
     const registers = [this.registry];
     this.replacedWorkers = new Counter({
       name: 'fitgraph_worker_exits_total',
-      help: 'Workers that were replaced, by reason',
+      help: 'Workers that were replaced, by `reason`: `hung`, `crashed`. Absent until it happens, and with `WEB_CONCURRENCY=0`.',
       labelNames: ['reason'],
       registers,
     });
     new Gauge({
       name: 'fitgraph_workers',
-      help: 'Serving workers',
+      help: 'Serving workers. Absent with `WEB_CONCURRENCY=0`.',
       registers,
       collect() {
         this.set(serving().length);

@@ -1,4 +1,7 @@
-/** Prometheus counters and gauges whose values are kept by other objects and read at each scrape. */
+/**
+ * Prometheus counters and gauges whose values are kept by other objects and read at each scrape. The help texts are also the tables of
+ * docs/monitoring.md (`npm run docs`).
+ */
 import { Counter, Gauge, Registry } from 'prom-client';
 
 type ValueByLabel = Record<string, number>;
@@ -8,7 +11,7 @@ export class CollectedMetrics {
   readonly registry = new Registry();
 
   /** Registers a counter: one value, or one for each value of the label. */
-  addCounter<L extends string>(name: string, help: string, label: L | undefined, values: () => ValueByLabel | number): void {
+  addCounter<L extends string>(name: string, help: string, values: () => ValueByLabel | number, label?: L): void {
     new Counter({
       name,
       help,
@@ -26,9 +29,8 @@ export class CollectedMetrics {
   addGauge<L extends string>(
     name: string,
     help: string,
-    label: L | undefined,
     values: () => ValueByLabel | number | undefined | Promise<number | undefined>,
-    aggregator: Aggregator = 'sum',
+    { label, aggregator = 'sum' }: { label?: L; aggregator?: Aggregator } = {},
   ): void {
     new Gauge({
       name,

@@ -1,10 +1,10 @@
 /**
  * Prometheus metrics of one process. Most values are read from other objects at each scrape; only per-request values are counted here. The
- * cardinality of all labels is bounded, so clients cannot create time series without limit.
+ * cardinality of all labels is bounded, so clients cannot create time series without loginLimiter.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Counter, Histogram } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../request/services';
@@ -43,7 +43,15 @@ const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
 /** Event streams are excluded from durations: they last as long as the client listens. */
 const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
-export class Metrics extends CollectedMetrics {
+export class Metrics {
+  /** By section of docs/monitoring.md. */
+  readonly sections = {
+    requests: new CollectedMetrics(),
+    database: new CollectedMetrics(),
+    subscriptions: new CollectedMetrics(),
+    processes: new CollectedMetrics(),
+  };
+  readonly registry: Registry;
   private readonly requests = new Map<string, number>();
   private readonly errors = new Map<string, number>();
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
@@ -58,34 +66,35 @@ export class Metrics extends CollectedMetrics {
     private readonly services: Services,
     private readonly app: AppGauges,
   ) {
-    super();
-    const registers = [this.registry];
+    this.addRequestCounters();
+    const registers = [this.sections.requests.registry];
     this.durations = new Histogram({
       name: 'fitgraph_http_request_duration_seconds',
-      help: 'Duration of HTTP requests by route',
+      help: 'Time from the first byte of a request to the last byte of its response, by `route`. Excludes event streams.',
       labelNames: ['route'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.operations = new Histogram({
       name: 'fitgraph_graphql_operation_duration_seconds',
-      help: 'Duration of GraphQL requests by operation name',
+      help: `GraphQL requests by \`operation\` name. The first ${MAX_OPERATION_NAMES.users} names of signed-in users and ${MAX_OPERATION_NAMES.anonymous} of anonymous clients have series of their own; others are \`other\`, unnamed operations \`(none)\`.`,
       labelNames: ['operation'],
       buckets: DURATION_BUCKETS_SECONDS,
       registers,
     });
     this.costs = new Histogram({
       name: 'fitgraph_operation_cost',
-      help: 'Cost charged to budgets per request',
+      help: 'Cost charged to budgets per request, by `api`. Empty with `BUDGET=off`.',
       labelNames: ['api'],
       buckets: COST_BUCKETS,
       registers,
     });
-    this.addRequestMetrics();
+    this.addRejectionMetrics();
     this.addDatabaseMetrics();
-    this.addProcessMetrics();
-    this.addClientMetrics();
+    this.addSubscriptionMetrics();
     this.addCacheMetrics();
+    this.addProcessMetrics();
+    this.registry = Registry.merge(Object.values(this.sections).map(({ registry }) => registry));
     this.lag.enable();
   }
 
@@ -127,13 +136,14 @@ export class Metrics extends CollectedMetrics {
     return name;
   }
 
-  private addRequestMetrics(): void {
+  private addRequestCounters(): void {
     const { requests, errors } = this;
+    const registers = [this.sections.requests.registry];
     new Counter({
       name: 'fitgraph_http_requests_total',
-      help: 'Requests answered, by method, route and status; "aborted" where the client went away before',
+      help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown addresses) and `status` (`aborted` if the client disconnected before the response).',
       labelNames: ['method', 'route', 'status'],
-      registers: [this.registry],
+      registers,
       collect() {
         this.reset();
         for (const [key, count] of requests) {
@@ -144,9 +154,9 @@ export class Metrics extends CollectedMetrics {
     });
     new Counter({
       name: 'fitgraph_errors_total',
-      help: 'Errors of operations that clients were told of, by interface and code',
+      help: 'Errors reported to clients, by `api` (`graphql`, `rest`) and `code`. `INTERNAL_SERVER_ERROR` is a bug; `TIMEOUT`, `OVERLOADED` and `SERVICE_UNAVAILABLE` come from the database.',
       labelNames: ['api', 'code'],
-      registers: [this.registry],
+      registers,
       collect() {
         this.reset();
         for (const [key, count] of errors) {
@@ -157,66 +167,98 @@ export class Metrics extends CollectedMetrics {
     });
   }
 
+  private addRejectionMetrics(): void {
+    const { app } = this;
+    const { loginLimiter, costLimiter } = this.services;
+    const metrics = this.sections.requests;
+    const rejections = () => ({ ...app.rejected, login: loginLimiter.refused, budget: costLimiter.rejectedCount });
+    metrics.addCounter(
+      'fitgraph_rejections_total',
+      'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
+      rejections,
+      'reason',
+    );
+    metrics.addGauge(
+      'fitgraph_queueing_delay_seconds',
+      'Queueing delay of clients that send one request at a time; maximum of all workers.',
+      () => app.lateness() / MS_PER_SECOND,
+      { aggregator: 'max' },
+    );
+    metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in derivedValues.', () => costLimiter.bucketCount);
+  }
+
   private addDatabaseMetrics(): void {
     const { database, listener } = this.services;
-    this.addCounter('fitgraph_statements_total', 'SQL statements sent by requests', undefined, () => this.statements);
+    const metrics = this.sections.database;
+    metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => this.statements);
     const seconds = () => this.milliseconds / MS_PER_SECOND;
-    this.addCounter(
+    metrics.addCounter(
       'fitgraph_statement_seconds_total',
-      'Database time of requests, including waiting for a connection',
-      undefined,
+      'Database time of requests, including waiting for a connection. Divided by `fitgraph_statements_total`: mean time of a statement.',
       seconds,
     );
     const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
       Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
-    this.addGauge('fitgraph_database_connections_busy', 'Connections in use, by pool', 'pool', connectionsByPool('busy'));
-    this.addGauge('fitgraph_database_connections_idle', 'Idle connections, by pool', 'pool', connectionsByPool('idle'));
-    this.addGauge(
+    metrics.addGauge(
+      'fitgraph_database_connections_busy',
+      'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`, `replica`.',
+      connectionsByPool('busy'),
+      { label: 'pool' },
+    );
+    metrics.addGauge('fitgraph_database_connections_idle', 'Idle connections, by `pool`.', connectionsByPool('idle'), {
+      label: 'pool',
+    });
+    metrics.addGauge(
       'fitgraph_database_connections_waiting',
-      'Clients waiting for a connection, by pool',
-      'pool',
+      'Clients waiting for a connection, by `pool`. The limiters keep this near 0.',
       connectionsByPool('waiting'),
+      { label: 'pool' },
     );
     const { replica } = database;
     const isUsed = () => Number(replica?.isUsed ?? false);
-    this.addGauge('fitgraph_replica_used', 'Workers that read from the replica', undefined, isUsed);
-    this.addGauge(
-      'fitgraph_replica_lag_seconds',
-      'Replication lag, maximum of all workers',
-      undefined,
-      () => replica?.secondsBehind,
-      'max',
+    metrics.addGauge(
+      'fitgraph_replica_used',
+      'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
+      isUsed,
     );
-    this.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica', undefined, () => replica?.answered ?? 0);
+    metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
+      aggregator: 'max',
+    });
+    metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.answered ?? 0);
     const limiters = Object.entries({
       ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
       writes: database.writes,
     });
     const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
       Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
-    this.addGauge(
+    metrics.addGauge(
       'fitgraph_limiter_slots',
-      'Maximum number of concurrent statements or transactions, by limiter',
-      'limiter',
+      'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
       limiterValues('slots'),
+      { label: 'limiter' },
     );
-    this.addGauge('fitgraph_limiter_busy', 'Running statements or transactions, by limiter', 'limiter', limiterValues('busy'));
-    this.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions, by limiter', 'limiter', limiterValues('queued'));
-    this.addCounter(
+    metrics.addGauge('fitgraph_limiter_busy', 'Running statements or transactions.', limiterValues('busy'), { label: 'limiter' });
+    metrics.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions.', limiterValues('queued'), {
+      label: 'limiter',
+    });
+    metrics.addCounter(
       'fitgraph_limiter_rejections_total',
-      'Statements or transactions rejected because the queue was full or slow, by limiter',
-      'limiter',
+      'Statements or transactions rejected because the queue was full (`MAX_WAITING`) or too slow (`MAX_WAIT`).',
       limiterValues('rejected'),
+      'limiter',
     );
-    this.addGauge('fitgraph_listener_connected', 'Workers that receive change notifications', undefined, () => Number(listener.connected));
-    this.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections', undefined, () => listener.lostConnections);
-    this.addCounter('fitgraph_listener_notifications_total', 'Change notifications received', undefined, () => listener.notifications);
-    this.addGauge(
+    metrics.addGauge(
+      'fitgraph_listener_connected',
+      'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
+      () => Number(listener.connected),
+    );
+    metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnections);
+    metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notifications);
+    metrics.addGauge(
       'fitgraph_change_log_rows',
-      'Rows of the change log, estimated by PostgreSQL',
-      undefined,
+      'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',
       () => this.estimateChanges(),
-      'max',
+      { aggregator: 'max' },
     );
   }
 
@@ -228,8 +270,40 @@ export class Metrics extends CollectedMetrics {
     return Promise.race([estimate, timeout]).catch(() => undefined);
   }
 
+  private addSubscriptionMetrics(): void {
+    const { app } = this;
+    const { changeLog } = this.services;
+    const metrics = this.sections.subscriptions;
+    metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => app.subscriptions().running);
+    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().told);
+    const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
+    metrics.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by `transport`: `sse`, `websocket`.', connections, {
+      label: 'transport',
+    });
+    metrics.addGauge('fitgraph_change_watchers', 'Subscriptions that wait for a change.', () => changeLog.watcherCount);
+  }
+
+  private addCacheMetrics(): void {
+    const { derivedValues, nameIndexes, catalogue, database } = this.services;
+    const metrics = this.sections.subscriptions;
+    const entries = () => ({
+      user_states: derivedValues.size.states,
+      user_values: derivedValues.size.values,
+      statement_names: database.prepared.named,
+      search_names: nameIndexes.size,
+      reference_rows: catalogue.size,
+    });
+    metrics.addGauge(
+      'fitgraph_cache_entries',
+      'Entries of in-memory caches, by `cache`: `user_states` and `user_values` (computed values), `statement_names`, `search_names`, `reference_rows`.',
+      entries,
+      { label: 'cache' },
+    );
+  }
+
   private addProcessMetrics(): void {
     const { lag } = this;
+    const metrics = this.sections.processes;
     const quantiles = () => {
       // The histogram includes the interval of its own timer, which is subtracted.
       const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
@@ -237,50 +311,19 @@ export class Metrics extends CollectedMetrics {
       lag.reset();
       return values;
     };
-    this.addGauge(
+    metrics.addGauge(
       'fitgraph_event_loop_lag_seconds',
-      'Event-loop lag since the last scrape, maximum of all workers',
-      'quantile',
+      'Event-loop lag since the last scrape, by `quantile`: 0.5, 0.99, 1; maximum of all workers.',
       quantiles,
-      'max',
+      { label: 'quantile', aggregator: 'max' },
     );
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
-    this.addCounter('process_cpu_seconds_total', 'CPU time of all workers', undefined, cpu);
-    this.addGauge('process_resident_memory_bytes', 'Resident memory of all workers', undefined, () => process.memoryUsage.rss());
-    this.addGauge('nodejs_heap_used_bytes', 'JavaScript heap in use of all workers', undefined, () => process.memoryUsage().heapUsed);
-    const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
-    this.addGauge('process_start_time_seconds', 'Start time of the oldest worker', undefined, () => startedAt, 'min');
-  }
-
-  private addClientMetrics(): void {
-    const { app, services } = this;
-    const { loginLimiter: limit, costLimiter: budgets, changeLog: changes } = services;
-    const rejections = () => ({ ...app.rejected, login: limit.refused, budget: budgets.rejectedCount });
-    this.addCounter('fitgraph_rejections_total', 'Requests rejected to protect the server, by reason', 'reason', rejections);
-    this.addGauge(
-      'fitgraph_queueing_delay_seconds',
-      'Queueing delay of clients with a single request, maximum of all workers',
-      undefined,
-      () => app.lateness() / MS_PER_SECOND,
-      'max',
+    metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpu);
+    metrics.addGauge('process_resident_memory_bytes', 'Resident memory of all workers; shared pages count for each.', () =>
+      process.memoryUsage.rss(),
     );
-    this.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory', undefined, () => budgets.bucketCount);
-    this.addGauge('fitgraph_subscriptions', 'Active subscriptions', undefined, () => app.subscriptions().running);
-    this.addCounter('fitgraph_subscription_events_total', 'Subscription events delivered', undefined, () => app.subscriptions().told);
-    const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
-    this.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by transport', 'transport', connections);
-    this.addGauge('fitgraph_change_watchers', 'Subscriptions that wait for changes', undefined, () => changes.watcherCount);
-  }
-
-  private addCacheMetrics(): void {
-    const { derivedValues: memory, nameIndexes: names, catalogue: reference, database } = this.services;
-    const entries = () => ({
-      user_states: memory.size.states,
-      user_values: memory.size.values,
-      statement_names: database.prepared.named,
-      search_names: names.size,
-      reference_rows: reference.size,
-    });
-    this.addGauge('fitgraph_cache_entries', 'Entries of in-memory caches', 'cache', entries);
+    metrics.addGauge('nodejs_heap_used_bytes', 'JavaScript heap in use of all workers.', () => process.memoryUsage().heapUsed);
+    const startedAt = Date.now() / MS_PER_SECOND - process.uptime();
+    metrics.addGauge('process_start_time_seconds', 'Start time of the oldest worker.', () => startedAt, { aggregator: 'min' });
   }
 }

@@ -57,7 +57,7 @@ export const open = (
     poolSize: 5,
     timeZone: TIME_ZONE,
     ...config,
-    replica: replicaOf({ replicaLag: 0, ...config }),
+    replica: replicaOf({ replicaUrl: undefined, replicaLag: 0, ...config }),
     queue: config?.queue ?? { maxQueued: Infinity, maxWaitMs: Infinity },
     models,
   });

@@ -1,7 +1,5 @@
 /** Metrics: access, content, and bounds on labels that clients choose. */
-import fs from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
-import path from 'node:path';
 import { build, Installation } from '../server/running';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -124,9 +122,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-const families = (text: string): string[] => [...text.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name!).sort();
-
-test('sums all workers, including a crashed one, and exports exactly the metrics in docs/monitoring.md', async () => {
+test('sums all workers, including a crashed one', async () => {
   build();
   const installation = await Installation.started();
   try {
@@ -154,10 +150,6 @@ test('sums all workers, including a crashed one, and exports exactly the metrics
     // Without METRICS_TOKEN, the service port has no metrics; the metrics port has nothing else.
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
-
-    const document = fs.readFileSync(path.join(__dirname, '../../docs/monitoring.md'), 'utf8');
-    const told = [...document.matchAll(/^\| `(\w+)` +\| (?:counter|gauge|histogram) /gm)].map(([, name]) => name!).sort();
-    expect(told).toEqual(families(text));
   } finally {
     await installation.remove();
   }

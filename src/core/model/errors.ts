@@ -2,7 +2,7 @@
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
-import { TEMPORARY_ERROR_CODES } from '../../contract/statuses';
+import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
 import { ClientGone, isLocked, isTimeout, isResourceError, isUnavailable, ReadLimitExceeded, CommitUncertain } from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
@@ -39,7 +39,7 @@ export function throwIfInvalid(mistakes: readonly InputIssue[]): void {
 
 /** An error whose message and code may be sent to the client unchanged. */
 export class ClientError extends GraphQLError {
-  constructor(code: string, message: string, data: Record<string, unknown> = {}) {
+  constructor(code: ErrorCode, message: string, data: Record<string, unknown> = {}) {
     super(message, { extensions: { code, ...data } });
   }
 }
@@ -66,7 +66,7 @@ export const resultTooLargeError = (limit: number): ClientError => new ClientErr
 export const RETRY_AFTER_SECONDS = 2;
 
 /** Maps a database or storage error to the code and message that the client receives. Messages of the database itself go to the log only. */
-function describeDatabaseError(error: unknown): [code: string, message: string] | undefined {
+function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
   if (error instanceof CommitUncertain)
     return [

@@ -1,7 +1,7 @@
 /** Errors of an export before its first byte: GraphQL errors in a JSON body, and an HTTP status. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { HTTP_STATUS_BY_ERROR_CODE } from '../../contract/statuses';
+import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../contract/errorcodes';
 import { limitFormattedErrors } from '../errorlimits';
 
 export class ExportError extends Error {
@@ -19,7 +19,7 @@ export class ExportError extends Error {
 }
 
 /** `field` names the field or parameter that cannot be exported. */
-export const exportError = (message: string, field?: string, code = 'BAD_USER_INPUT'): ExportError =>
+export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 
 export function sendExportError(response: Response, refusal: ExportError, signedIn: boolean): void {

@@ -52,7 +52,7 @@ test('npm scripts, `check:all` and CI execute both runs', () => {
   expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/system/contract/');
   expect(runs.system.filter((file) => file.startsWith('system/contract/'))).toEqual(['system/contract/replay.test.ts']);
   expect(ci).toMatch(/^node scripts\/contract\.mjs --contract "\$contract"/m);
-  for (const check of ['texts', 'schema', 'breaking']) {
+  for (const check of ['texts', 'schema', 'tables', 'breaking']) {
     expect(scripts.check).toContain(`npm run check:${check}`);
     expect(ci).toContain(`npm run --silent check:${check}`);
   }

@@ -1,0 +1,5 @@
+/** `fitgraph serve`: starts the server. */
+import { Command } from 'commander';
+import { main } from '../index';
+
+export const serve = () => new Command('serve').description('Starts the server, as `npm start` does.').action(main);
