@@ -184,7 +184,7 @@ export class Metrics {
       () => app.lateness() / MS_PER_SECOND,
       { aggregator: 'max' },
     );
-    metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in derivedValues.', () => costLimiter.bucketCount);
+    metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);
   }
 
   private addDatabaseMetrics(): void {
