@@ -1,9 +1,10 @@
 /** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Context } from '../core/context';
 import { REQUEST_MESSAGE } from '../platform/logging';
 import type { Route } from '../rest/routes';
 import { routeTemplate } from '../telemetry/routetemplates';
+import type { RequestHead } from './clientorigin';
 import type { RequestServices } from './requestcontext';
 
 /** Maximum length in the log of a path or an operation name, which clients choose. */
@@ -13,7 +14,7 @@ const MAX_ADDRESS_LENGTH = 45;
 export const truncateAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
 interface ObservedRequest {
-  request: IncomingMessage;
+  request: RequestHead;
   services: Pick<RequestServices, 'log' | 'metrics' | 'tracing'>;
   context: Context;
   /** By `performance.now()`. */

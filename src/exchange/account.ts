@@ -1,5 +1,4 @@
 /** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
-import type { IncomingMessage } from 'node:http';
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import { checkCredentials, verifiedPasswordHash, passwordError, renewToken, replacePassword, signIn } from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
@@ -13,13 +12,14 @@ import { InvalidInput, ClientError, unauthenticatedError, throwIfInvalid } from 
 import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/validationissues';
 import type { RequestServices } from './requestcontext';
 import { truncateAddress } from './accesslog';
+import type { RequestHead } from './clientorigin';
 
 const MAX_LISTED_EVENTS = 10;
 
 const WRONG_PASSWORD = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not your password.');
 
 interface AccountOptions {
-  request: IncomingMessage;
+  request: RequestHead;
   services: RequestServices;
   context: Context;
   /** Request id, for the log. */

@@ -1,5 +1,5 @@
 /** Request context of one HTTP request: client address, authentication, database session, resolver context, idempotency and observability. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { viewerOfApiKey } from '../auth/accounts';
 import { isAccessToken, type AccessTokens } from '../auth/accesstokens';
 import { parseAuthorization } from '../auth/authorization';
@@ -16,7 +16,7 @@ import { Loaders } from '../core/read/loaders';
 import type { ClearTextWarning } from './cleartext';
 import { parseAcceptLanguage } from './languages';
 import { observeRequest } from './accesslog';
-import { REQUEST_ID_HEADER } from './clientorigin';
+import { REQUEST_ID_HEADER, type RequestHead } from './clientorigin';
 import type { Route } from '../rest/routes';
 import type { Services } from './services';
 import type { Metrics } from '../telemetry/metrics';
@@ -55,7 +55,7 @@ export class RequestContext {
   sender?: number;
 
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: RequestHead,
     private readonly services: RequestServices,
     /** Accepted schemes of the Authorization header, in lower case. */
     private readonly schemes: readonly string[],

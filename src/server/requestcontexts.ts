@@ -1,5 +1,6 @@
 /** Registry of request contexts: creates one for each HTTP request and finds it again by the request. */
 import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../exchange/clientorigin';
 import { RequestContext, type RequestServices } from '../exchange/requestcontext';
 
 /** Accepted schemes of the Authorization header, in lower case. */
@@ -15,8 +16,7 @@ export class RequestContexts {
   readonly of = (request: IncomingMessage): RequestContext => this.byRequest.get(request)!;
 
   /** Creates a context with the rules of GraphQL, which also apply to HTML pages; does not register it. */
-  readonly open = (request: IncomingMessage): RequestContext =>
-    new RequestContext(request, this.dependencies, GRAPHQL_AUTH_SCHEMES, 'graphql');
+  readonly open = (request: RequestHead): RequestContext => new RequestContext(request, this.dependencies, GRAPHQL_AUTH_SCHEMES, 'graphql');
 
   begin(request: IncomingMessage, isRest: boolean): RequestContext {
     const exchange = isRest ? new RequestContext(request, this.dependencies, REST_AUTH_SCHEMES, 'rest') : this.open(request);
