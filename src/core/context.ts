@@ -106,6 +106,8 @@ export interface Context {
   confirmCredentials(): Promise<void>;
   /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
   exportOffset?: number;
+  /** Aborted when the client ends the subscription, which may be waiting for a change. Absent for other operations. */
+  subscriptionSignal?: AbortSignal;
   /** Set while an `@atomic` operation runs. */
   atomic?: AtomicState;
   /** Size limit of the response to the running operation. */
