@@ -1,6 +1,6 @@
 /** A statement whose columns are known answers as pg's own query does, whatever was asked for on the connection before. */
 import { Client, type ClientBase } from 'pg';
-import { NamedQuery } from '../../src/database/namedquery';
+import { NamedQuery } from '../../src/internals/pg';
 import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';
