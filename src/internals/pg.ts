@@ -1,15 +1,15 @@
 /**
  * Private members of pg's clients and connections.
  *
- * - `socketOf`: pg documents no access to the socket. The circuit breaker needs its count of received bytes, to tell a statement that is still sending rows
- *   from a dead connection, and must be able to destroy it: `client.end()` waits for a server that may not respond.
+ * - `socketOf`: pg documents no access to the socket. The circuit breaker reads its count of received bytes, to distinguish a statement that is still
+ *   sending rows from a dead connection, and must be able to destroy it: `client.end()` waits for a server that may not respond.
  * - `backendKeyOf`: pg documents no access to process id and secret key. A CancelRequest consists of both, and without it the statement of a client that
  *   has disconnected would run to its end. The process id that was announced at the start also reveals a pooler.
- * - `NamedQuery` and `closePrepared`: pg sends one query between two Sync messages. This one sends the session user for row-level security in front of the
- *   query, in the same packet and before the same Sync, so PostgreSQL skips the query if setting the user fails. pg's pipeline mode would run the query all
- *   the same, as the user of the query before. It also takes 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs); two round trips take 178 µs (35 µs;
- *   November 2026, medians over a Unix socket). pg's own query describes its result columns at every execution and resolves their types again; this one
- *   does so once per connection and statement, which saves a tenth of the CPU of a short statement on both sides.
+ * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the session user for row-level security in front of
+ *   the query, in the same packet and before the same Sync, so PostgreSQL skips the query if setting the user fails. In pg's pipeline mode the query would
+ *   run all the same, as the user of the query before, and both would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two round trips take
+ *   178 µs (35 µs; November 2026, medians over a Unix socket). pg's own query describes its result columns at every execution and resolves their types
+ *   again. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU of a short statement on both sides.
  * - `prepareValue`: pg's own serialization of parameters, for which there is no declared function.
  *
  * Checked with pg 8.23.1.

@@ -1,6 +1,6 @@
 /** Private members of pg that `src/internals/pg.ts` uses, and the public ones that `ObservedClient` relies on. */
 import net from 'node:net';
-import { Connection, type PoolConfig } from 'pg';
+import { Client, type Connection, type PoolConfig } from 'pg';
 import { cancelStatement } from '../../src/database/cancel';
 import { ObservedClient } from '../../src/database/observedclient';
 import { backendKeyOf, closePrepared, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
@@ -94,6 +94,18 @@ test('a query is not run if the preceding statement fails', async () => {
   const { error } = await run('insertion', 'INSERT INTO "written" VALUES (1)', { text: 'SELECT 1 / $1::int', values: ['0'] });
   expect(error?.code).toBe('22012');
   expect(await value('(SELECT count(*)::int FROM "written")')).toBe(0);
+});
+
+test('in pipeline mode a query is run even if the one before it fails', async () => {
+  const pipeline = new Client({ ...database.connection, pipeline: true });
+  await pipeline.connect();
+  await pipeline.query('CREATE TEMP TABLE "written" ("id" int)');
+  const outcomes = await Promise.allSettled([
+    pipeline.query('SELECT 1 / $1::int', [0]),
+    pipeline.query('INSERT INTO "written" VALUES ($1)', [1]),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  await pipeline.end();
 });
 
 test('an observed client has a statement from its query until the connection is idle', async () => {
