@@ -20,7 +20,7 @@ const ROOMS = [
   ['core'],
   ['database'],
   ['platform'],
-  // What reaches into dependencies, one file for each.
+  // Private interfaces of dependencies, one file per library.
   ['internals'],
   ['contract'],
 ];
@@ -143,4 +143,22 @@ test('no file needs itself, however long the way', () => {
 test('the environment is read in one place', () => {
   const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
   expect(readers).toEqual(['platform/config.ts']);
+});
+
+/** Methods and instances of other classes by their prototypes, undocumented members, and deep imports. */
+const PRIVATE_INTERFACES = [
+  /\.prototype\.\w+\.(?:call|apply)\b/,
+  /\bObject\.(?:create\((?!null\))|setPrototypeOf\()/,
+  /\.(?:queryGenerator|connectionManager|destroySoon|parsedStatements|shouldKeepAlive)\b/,
+  /\bclient\._\w/,
+  /\b(?:from|import|require)\b[ (]'(?:@[\w-]+\/)?[\w-]+\/(?:lib|src)\//,
+];
+
+test('private interfaces of dependencies are used in internals only', () => {
+  const users = files.filter((file) => {
+    const text = fs.readFileSync(file, 'utf8');
+    return PRIVATE_INTERFACES.some((pattern) => pattern.test(text));
+  });
+  expect(users.length).toBeGreaterThan(2);
+  expect(users.filter((file) => partOf(file) !== 'internals').map((file) => path.relative(src, file))).toEqual([]);
 });
