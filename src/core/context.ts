@@ -131,4 +131,6 @@ export interface Context {
   responseSize?: ResponseSize;
   /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
   exportOffset?: number;
+  /** Aborted when the client ends the subscription, which may be waiting for a change. Absent for other operations. */
+  subscriptionSignal?: AbortSignal;
 }

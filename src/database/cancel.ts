@@ -1,7 +1,7 @@
 /** Cancels a running statement by a CancelRequest on a separate connection, which needs no authentication and no connection slot. */
 import net from 'node:net';
 import type { PoolClient } from 'pg';
-import { wireClient } from './pginternals';
+import { backendKeyOf, socketOf } from '../internals/pg';
 
 /** https://www.postgresql.org/docs/current/protocol-message-formats.html (CancelRequest) */
 const CANCEL_REQUEST = 80_877_102;
@@ -14,14 +14,15 @@ const TIMEOUT_MS = 1_000;
  * it could be cancelled instead.
  */
 export function cancelStatement(client: PoolClient): Promise<void> {
-  const { host, port, processID, secretKey, connection } = wireClient(client);
+  const { host, port } = client;
+  const { processID, secretKey } = backendKeyOf(client);
   const message = Buffer.alloc(LENGTH);
-  [LENGTH, CANCEL_REQUEST, processID ?? 0, secretKey].forEach((value, index) => message.writeInt32BE(value, index * 4));
+  [LENGTH, CANCEL_REQUEST, processID ?? 0, secretKey ?? 0].forEach((value, index) => message.writeInt32BE(value, index * 4));
   return new Promise((resolve) => {
     // A host name can resolve to several servers; the statement runs on the connected one.
     const socket = host.startsWith('/')
       ? net.connect(`${host}/.s.PGSQL.${port}`)
-      : net.connect(port, connection.stream.remoteAddress ?? host);
+      : net.connect(port, socketOf(client).remoteAddress ?? host);
     socket.setTimeout(TIMEOUT_MS, () => socket.destroy());
     socket.once('connect', () => socket.write(message));
     // If cancelling fails, the statement ends by its timeout.

@@ -9,9 +9,10 @@
  * Time is counted in timer ticks instead of by the clock, so that a delay of this process does not count as silence.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, DatabaseError, type ClientBase, type PoolConfig } from 'pg';
+import { Client, DatabaseError, type PoolConfig } from 'pg';
+import { backendKeyOf, socketOf } from '../internals/pg';
 import { Unavailable } from './errors';
-import { destroyConnection, wireClient, type WiredClient } from './pginternals';
+import { ObservedClient } from './observedclient';
 
 const LOOK_EVERY_MS = 250;
 /** Ticks without data after which PostgreSQL is asked. */
@@ -31,10 +32,10 @@ export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPAL
 const NO_VERDICT = ['EAI_AGAIN', 'ENOTFOUND'];
 
 interface Watched {
-  client: WiredClient;
+  client: ObservedClient;
   /** Statement timeout in milliseconds; 0: none. */
   timeout: number;
-  query: object | null;
+  statement?: object;
   bytes: number;
   /** Ticks since the running statement last received data. */
   silent: number;
@@ -50,7 +51,7 @@ const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1
 export class CircuitBreaker {
   /** Why the database is unavailable; absent while it is available, as far as known. */
   unavailable?: Unavailable;
-  private readonly watched = new Map<WiredClient, Watched>();
+  private readonly watched = new Map<Client, Watched>();
   private readonly looking: NodeJS.Timeout;
   private asking = false;
   /** Remaining ticks of the check in progress. */
@@ -68,15 +69,15 @@ export class CircuitBreaker {
   }
 
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
-  watch(client: ClientBase, timeout = 0): void {
-    const watched = wireClient(client);
-    this.watched.set(watched, { client: watched, timeout, query: null, bytes: 0, silent: 0, patience: SUSPICIOUS });
-    watched.once('end', () => this.watched.delete(watched));
+  watch(client: Client, timeout = 0): void {
+    if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
+    this.watched.set(client, { client, timeout, bytes: 0, silent: 0, patience: SUSPICIOUS });
+    client.once('end', () => this.watched.delete(client));
   }
 
   /** Changes the statement timeout of a watched connection. */
-  setStatementTimeout(client: ClientBase, timeout: number): void {
-    const one = this.watched.get(wireClient(client));
+  setStatementTimeout(client: Client, timeout: number): void {
+    const one = this.watched.get(client);
     if (one) one.timeout = timeout;
   }
 
@@ -89,10 +90,10 @@ export class CircuitBreaker {
     if ((this.left -= 1) <= 0) this.giveUp?.();
     const suspects: Watched[] = [];
     for (const one of this.watched.values()) {
-      const query = one.client._getActiveQuery();
-      const bytes = one.client.connection.stream.bytesRead;
-      if (query === null || query !== one.query || bytes !== one.bytes) {
-        Object.assign(one, { query, bytes, silent: 0, patience: SUSPICIOUS });
+      const { statement } = one.client;
+      const bytes = socketOf(one.client).bytesRead;
+      if (!statement || statement !== one.statement || bytes !== one.bytes) {
+        Object.assign(one, { statement, bytes, silent: 0, patience: SUSPICIOUS });
         continue;
       }
       one.silent += 1;
@@ -104,22 +105,22 @@ export class CircuitBreaker {
 
   /** Connections with a statement that has been waiting for more than one tick. */
   private unanswered(): Watched[] {
-    return [...this.watched.values()].filter((one) => one.query !== null && one.silent > 1 && this.isSilent(one));
+    return [...this.watched.values()].filter((one) => one.statement && one.silent > 1 && this.isSilent(one));
   }
 
   /** Whether no data have arrived since the last tick. */
-  private isSilent({ client, query, bytes }: Watched): boolean {
-    return client._getActiveQuery() === query && client.connection.stream.bytesRead === bytes;
+  private isSilent({ client, statement, bytes }: Watched): boolean {
+    return client.statement === statement && socketOf(client).bytesRead === bytes;
   }
 
   private end({ client }: Watched, why: string): void {
-    client.connection.stream.destroy(new Error(why));
+    socketOf(client).destroy(new Error(why));
   }
 
   private async judge(suspects: readonly Watched[]): Promise<void> {
     this.asking = true;
     this.left = ANSWERS_WITHIN;
-    const answer = await this.ask(suspects.map(({ client }) => client.processID ?? 0));
+    const answer = await this.ask(suspects.map(({ client }) => backendKeyOf(client).processID ?? 0));
     this.giveUp = undefined;
     if (answer.kind === 'gone') this.turn(new Unavailable(answer.why));
     else if (answer.kind === 'answered') this.turn(undefined);
@@ -131,17 +132,16 @@ export class CircuitBreaker {
       answer.kind === 'gone'
         ? this.unanswered()
         : answer.kind === 'answered'
-          ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(one.client.processID ?? 0))
+          ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(backendKeyOf(one.client).processID ?? 0))
           : [];
     if (!dead.length) return;
     for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not answer' : 'the connection is dead');
     // Idle connections took the same route. A connection in a transaction is in use between statements, too.
-    for (const one of this.watched.values())
-      if (one.client._getActiveQuery() === null && !this.isTaken(one)) this.end(one, 'the connection may be dead');
+    for (const one of this.watched.values()) if (!one.client.statement && !this.isTaken(one)) this.end(one, 'the connection may be dead');
   }
 
   private isTaken({ client }: Watched): boolean {
-    return client.getTransactionStatus?.() === 'T';
+    return client.getTransactionStatus() === 'T';
   }
 
   private turn(away: Unavailable | undefined): void {
@@ -163,7 +163,7 @@ export class CircuitBreaker {
     const asked = async (): Promise<Answer> => {
       await Promise.all([client, ...between].map((one) => one.connect()));
       const { rows } = await client.query(ASK, [pids]);
-      const { processID } = wireClient(client);
+      const { processID } = backendKeyOf(client);
       for (const one of [client, ...between]) void one.end().catch(() => undefined);
       // Behind a pooler backend ids are not those of our connections.
       if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
@@ -179,7 +179,7 @@ export class CircuitBreaker {
       }),
       gone,
     ]);
-    if (answer.kind !== 'answered') for (const one of [client, ...between]) destroyConnection(one);
+    if (answer.kind !== 'answered') for (const one of [client, ...between]) socketOf(one).destroy();
     return answer;
   }
 }

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
+import { NamedQuery, type PrecedingStatement } from '../internals/pg';
 import { Limiter } from '../platform/limiter';
 import { LockedTables } from './locked';
-import { NamedQuery, type PrecedingStatement } from './namedquery';
 import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './prepared';

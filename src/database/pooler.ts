@@ -5,14 +5,14 @@
  */
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
+import { backendKeyOf } from '../internals/pg';
 import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
-import { wireClient } from './pginternals';
 
 /** Process id of the backend that serves the connection. A pooler reports a different one to its clients. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-const told = (client: Client) => wireClient(client).processID;
+const told = (client: Client) => backendKeyOf(client).processID;
 
 /** Attempts to observe that two connections share backends. */
 const TRIES = 3;

@@ -3,6 +3,7 @@ import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { ConnectionOptions, Pooling } from './options';
 import { KEEP_ALIVE, type CircuitBreaker } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
+import { ObservedClient } from './observedclient';
 import { poolerSafeSettings, setStatements, startupOptions, type ConnectionLimits } from './settings';
 import { getTypeParser } from './types';
 import type { SessionUsers } from './sessionuser';
@@ -76,6 +77,7 @@ export class Pools {
     const made = new Pool({
       ...to,
       ...KEEP_ALIVE,
+      Client: ObservedClient,
       max,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       options: startupOptions(this.options, timeout),

@@ -5,8 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
-import type { StatementState } from './namedquery';
-import { wireClient } from './pginternals';
+import { closePrepared, type StatementState } from '../internals/pg';
 
 /** Executions before a statement is prepared, so that one-off filters do not fill the cache. */
 const USES_BEFORE_NAMED = 2;
@@ -66,15 +65,11 @@ export class PreparedStatements {
   }
 
   private letGo(client: ClientBase, kept: ClientStatements): void {
-    const { connection } = wireClient(client);
     for (const [oldest, { length }] of kept.statements) {
       if (kept.statements.size < MAX_PREPARED_STATEMENTS && kept.total <= MAX_KEPT_TEXT) return;
-      // Its pending ParseComplete would make pg believe that it still exists.
-      if (oldest in connection.submittedNamedStatements) continue;
+      if (!closePrepared(client, oldest)) continue;
       kept.statements.delete(oldest);
       kept.total -= length;
-      connection.close({ type: 'S', name: oldest });
-      delete connection.parsedStatements[oldest];
     }
   }
 }

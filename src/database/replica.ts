@@ -6,11 +6,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Pool, PoolConfig } from 'pg';
+import { backendKeyOf } from '../internals/pg';
 import { MIN_REPLICA_LAG_MS } from '../platform/settings';
 import { CircuitBreaker } from './circuitbreaker';
 import type { Row } from './rows';
 import { SessionUsers } from './sessionuser';
-import { wireClient } from './pginternals';
 
 export interface ReplicaOptions {
   /** Connection options of pg, leading to PostgreSQL without a pooler. */
@@ -153,7 +153,7 @@ export class Replica {
     }
     client.release();
     this.lookedAt = began;
-    const { processID } = wireClient(client);
+    const { processID } = backendKeyOf(client);
     if (standby.pid !== processID) return 'DATABASE_REPLICA_URL leads through a pooler: let it lead to PostgreSQL itself';
     if (!standby.follows) return 'it follows no other server';
     if (standby.log !== database!.log) return 'it follows another database, or has not caught up with a restore';

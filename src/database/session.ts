@@ -1,6 +1,7 @@
 /** Database session of one request: runs and counts its statements and transactions, and cancels them together. */
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
+import { connectionOf, type SessionUserOption } from '../internals/sequelize';
 import { OverloadedError, type Limiter } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
@@ -108,7 +109,7 @@ export class Session implements StatementContext {
   /** Statements of a transaction share its connection and run one after the other. */
   private async sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
     const began = performance.now();
-    const { connection } = open.transaction as Transaction & { connection: PoolClient };
+    const connection = connectionOf<PoolClient>(open.transaction);
     const over = this.trace?.statement(text);
     this.statements += 1;
     const asked = open.before.then(() => queryInTransaction(connection, text, values, this));
@@ -223,7 +224,8 @@ export class Session implements StatementContext {
   private async atOnce<T>(work: (transaction: Transaction) => Promise<T>, again = true): Promise<T> {
     const { breaker: pulse, sequelize } = this.database;
     if (pulse.unavailable) throw pulse.unavailable;
-    const options = { ...this.sequelizeOptions, viewer: this.lane === 'own' ? undefined : this.viewer };
+    const sessionUser: SessionUserOption = { viewer: this.lane === 'own' ? undefined : this.viewer };
+    const options = { ...this.sequelizeOptions, ...sessionUser };
     const progress = { begun: false, done: false };
     try {
       return await sequelize.transaction(options, async (transaction) => {

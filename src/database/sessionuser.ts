@@ -4,7 +4,7 @@
  * not kept, every statement and transaction sends it.
  */
 import { escapeIdentifier, type ClientBase } from 'pg';
-import type { PrecedingStatement } from './namedquery';
+import type { PrecedingStatement } from '../internals/pg';
 
 /** The session user of anonymous clients: matches no owned row. */
 export const ANONYMOUS = '';

@@ -1,5 +1,5 @@
 /** PostgreSQL settings of every connection: time zone, formats and timeouts. */
-import type { PrecedingStatement } from './namedquery';
+import type { PrecedingStatement } from '../internals/pg';
 
 export interface ConnectionLimits {
   timeZone: string;

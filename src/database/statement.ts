@@ -2,7 +2,7 @@
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
-import { NamedQuery, type PrecedingStatement } from './namedquery';
+import { NamedQuery, type PrecedingStatement } from '../internals/pg';
 import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';

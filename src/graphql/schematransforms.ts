@@ -27,6 +27,7 @@ import {
 import { markFloat } from '../contract/floats';
 import { isRegisteredEnum, isIdEnum } from '../core/model/choices';
 import { DecimalScalar } from '../core/model/scalars';
+import { COERCED_VALUE } from '../core/operation/compiled';
 import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
@@ -143,11 +144,12 @@ function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType): Gra
 
 /** The schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
 export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
-  const schema = mapSchema(fullSchema, {
+  const { types, ...config } = mapSchema(fullSchema, {
     [MapperKind.TYPE]: choiceAsScalar,
-    [MapperKind.OBJECT_FIELD]: (config) => (isGraphQLOnly(config) ? null : undefined),
+    [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),
     [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
-  });
+  }).toConfig();
+  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE] });
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
       for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);

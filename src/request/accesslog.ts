@@ -1,7 +1,8 @@
 /** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { REQUEST_MESSAGE } from '../platform/logging';
 import { routeTemplate } from '../telemetry/routetemplates';
+import type { RequestHead } from './clientorigin';
 import type { RequestContext } from './requestcontext';
 import type { Services } from './services';
 
@@ -13,7 +14,7 @@ export const truncateAddress = (address: string): string => address.slice(0, MAX
 
 /** Registers the observers. The access log never contains headers, bodies or query strings, which may hold secrets. */
 export function observeRequest(
-  request: IncomingMessage,
+  request: RequestHead,
   response: ServerResponse,
   requestContext: RequestContext,
   { log, metrics, tracing }: Pick<Services, 'log' | 'metrics' | 'tracing'>,

@@ -1,5 +1,4 @@
 /** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
-import type { IncomingMessage } from 'node:http';
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import { checkCredentials, verifiedPasswordHash, passwordError, renewToken, replacePassword, signIn } from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
@@ -14,6 +13,7 @@ import { invalidValueIssue, validationIssue, IssueCode } from '../core/model/val
 import type { Session } from '../database/session';
 import { truncateAddress } from './accesslog';
 import type { Authentication } from './authentication';
+import type { RequestHead } from './clientorigin';
 import type { HttpRequestInfo } from './requestinfo';
 import type { Services } from './services';
 
@@ -23,7 +23,7 @@ const WRONG_PASSWORD = validationIssue(IssueCode.WRONG_CREDENTIALS, 'This is not
 
 export class AccountService implements AccountActions {
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: RequestHead,
     private readonly services: Pick<Services, 'vault' | 'loginLimiter' | 'accessTokens' | 'clearTextWarning' | 'log'>,
     private readonly session: Session,
     private readonly info: HttpRequestInfo,

@@ -2,7 +2,6 @@
  * Authentication of a request: by the Authorization header or by the session cookie of a browser. With a cookie, an unsafe method requires the CSRF
  * token of the session.
  */
-import type { IncomingMessage } from 'node:http';
 import { isAccessToken } from '../auth/accesstokens';
 import { viewerOfApiKey } from '../auth/accounts';
 import { parseAuthorization } from '../auth/authorization';
@@ -14,6 +13,7 @@ import type { Viewer } from '../core/context';
 import { toClientError, type ClientError } from '../core/model/errors';
 import type { Session } from '../database/session';
 import type { HttpRequestInfo } from './requestinfo';
+import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
 /** Safe methods (RFC 9110, section 9.2.1), exempt from CSRF protection. */
@@ -31,7 +31,7 @@ export class Authentication {
   private firstResult?: Promise<boolean>;
 
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: RequestHead,
     private readonly services: Pick<Services, 'sessions' | 'accessTokens' | 'clearTextWarning' | 'config' | 'log'>,
     private readonly session: Session,
     private readonly info: HttpRequestInfo,

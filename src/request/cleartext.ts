@@ -1,8 +1,7 @@
 /** Warning in the log when credentials arrive in clear text (plain HTTP from another host in production). */
-import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
-import type { ClientOrigin } from './clientorigin';
+import type { ClientOrigin, RequestHead } from './clientorigin';
 
 const WARNING_INTERVAL_MS = 60_000;
 
@@ -16,7 +15,7 @@ export class ClearTextWarning {
   ) {}
 
   /** Must be called wherever a token or a password is received. */
-  check(request: IncomingMessage): void {
+  check(request: RequestHead): void {
     if (!this.config.production || this.origin.isPrivate(request)) return;
     const now = performance.now();
     if (now - this.lastWarning < WARNING_INTERVAL_MS) return;

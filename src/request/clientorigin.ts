@@ -47,6 +47,9 @@ function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
+/** What identifies and authenticates the sender of an HTTP request, or of a WebSocket handshake. */
+export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
+
 export class ClientOrigin {
   private readonly trustedProxies = new BlockList();
   private cachedHost?: string;
@@ -67,12 +70,12 @@ export class ClientOrigin {
     return this.config.trustedProxies.length > 0 && isIP(address) !== 0 && this.trustedProxies.check(address, family(address));
   }
 
-  private isProxied(request: IncomingMessage): boolean {
+  private isProxied(request: RequestHead): boolean {
     return this.isTrusted(unmapIPv4(request.socket.remoteAddress ?? ''));
   }
 
   /** Client address: that of the connection or, behind trusted proxies, the last untrusted one of X-Forwarded-For. */
-  clientAddress(request: IncomingMessage): string {
+  clientAddress(request: RequestHead): string {
     let address = unmapIPv4(request.socket.remoteAddress ?? '');
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
@@ -85,7 +88,7 @@ export class ClientOrigin {
   }
 
   /** Sets X-Request-Id in the request headers: the one sent by a trusted proxy, or a new one. */
-  assignRequestId(request: IncomingMessage): string {
+  assignRequestId(request: RequestHead): string {
     const { headers } = request;
     const proxyId = headers[REQUEST_ID_HEADER];
     const isValid =
@@ -94,19 +97,19 @@ export class ClientOrigin {
   }
 
   /** Key of per-client limits: the IPv4 address, or the /64 network of an IPv6 address, all of which usually belongs to one client. */
-  clientNetwork(request: IncomingMessage, address = this.clientAddress(request)): string {
+  clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }
 
   /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy or else to this connection. */
-  isEncrypted(request: IncomingMessage): boolean {
+  isEncrypted(request: RequestHead): boolean {
     const scheme = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-proto']) : '';
     if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
 
   /** Whether the request was encrypted or came from this host, so that nobody on a network could read it. */
-  isPrivate(request: IncomingMessage): boolean {
+  isPrivate(request: RequestHead): boolean {
     const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
     return isIP(address) !== 0 && loopback.check(address, family(address));
@@ -121,7 +124,7 @@ export class ClientOrigin {
   }
 
   /** Scheme and host of absolute links. */
-  baseUrl(request: IncomingMessage): string {
+  baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
     const forwardedHost = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-host']) : '';

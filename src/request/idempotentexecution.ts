@@ -1,13 +1,13 @@
 /** Execution of a request at most once per Idempotency-Key: a repeated request receives the stored response. */
-import type { IncomingMessage } from 'node:http';
 import type { Context } from '../core/context';
 import { toClientError } from '../core/model/errors';
 import type { ClaimResult, StoredResponse } from './idempotency';
+import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
 export class IdempotentExecution {
   constructor(
-    private readonly request: IncomingMessage,
+    private readonly request: RequestHead,
     private readonly services: Pick<Services, 'idempotency' | 'log'>,
     private readonly context: Context,
   ) {}

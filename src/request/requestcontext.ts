@@ -1,5 +1,5 @@
 /** The context of one HTTP request, the same for all front ends. The pipeline in docs/architecture.md names the step that uses each part. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Context } from '../core/context';
 import { POLICIES, type Api } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
@@ -9,6 +9,7 @@ import { Authentication } from './authentication';
 import { rateLimitHeaders } from './costlimit';
 import { IdempotentExecution } from './idempotentexecution';
 import { describeRequest, type HttpRequestInfo } from './requestinfo';
+import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
 /** Accepted schemes of the Authorization header, in lower case. */
@@ -31,7 +32,7 @@ export interface RequestContext {
 }
 
 /** `api`: the interface whose policies apply. HTML pages outside of REST have those of GraphQL. */
-export function createContext(services: Services, request: IncomingMessage, api: Api): RequestContext {
+export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));
   const session = services.database.session();

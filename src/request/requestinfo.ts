@@ -1,7 +1,6 @@
 /** What is known of a request before it is authenticated. */
-import type { IncomingMessage } from 'node:http';
 import type { RequestInfo } from '../core/context';
-import { REQUEST_ID_HEADER, type ClientOrigin } from './clientorigin';
+import { REQUEST_ID_HEADER, type ClientOrigin, type RequestHead } from './clientorigin';
 import { parseAcceptLanguage } from './languages';
 
 export interface HttpRequestInfo extends RequestInfo {
@@ -11,7 +10,7 @@ export interface HttpRequestInfo extends RequestInfo {
   readonly network: string;
 }
 
-export function describeRequest(request: IncomingMessage, origin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
+export function describeRequest(request: RequestHead, origin: ClientOrigin, countErrorCode?: (code: string) => void): HttpRequestInfo {
   const address = origin.clientAddress(request);
   return {
     id: request.headers[REQUEST_ID_HEADER] as string,

@@ -1,6 +1,7 @@
 /** Connection timeouts and limits. Ends connections whose clients stop sending or reading, because each one holds memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { deferClose } from '../internals/node';
 import type { Config } from '../platform/config';
 
 /** Longer than the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
@@ -43,11 +44,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
     const lingerTimer = setTimeout(() => socket.destroy(), LINGER_TIMEOUT_MS).unref();
-    let closesAfterBody = false;
-    socket.destroySoon = () => {
-      closesAfterBody = true;
-      socket.end();
-    };
+    const close = deferClose(socket);
     let remainingBytes = MAX_DISCARDED_BYTES;
     let bytesUntilYield = YIELD_BYTES;
     request.on('data', (chunk: Buffer) => {
@@ -61,8 +58,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
     });
     request.once('end', () => {
       clearTimeout(lingerTimer);
-      delete (socket as Partial<Socket>).destroySoon;
-      if (closesAfterBody) socket.destroySoon();
+      close();
     });
     request.resume();
   });

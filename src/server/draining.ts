@@ -2,9 +2,9 @@
  * Connection draining (graceful shutdown) in an order that cuts off no client: readiness already fails, so load balancers send nothing new;
  * keep-alive connections get `Connection: close` with their next response; then the server stops accepting; at last it closes idle connections.
  */
-import { Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { Server as NetServer } from 'node:net';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { stopAccepting } from '../internals/node';
 
 /** Grace period after the server stopped accepting, before it closes idle connections. */
 const IDLE_GRACE_MS = 1_000;
@@ -24,7 +24,7 @@ export class ConnectionDrainer {
     server.on('connection', () => (this.acceptedConnections += 1));
     // Prepended, because a handler may send its response at once.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-      if (this.isDraining) response.shouldKeepAlive = false;
+      if (this.isDraining) response.setHeader('Connection', 'close');
     });
   }
 
@@ -38,8 +38,8 @@ export class ConnectionDrainer {
     if (server.listening && (await countConnections())) await sleep(notice);
     await this.untilNoneArrives();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
-    // http.Server.close would also close idle connections at once, on which a request may already be on its way.
-    NetServer.prototype.close.call(server);
+    // A request may already be on its way on an idle connection.
+    stopAccepting(server);
     const sweepAt = performance.now() + IDLE_GRACE_MS;
     const sweep = setInterval(() => {
       if (performance.now() > deadline) server.closeAllConnections();

@@ -2,9 +2,10 @@
  * Containment of uncaught errors. Subclasses of Node's request and response catch errors thrown by their listeners and fail that one request;
  * other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
  */
-import { IncomingMessage, ServerResponse, type ServerOptions } from 'node:http';
+import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
+import { UpgradeFilteredRequest } from '../internals/node';
 import type { ErrorResponses } from './errorresponses';
 
 export class ErrorContainment {
@@ -15,17 +16,12 @@ export class ErrorContainment {
 
   get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
     const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
-    class GuardedRequest extends IncomingMessage {
+    class GuardedRequest extends UpgradeFilteredRequest {
       response?: ServerResponse;
-      declare upgradeRequested: boolean | null;
 
-      /** If true, Node emits `upgrade` or `connect`. False for unknown protocols, which a server ignores (RFC 9110, section 7.8). */
-      get upgrade(): boolean | null {
-        return this.upgradeRequested && (this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? ''));
-      }
-
-      set upgrade(value: boolean | null) {
-        this.upgradeRequested = value;
+      /** A server ignores unknown protocols (RFC 9110, section 7.8). */
+      protected override acceptsUpgrade(): boolean {
+        return this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '');
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
@@ -66,7 +62,7 @@ export class ErrorContainment {
   private fail(error: unknown, request: IncomingMessage, response: ServerResponse | undefined): void {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
-    response.shouldKeepAlive = false;
+    response.setHeader('Connection', 'close');
     this.failures.handleError(error, request, response);
   }
 }

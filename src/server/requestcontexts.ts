@@ -1,5 +1,6 @@
 /** Registry of request contexts: creates one for each HTTP request and finds it again by the request. */
 import type { IncomingMessage } from 'node:http';
+import type { RequestHead } from '../request/clientorigin';
 import { createContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 
@@ -12,7 +13,7 @@ export class RequestContexts {
   readonly of = (request: IncomingMessage): RequestContext => this.byRequest.get(request)!;
 
   /** Creates a context with the policies of GraphQL without registering it. */
-  readonly open = (request: IncomingMessage): RequestContext => createContext(this.services, request, 'graphql');
+  readonly open = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
 
   begin(request: IncomingMessage, isRest: boolean): RequestContext {
     const context = createContext(this.services, request, isRest ? 'rest' : 'graphql');

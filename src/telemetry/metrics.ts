@@ -20,7 +20,7 @@ export interface AppGauges {
 }
 
 export interface CompletedRequest {
-  request: IncomingMessage;
+  request: Pick<IncomingMessage, 'method' | 'url'>;
   response: ServerResponse;
   context: Context;
   /** Route of a REST request. */

@@ -25,7 +25,7 @@ function restTemplate(route: Route): string {
 
 /** `request.originalUrl` and `request.route` are set by Express when it matches a route. */
 export function routeTemplate(
-  request: IncomingMessage & { originalUrl?: string; route?: { path?: unknown } },
+  request: Pick<IncomingMessage, 'url'> & { originalUrl?: string; route?: { path?: unknown } },
   rest: Route | undefined,
 ): string {
   if (rest) return restTemplate(rest);

@@ -105,7 +105,7 @@ export class Tracing {
   }
 
   /** Starts the span of a request; undefined if it is not sampled, by decision of the caller (`traceparent`) or of the sampler. */
-  begin({ headers }: IncomingMessage): RequestTrace | undefined {
+  begin({ headers }: Pick<IncomingMessage, 'headers'>): RequestTrace | undefined {
     const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);
     return span.isRecording() ? new RequestTrace(this.tracer, span, parent) : undefined;

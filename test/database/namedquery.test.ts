@@ -1,6 +1,6 @@
 /** A prepared statement with known columns returns the same as pg's own query, whatever ran on the connection before. */
 import { Client, type ClientBase } from 'pg';
-import { NamedQuery } from '../../src/database/namedquery';
+import { NamedQuery } from '../../src/internals/pg';
 import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { randomFor, seeded, type Random } from '../setup/random';

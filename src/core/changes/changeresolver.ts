@@ -149,8 +149,9 @@ async function changesPage(args: ChangesArgs, first: number, context: Context): 
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
-/** Yields the first page at once, even if it is empty, for its cursor; then a page after each change, until the signal aborts. */
-async function* followChanges(args: ChangesArgs, context: Context, signal: AbortSignal): AsyncGenerator<Changes> {
+/** Yields the first page at once, even if it is empty, for its cursor; then a page after each change, until the client ends the subscription. */
+async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerator<Changes> {
+  const signal = context.subscriptionSignal!;
   let wake = (): void => undefined;
   const onChange = () => wake();
   signal.addEventListener('abort', onChange);
@@ -183,22 +184,6 @@ async function* followChanges(args: ChangesArgs, context: Context, signal: Abort
   }
 }
 
-/** Makes a generator cancellable: `return()` also aborts its signal, because a generator that awaits a promise does not react to `return()` alone. */
-function abortable<T>(create: (signal: AbortSignal) => AsyncGenerator<T>): AsyncIterableIterator<T> {
-  const controller = new AbortController();
-  const generator = create(controller.signal);
-  return {
-    next: () => generator.next(),
-    return: () => {
-      controller.abort();
-      return generator.return(undefined);
-    },
-    [Symbol.asyncIterator]() {
-      return this;
-    },
-  };
-}
-
 @Resolver()
 export class ChangeResolver {
   @Query(() => Changes, {
@@ -217,7 +202,7 @@ export class ChangeResolver {
   }
 
   @Subscription(() => Changes, {
-    subscribe: ({ args, context }) => abortable((signal) => followChanges(args as ChangesArgs, context as Context, signal)),
+    subscribe: ({ args, context }) => followChanges(args as ChangesArgs, context as Context),
     description: `What happens to rows of the viewer, or of public types that are named, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
   })
   changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {

@@ -1,14 +1,15 @@
 /** LISTEN/NOTIFY connection (https://www.postgresql.org/docs/current/sql-notify.html) of this process; reconnects whenever it is lost. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE } from '../../database/circuitbreaker';
 import { startupOptions } from '../../database/settings';
-import { destroyConnection } from '../../database/pginternals';
+import { ObservedClient } from '../../database/observedclient';
+import { socketOf } from '../../internals/pg';
 
 const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
@@ -49,7 +50,7 @@ export class NotificationListener {
 
   async start(): Promise<void> {
     const { breaker: pulse, options, direct } = this.database;
-    const client = new Client({
+    const client: Client = new ObservedClient({
       ...direct,
       ...KEEP_ALIVE,
       options: startupOptions(options, QUERY_TIMEOUT_MS),
@@ -70,7 +71,7 @@ export class NotificationListener {
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.subscribers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
-      destroyConnection(client);
+      socketOf(client).destroy();
       throw error;
     }
     this.client = client;
@@ -89,7 +90,7 @@ export class NotificationListener {
     if (!client) return;
     // The end of a hanging connection is not awaited.
     await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
-    destroyConnection(client);
+    socketOf(client).destroy();
   }
 
   private notifyMissed(): void {
@@ -121,7 +122,7 @@ export class NotificationListener {
       const { client } = this;
       this.client = undefined;
       clearInterval(this.heartbeat);
-      if (client) destroyConnection(client);
+      if (client) socketOf(client).destroy();
       throw error;
     }
   }

@@ -6,13 +6,11 @@ import type { Context } from '../context';
 /** Runs a compiled operation. Its variables must already be coerced. */
 export type CompiledOperation = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
 
-/** A scalar that accepts any value. graphql-js coerces the variables first; as variables of this type they are not coerced a second time. */
-const ANY_SCALAR = new GraphQLScalarType({ name: 'Taken' });
-
-const schemaWithAnyScalar = (schema: GraphQLSchema): GraphQLSchema =>
-  Object.create(schema, {
-    getType: { value: (name: string) => (name === ANY_SCALAR.name ? ANY_SCALAR : schema.getType(name)) },
-  }) as GraphQLSchema;
+/**
+ * A scalar that accepts any value. graphql-js coerces the variables first; as variables of this type they are not coerced a second time. It must be a
+ * type of the schema whose operations are compiled.
+ */
+export const COERCED_VALUE = new GraphQLScalarType({ name: 'CoercedValue' });
 
 /** Copies a document and gives all its variables the scalar type that accepts any value. A copy, because graphql-jit modifies its input. */
 function withUntypedVariables(document: DocumentNode): DocumentNode {
@@ -20,14 +18,14 @@ function withUntypedVariables(document: DocumentNode): DocumentNode {
     VariableDefinition: ({ kind, variable }) => ({
       kind,
       variable,
-      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: ANY_SCALAR.name } },
+      type: { kind: Kind.NAMED_TYPE, name: { kind: Kind.NAME, value: COERCED_VALUE.name } },
     }),
   });
 }
 
 /** Compiles a document. Throws an AggregateError with the errors of graphql-jit if that fails. */
 export function compileOperation(schema: GraphQLSchema, document: DocumentNode): CompiledOperation {
-  const compiledQuery = compileQuery(schemaWithAnyScalar(schema), withUntypedVariables(document), undefined, {
+  const compiledQuery = compileQuery(schema, withUntypedVariables(document), undefined, {
     disablingCapturingStackErrors: true,
   });
   if (!isCompiledQuery(compiledQuery)) throw new AggregateError(compiledQuery.errors ?? [], 'This operation cannot be compiled.');

@@ -15,6 +15,7 @@ import {
 import type { Caller } from '../../database/options';
 import { ResponseSize } from './responsesize';
 import { runAtomically, isAtomic } from './atomic';
+import { cancellable } from './cancellable';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
 import { estimateOperationCost, costLimitError, type OperationCost, type AverageBytesOf } from './cost';
@@ -123,63 +124,61 @@ export class Executor {
     return this.run(document, operation, operationName, context, variables);
   }
 
-  /** Starts a subscription of a validated document: returns its events, or a result with errors. */
+  /** Starts a subscription of a validated document: returns its events, each after `present`, or a result with errors. */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
     context: Context,
     variables: Variables,
-  ): Promise<ExecutionResult | AsyncGenerator<ExecutionResult, void, void>> {
+    present: (result: ExecutionResult) => ExecutionResult,
+  ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
     const admission = operation && this.admit(document, operation, variables, context);
-    if (admission?.errors) return presentResult(admission, context);
+    if (admission?.errors) return present(presentResult(admission, context));
     if (admission) context.budget?.settle(admission.cost);
-    const eventStream = await createSourceEventStream({
+    const cancellation = new AbortController();
+    context.subscriptionSignal = cancellation.signal;
+    const source = await createSourceEventStream({
       schema: this.schema,
       document,
       operationName,
       contextValue: context,
       variableValues: variables,
     });
-    if (!isEventStream(eventStream)) return presentResult(eventStream, context);
-    const source = eventStream[Symbol.asyncIterator]();
-    this.openSubscriptions += 1;
-    let hasEnded = false;
-    const markEnded = () => {
-      if (!hasEnded) this.openSubscriptions -= 1;
-      hasEnded = true;
+    if (!isEventStream(source)) return present(presentResult(source, context));
+    const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
+    const failure = (error: unknown) => {
+      const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
+      return presentResult({ data: null, errors: [located] }, context);
     };
-    return {
-      next: async () => {
-        context.session.beginEvent();
-        try {
-          const { done, value } = await source.next();
-          if (done) {
-            markEnded();
-            return { done, value: undefined };
-          }
-          this.deliveredEvents += 1;
-          const runEvent = () => this.run(document, operation, operationName, context, variables, value);
-          return { done: false, value: await this.runInTurn(context.session.caller, runEvent) };
-        } catch (error) {
-          markEnded();
-          // The error has ended the source, so the next call of `next()` reports the end.
-          const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
-          return { done: false, value: presentResult({ data: null, errors: [located] }, context) };
-        }
-      },
-      return: async () => {
-        markEnded();
-        // Cancels the pending database query first, because `return()` of the source waits for it.
-        context.session.cancelReads();
-        await source.return?.();
-        return { done: true, value: undefined };
-      },
-      throw: (error) => Promise.reject(error),
-      [Symbol.asyncIterator]() {
-        return this;
-      },
-    } as AsyncGenerator<ExecutionResult, void, void>;
+    return cancellable(this.events(source, context, { runEvent, failure, present }), () => {
+      cancellation.abort();
+      context.session.cancelReads();
+    });
+  }
+
+  /** Executes the document for each source event. An error of the source is the last event. */
+  private async *events(
+    source: AsyncIterable<unknown>,
+    { session }: Context,
+    { runEvent, failure, present }: EventFunctions,
+  ): AsyncGenerator<ExecutionResult, void, void> {
+    const iterator = source[Symbol.asyncIterator]();
+    this.openSubscriptions += 1;
+    try {
+      for (;;) {
+        session.beginEvent();
+        const { done, value } = await iterator.next();
+        if (done) return;
+        this.deliveredEvents += 1;
+        yield present(await this.runInTurn(session.caller, () => runEvent(value)));
+      }
+    } catch (error) {
+      yield present(failure(error));
+    } finally {
+      this.openSubscriptions -= 1;
+      await iterator.return?.();
+    }
   }
 
   /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
@@ -260,6 +259,13 @@ const subscriptionTransportError = () =>
   new GraphQLError('Subscriptions run over server-sent events or a WebSocket, not as single answers.', {
     extensions: { code: 'BAD_REQUEST' },
   });
+
+interface EventFunctions {
+  runEvent(this: void, event: unknown): Promise<ExecutionResult>;
+  /** The result that reports an error of the source. */
+  failure(this: void, error: unknown): ExecutionResult;
+  present(this: void, result: ExecutionResult): ExecutionResult;
+}
 
 const isEventStream = (source: AsyncIterable<unknown> | ExecutionResult): source is AsyncIterable<unknown> =>
   Symbol.asyncIterator in source;

@@ -8,7 +8,8 @@
  * wrapped elsewhere: pages of several parent rows (LATERAL) and cursor alternatives (UNION ALL) in `core/read`, groups in `core/grouping`.
  */
 import { LRUCache } from 'lru-cache';
-import { col, literal, type Sequelize } from 'sequelize';
+import { col, literal, type Model, type ModelStatic } from 'sequelize';
+import { renderSelect } from '../../internals/sequelize';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
@@ -83,16 +84,10 @@ export function selectStatement(shape: SelectShape): string {
   return text;
 }
 
-/** Sequelize's query generator, which its type declarations omit. */
-interface QueryGenerator {
-  selectQuery(table: string, options: object, model: Entity): string;
-}
-
 /** Generates a SELECT statement without the cache. */
 export function generateSelect({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: SelectShape): string {
-  const generator = (entity as unknown as { sequelize: Sequelize }).sequelize.getQueryInterface().queryGenerator as QueryGenerator;
-  const generate = (options: object) =>
-    generator.selectQuery(resourceOf(entity)!.table, { tableAs: 't', ...options }, entity).replace(/;$/, '');
+  const model = entity as unknown as ModelStatic<Model>;
+  const generate = (options: object) => renderSelect(model, resourceOf(entity)!.table, { tableAs: 't', ...options });
   const selectList = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
   const clauses = {
     ...(where && { where: literal(where) }),

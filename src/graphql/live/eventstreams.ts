@@ -2,26 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GraphQLError, type ExecutionResult } from 'graphql';
-import { createHandler } from 'graphql-sse/lib/use/express';
+import { createHandler, type Handler } from 'graphql-sse';
 import { RETRY_AFTER_SECONDS } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
 import { withHttpStatus, sendGraphQLError } from '../httperrors';
-import type { Subscriptions } from './subscriptions';
+import type { SubscriptionArgs, Subscriptions } from './subscriptions';
 
 const STREAM_PATH = '/stream';
 const MEDIA_TYPE = 'text/event-stream';
 /** Tells browsers to reconnect after 1,000 ms. */
 const RECONNECT_EVENT = 'retry: 1000\n\n';
 const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
-
-/** Drops the Cache-Control header set by graphql-sse, which would let a browser cache personal events. */
-function dropLibraryCacheControl(response: ServerResponse): void {
-  const writeHead = response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => ServerResponse;
-  response.writeHead = ((status: number, ...rest: unknown[]) => {
-    for (const part of rest) if (part && typeof part === 'object') delete (part as Record<string, unknown>)['cache-control'];
-    return writeHead(status, ...rest);
-  }) as typeof response.writeHead;
-}
 
 /** Sends errors as an event, as the graphql-sse protocol requires. */
 async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
@@ -34,12 +25,12 @@ const requestsEventStream = (path: string, acceptHeader: string): boolean =>
 
 export class EventStreamTransport {
   private readonly openResponses = new Set<ServerResponse>();
-  private readonly serve: (request: Request, response: Response) => Promise<void>;
+  private readonly handler: Handler<Request>;
   private isShuttingDown = false;
 
   /** `contextOf` returns the request context of a request in progress. */
   constructor(subscriptions: Subscriptions, contextOf: (request: IncomingMessage) => RequestContext) {
-    this.serve = createHandler({
+    this.handler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Distinct connections mode needs no state between requests, which may reach different instances.
       authenticate: () => null,
       subscribe: subscriptions.follow,
@@ -63,13 +54,30 @@ export class EventStreamTransport {
     }
     // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
     if (request.method === 'POST' && request.body === undefined) return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_BODY);
-    // graphql-sse does not parse a list of media types.
-    if (acceptHeader.includes(MEDIA_TYPE)) request.headers.accept = MEDIA_TYPE;
-    dropLibraryCacheControl(response);
     this.openResponses.add(response);
     response.once('close', () => this.openResponses.delete(response));
-    this.serve(request, response).catch((error: unknown) => respondWithError(error, response, next));
+    this.serve(request, response, acceptHeader).catch((error: unknown) => respondWithError(error, response, next));
   };
+
+  private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
+    // graphql-sse does not parse a list of media types.
+    const accept = acceptHeader.includes(MEDIA_TYPE) ? MEDIA_TYPE : acceptHeader;
+    const { method, url, headers } = request;
+    const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());
+    const [body, { status, statusText, headers: libraryHeaders }] = await this.handler({
+      method,
+      url,
+      headers: { get },
+      body: request.body as Record<string, unknown> | null,
+      raw: request,
+      context: undefined,
+    });
+    // The Cache-Control header of graphql-sse would let a browser cache personal events.
+    const { 'cache-control': _, ...responseHeaders } = libraryHeaders ?? {};
+    response.writeHead(status, statusText, responseHeaders);
+    if (!body || typeof body === 'string') return void response.end(body);
+    await sendEvents(body, response);
+  }
 
   get size(): number {
     return this.openResponses.size;
@@ -80,6 +88,17 @@ export class EventStreamTransport {
     // No `complete` event is sent, so that clients reconnect to another instance.
     for (const response of this.openResponses) if (response.headersSent) response.end(RECONNECT_EVENT);
   }
+}
+
+/** Writes one event after the other, until the stream or the connection ends. */
+async function sendEvents(events: AsyncGenerator<string, void, undefined>, response: ServerResponse): Promise<void> {
+  // Ends the subscription while it waits for an event. An error would be thrown by the loop, too.
+  response.once('close', () => void events.return().catch(() => undefined));
+  for await (const event of events) {
+    if (!response.writable) return;
+    await new Promise<void>((resolve, reject) => response.write(event, (error) => (error ? reject(error) : resolve())));
+  }
+  response.end();
 }
 
 function respondWithError(error: unknown, response: Response, next: NextFunction): void {

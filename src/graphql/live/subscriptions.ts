@@ -5,7 +5,6 @@ import {
   Kind,
   type DocumentNode,
   type ExecutionArgs,
-  type ExecutionResult,
   type FragmentDefinitionNode,
   type OperationDefinitionNode,
 } from 'graphql';
@@ -47,17 +46,6 @@ function isConditional({ definitions }: DocumentNode, { selectionSet }: Operatio
   return found;
 }
 
-/** Maps events without a second generator, whose `return()` would wait for its pending `next()`. */
-const mapEvents = (events: AsyncGenerator<ExecutionResult, void, void>, map: (result: ExecutionResult) => ExecutionResult) =>
-  Object.create(events, {
-    next: {
-      value: async () => {
-        const { done, value } = await events.next();
-        return done ? { done, value } : { done: false, value: map(value) };
-      },
-    },
-  }) as typeof events;
-
 export class Subscriptions {
   constructor(
     private readonly executor: Executor,
@@ -92,15 +80,10 @@ export class Subscriptions {
     };
   }
 
-  readonly follow = async ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+  readonly follow = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
-    const resultOrEvents = await this.executor.subscribe(
-      document,
-      operationName ?? undefined,
-      context,
-      (variableValues ?? {}) as Variables,
+    return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>
+      limitResultErrors(result, context.viewer !== null),
     );
-    const limitErrors = (result: ExecutionResult) => limitResultErrors(result, context.viewer !== null);
-    return 'next' in resultOrEvents ? mapEvents(resultOrEvents, limitErrors) : limitErrors(resultOrEvents);
   };
 }

@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { WebSocketServer, type RawData, type WebSocket } from 'ws';
 import { isTransientError, overloadedError } from '../../core/model/errors';
 import type { RequestContext } from '../../request/requestcontext';
-import { REQUEST_ID_HEADER } from '../../request/clientorigin';
+import { REQUEST_ID_HEADER, type RequestHead } from '../../request/clientorigin';
 import { Limiter } from '../../platform/limiter';
 import { withHttpStatus } from '../httperrors';
 import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './subscriptions';
@@ -27,8 +27,8 @@ export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
   /** Creates a request context for a WebSocket connection. */
-  open(request: IncomingMessage): RequestContext;
-  networkOf(request: IncomingMessage): string;
+  open(request: RequestHead): RequestContext;
+  networkOf(request: RequestHead): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
   refuses(isStranger: boolean): boolean;
   log: Logger;
@@ -45,13 +45,10 @@ interface Connection {
 }
 
 /** Treats a WebSocket handshake as a POST, so that cookies need a CSRF token: the same-origin policy does not cover WebSockets. */
-function asPostRequest(request: IncomingMessage, parameters: Record<string, unknown> | undefined): IncomingMessage {
+function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Record<string, unknown> | undefined): RequestHead {
   const valueByLowerCaseName = Object.fromEntries(Object.entries(parameters ?? {}).map(([name, value]) => [name.toLowerCase(), value]));
   const headerFrom = (name: string) => (typeof valueByLowerCaseName[name] === 'string' ? { [name]: valueByLowerCaseName[name] } : {});
-  return Object.create(request, {
-    method: { value: 'POST' },
-    headers: { value: { ...request.headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') } },
-  }) as IncomingMessage;
+  return { method: 'POST', url, headers: { ...headers, ...headerFrom('authorization'), ...headerFrom('x-csrftoken') }, socket };
 }
 
 export class WebSocketTransport {

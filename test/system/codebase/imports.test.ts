@@ -19,6 +19,8 @@ const LAYERS = [
   ['core'],
   ['database'],
   ['platform'],
+  // Private interfaces of dependencies, one file per library.
+  ['internals'],
   ['contract'],
 ];
 
@@ -30,6 +32,7 @@ const ALLOWED_IMPORTS: Record<string, string[]> = {
   // REST is a pure translation: it receives a schema and a function that executes operations.
   rest: ['platform', 'contract'],
   platform: ['contract'],
+  internals: [],
   contract: [],
 };
 
@@ -139,4 +142,22 @@ test('import cycles exist between resources only', () => {
 test('only platform/config.ts reads the environment', () => {
   const readers = files.filter((file) => fs.readFileSync(file, 'utf8').includes('process.env')).map((file) => path.relative(src, file));
   expect(readers).toEqual(['platform/config.ts']);
+});
+
+/** Methods and instances of other classes by their prototypes, undocumented members, and deep imports. */
+const PRIVATE_INTERFACES = [
+  /\.prototype\.\w+\.(?:call|apply)\b/,
+  /\bObject\.(?:create\((?!null\))|setPrototypeOf\()/,
+  /\.(?:queryGenerator|connectionManager|destroySoon|parsedStatements|shouldKeepAlive)\b/,
+  /\bclient\._\w/,
+  /\b(?:from|import|require)\b[ (]'(?:@[\w-]+\/)?[\w-]+\/(?:lib|src)\//,
+];
+
+test('private interfaces of dependencies are used in internals only', () => {
+  const users = files.filter((file) => {
+    const text = fs.readFileSync(file, 'utf8');
+    return PRIVATE_INTERFACES.some((pattern) => pattern.test(text));
+  });
+  expect(users.length).toBeGreaterThan(2);
+  expect(users.filter((file) => partOf(file) !== 'internals').map((file) => path.relative(src, file))).toEqual([]);
 });

@@ -1,11 +1,68 @@
 /**
- * A query on pg's wire protocol that may use a prepared statement. pg's own queries describe the result columns at every execution and resolve their types
- * again; this one does so once per connection and statement, which saves a tenth of the CPU of a short statement on both sides.
+ * Private members of pg's clients and connections.
+ *
+ * - `socketOf`: pg documents no access to the socket. The circuit breaker reads its count of received bytes, to distinguish a statement that is still
+ *   sending rows from a dead connection, and must be able to destroy it: `client.end()` waits for a server that may not respond.
+ * - `backendKeyOf`: pg documents no access to process id and secret key. A CancelRequest consists of both, and without it the statement of a client that
+ *   has disconnected would run to its end. The process id that was announced at the start also reveals a pooler.
+ * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the session user for row-level security in front of
+ *   the query, in the same packet and before the same Sync, so PostgreSQL skips the query if setting the user fails. In pg's pipeline mode the query would
+ *   run all the same, as the user of the query before, and both would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two round trips take
+ *   178 µs (35 µs; November 2026, medians over a Unix socket). pg's own query describes its result columns at every execution and resolves their types
+ *   again. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU of a short statement on both sides.
+ * - `prepareValue`: pg's own serialization of parameters, for which there is no declared function.
+ *
+ * Checked with pg 8.23.1.
  */
-import type { ClientBase, Submittable } from 'pg';
-import { prepareValue } from 'pg/lib/utils';
-import type { Row } from './rows';
-import type { Wire } from './pginternals';
+import type { Socket } from 'node:net';
+import { utils, type ClientBase, type Submittable } from 'pg';
+
+declare module 'pg' {
+  /** Missing in the type declarations of pg. */
+  const utils: {
+    /** A value as it is sent to PostgreSQL. Throws if it cannot be serialized. */
+    prepareValue(this: void, value: unknown): string | Buffer | null;
+  };
+}
+
+/** pg's connection: PostgreSQL's wire protocol. */
+interface Wire {
+  stream: Socket;
+  /** Texts of prepared statements by name: confirmed ones, and ones whose ParseComplete is pending. */
+  parsedStatements: Record<string, string>;
+  submittedNamedStatements: Record<string, string>;
+  parse(what: { name: string; text: string }): void;
+  bind(what: { statement: string; values: unknown[] }): void;
+  describe(what: { type: 'P' }): void;
+  execute(): void;
+  close(what: { type: 'S'; name: string }): void;
+  sync(): void;
+}
+
+const wireOf = (client: ClientBase): Wire => (client as unknown as { connection: Wire }).connection;
+
+/** The socket of a connection; a TLS socket if the connection is encrypted. */
+export const socketOf = (client: ClientBase): Socket => wireOf(client).stream;
+
+export interface BackendKey {
+  /** Process id of the backend as announced at the start of the connection; a pooler announces one of its own. Null before that. */
+  processID: number | null;
+  secretKey: number | null;
+}
+
+export const backendKeyOf = (client: ClientBase): BackendKey => client as unknown as BackendKey;
+
+/** Closes a prepared statement, without a round trip of its own. Returns false while its preparation is unconfirmed: pg would still record it. */
+export function closePrepared(client: ClientBase, name: string): boolean {
+  const wire = wireOf(client);
+  if (name in wire.submittedNamedStatements) return false;
+  wire.close({ type: 'S', name });
+  delete wire.parsedStatements[name];
+  return true;
+}
+
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- columns are those of any statement
+type Row = Record<string, any>;
 
 interface Columns {
   names: string[];
@@ -34,6 +91,7 @@ interface Description {
   fields: { name: string; dataTypeID: number }[];
 }
 
+/** A query that may use a prepared statement and be preceded by another statement. */
 export class NamedQuery implements Submittable {
   private readonly rows: Row[] = [];
   private readonly values: unknown[];
@@ -54,7 +112,7 @@ export class NamedQuery implements Submittable {
     /** Receives the size of each row in bytes; returns false to discard it. */
     private readonly wanted?: (bytes: number) => boolean,
   ) {
-    this.values = values.map(prepareValue);
+    this.values = values.map(utils.prepareValue);
     this.early = before !== undefined;
   }
 

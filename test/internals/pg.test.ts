@@ -1,0 +1,126 @@
+/** Private members of pg that `src/internals/pg.ts` uses, and the public ones that `ObservedClient` relies on. */
+import net from 'node:net';
+import { Client, type Connection, type PoolConfig } from 'pg';
+import { cancelStatement } from '../../src/database/cancel';
+import { ObservedClient } from '../../src/database/observedclient';
+import { backendKeyOf, closePrepared, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
+import { createDatabase } from '../setup/databases';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let client: ObservedClient;
+
+beforeAll(async () => {
+  database = await createDatabase('nothing');
+});
+afterAll(() => database.drop());
+
+beforeEach(async () => {
+  client = new ObservedClient(database.connection as PoolConfig as object);
+  client.on('error', () => undefined);
+  await client.connect();
+});
+afterEach(() => client.end());
+
+interface Outcome {
+  error: (Error & { code?: string }) | null;
+  rows: Record<string, unknown>[];
+}
+
+const run = (name: string, text: string, before?: PrecedingStatement): Promise<Outcome> =>
+  new Promise((resolve) => {
+    client.query(new NamedQuery(name, text, [], { length: text.length }, client, (error, rows) => resolve({ error, rows }), before));
+  });
+
+const value = async (text: string): Promise<unknown> => {
+  const { rows } = await run('', `SELECT ${text} AS "value"`);
+  return rows[0]!.value;
+};
+
+const setUser = (user: string): PrecedingStatement => ({
+  text: `SELECT WHERE set_config('test.user', $1, false) IS NULL`,
+  values: [user],
+});
+
+/** Records of pg by name of a statement. */
+const records = () => {
+  const { parsedStatements, submittedNamedStatements } = client.connection as Connection & Record<string, Record<string, string>>;
+  return { parsed: parsedStatements!, submitted: submittedNamedStatements! };
+};
+
+test('the socket is the one of the connection, counts received bytes and can be destroyed', async () => {
+  const socket = socketOf(client);
+  expect(socket).toBeInstanceOf(net.Socket);
+  const before = socket.bytesRead;
+  expect(before).toBeGreaterThan(0);
+  await run('', 'SELECT 1');
+  expect(socket.bytesRead).toBeGreaterThan(before);
+  const { error } = await new Promise<Outcome>((resolve) => {
+    void run('', 'SELECT pg_sleep(30)').then(resolve);
+    socket.destroy(new Error('destroyed by the test'));
+  });
+  expect(error?.message).toBe('destroyed by the test');
+});
+
+test('the backend key is that of the connection, and cancels its statement', async () => {
+  const { processID, secretKey } = backendKeyOf(client);
+  expect(processID).toBe(await value('pg_backend_pid()'));
+  expect(Number.isInteger(secretKey)).toBe(true);
+  const sleeping = run('', 'SELECT pg_sleep(30)');
+  await cancelStatement(client as never);
+  expect((await sleeping).error?.code).toBe('57014');
+});
+
+test('pg records a prepared statement when PostgreSQL has confirmed it', async () => {
+  const running = run('one', 'SELECT 1');
+  expect(records()).toEqual({ parsed: {}, submitted: { one: 'SELECT 1' } });
+  expect(closePrepared(client, 'one')).toBe(false);
+  await running;
+  expect(records()).toEqual({ parsed: { one: 'SELECT 1' }, submitted: {} });
+  expect(closePrepared(client, 'one')).toBe(true);
+  expect(records().parsed).toEqual({});
+  expect(await value('(SELECT count(*)::int FROM pg_prepared_statements)')).toBe(0);
+  // It is prepared again.
+  expect((await run('one', 'SELECT 1')).error).toBeNull();
+});
+
+test('the preceding statement is sent before the same Sync, and is prepared once', async () => {
+  expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('ann'))).rows).toEqual([{ user: 'ann' }]);
+  expect((await run('named', `SELECT current_setting('test.user') AS "user"`, setUser('bob'))).rows).toEqual([{ user: 'bob' }]);
+  expect(await value(`(SELECT count(*)::int FROM pg_prepared_statements)`)).toBe(2);
+});
+
+test('a query is not run if the preceding statement fails', async () => {
+  await run('', 'CREATE TEMP TABLE "written" ("id" int)');
+  const { error } = await run('insertion', 'INSERT INTO "written" VALUES (1)', { text: 'SELECT 1 / $1::int', values: ['0'] });
+  expect(error?.code).toBe('22012');
+  expect(await value('(SELECT count(*)::int FROM "written")')).toBe(0);
+});
+
+test('in pipeline mode a query is run even if the one before it fails', async () => {
+  const pipeline = new Client({ ...database.connection, pipeline: true });
+  await pipeline.connect();
+  await pipeline.query('CREATE TEMP TABLE "written" ("id" int)');
+  const outcomes = await Promise.allSettled([
+    pipeline.query('SELECT 1 / $1::int', [0]),
+    pipeline.query('INSERT INTO "written" VALUES ($1)', [1]),
+  ]);
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  await pipeline.end();
+});
+
+test('an observed client has a statement from its query until the connection is idle', async () => {
+  expect(client.statement).toBeUndefined();
+  for (const send of [() => run('', 'SELECT 1'), () => client.query('SELECT 1') as Promise<unknown>, () => run('', 'SELECT nothing')]) {
+    const sent = send();
+    const { statement } = client;
+    expect(statement).toBeDefined();
+    await sent;
+    await new Promise(setImmediate);
+    expect(client.statement).toBeUndefined();
+    const next = send();
+    expect(client.statement).not.toBe(statement);
+    await next;
+    await new Promise(setImmediate);
+  }
+  await expect(client.query('SELECT nothing') as Promise<unknown>).rejects.toThrow('nothing');
+});

@@ -1,0 +1,87 @@
+/** Private members of Sequelize that `src/internals/sequelize.ts` uses. */
+import { Pool, type PoolClient } from 'pg';
+import { col, DataTypes, literal, Sequelize, type Model, type ModelStatic } from 'sequelize';
+import { connectionOf, extendBegin, renderSelect, useConnections } from '../../src/internals/sequelize';
+import { backendKeyOf } from '../../src/internals/pg';
+import { createDatabase } from '../setup/databases';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let pool: Pool;
+let sequelize: Sequelize;
+let thing: ModelStatic<Model>;
+
+beforeAll(async () => {
+  database = await createDatabase('nothing');
+});
+afterAll(() => database.drop());
+
+beforeEach(() => {
+  pool = new Pool({ ...database.connection, max: 2 });
+  pool.on('connect', (client) => client.on('error', () => undefined)).on('error', () => undefined);
+  sequelize = new Sequelize({ dialect: 'postgres', logging: false });
+  thing = sequelize.define('thing', { name: DataTypes.TEXT }, { tableName: 'thing', timestamps: false });
+  useConnections<PoolClient>(sequelize, {
+    getConnection: () => pool.connect(),
+    releaseConnection: (client) => client.release(),
+    destroyConnection: async (client) => client.release(true),
+  });
+});
+afterEach(() => pool.end());
+
+const counts = () => ({ total: pool.totalCount, idle: pool.idleCount });
+
+test('a transaction runs on a connection of the other pool and returns it', async () => {
+  await sequelize.transaction(async (transaction) => {
+    expect(counts()).toEqual({ total: 1, idle: 0 });
+    const [[row]] = await sequelize.query('SELECT pg_backend_pid() AS "pid"', { transaction });
+    expect(row).toEqual({ pid: backendKeyOf(connectionOf(transaction)).processID });
+  });
+  expect(counts()).toEqual({ total: 1, idle: 1 });
+});
+
+test('a connection whose COMMIT fails is destroyed', async () => {
+  const warn = jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+  const broken = sequelize.transaction(async (transaction) => {
+    const { processID } = backendKeyOf(connectionOf(transaction));
+    await pool.query('SELECT pg_terminate_backend($1)', [processID]);
+  });
+  await expect(broken).rejects.toThrow();
+  warn.mockRestore();
+  expect(counts()).toEqual({ total: 1, idle: 1 });
+});
+
+test('BEGIN is extended by the options of the transaction, a savepoint is not', async () => {
+  const statements: string[] = [];
+  const logging = (text: string) => void statements.push(text.replace(/^Executing \([\w-]+\): /, ''));
+  extendBegin(sequelize, ({ viewer }) => `BEGIN; SET LOCAL test.viewer = '${viewer}'`);
+  const options = { viewer: 'ann', logging };
+  await sequelize.transaction(options, async (transaction) => {
+    const [[row]] = await sequelize.query(`SELECT current_setting('test.viewer') AS "viewer"`, { transaction });
+    expect(row).toEqual({ viewer: 'ann' });
+    await sequelize.transaction({ transaction, logging }, () => Promise.resolve());
+  });
+  expect(statements[0]).toBe(`BEGIN; SET LOCAL test.viewer = 'ann'`);
+  // One round trip to begin, and none that sets an isolation level.
+  expect(statements.slice(1)).toEqual([expect.stringMatching(/^SAVEPOINT "[^"]+";$/), 'COMMIT;']);
+});
+
+test('a SELECT statement is rendered from a model, with its clauses after all others', () => {
+  const columns = {
+    tableAs: 't',
+    attributes: [
+      [col('t.name'), 'title'],
+      [literal('1 + 1'), 'two'],
+    ],
+  };
+  const selectFrom = 'SELECT "t"."name" AS "title", 1 + 1 AS "two" FROM "thing" AS "t"';
+  expect(renderSelect(thing, 'thing', columns)).toBe(selectFrom);
+  const clauses = {
+    where: literal('t."id" > $1'),
+    order: [[literal('t."name"'), 'DESC']],
+    limit: literal('$2'),
+    offset: literal('$3'),
+  };
+  expect(renderSelect(thing, 'thing', { ...columns, ...clauses })).toBe(
+    `${selectFrom} WHERE t."id" > $1 ORDER BY t."name" DESC LIMIT $2 OFFSET $3`,
+  );
+});

@@ -1,0 +1,3 @@
+import { together } from '../setup/together';
+
+together(__dirname);

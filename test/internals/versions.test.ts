@@ -1,0 +1,25 @@
+/** Each file of `src/internals` names the versions that it was checked with, which are those installed, and has a test. */
+import fs from 'node:fs';
+import path from 'node:path';
+
+const ROOT = path.join(__dirname, '../..');
+const SOURCE = path.join(ROOT, 'src/internals');
+const libraries = fs.readdirSync(SOURCE).map((file) => path.parse(file).name);
+
+/** The service runs on several versions of Node; the test of `node.ts` shows on each that its assumptions hold. */
+const OTHER_VERSIONS = ['node'];
+
+const installedVersion = (name: string): string =>
+  (JSON.parse(fs.readFileSync(path.join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as { version: string }).version;
+
+test.each(libraries)('src/internals/%s.ts was checked with the installed version', (library) => {
+  const [, checkedVersions = ''] = /^ \* Checked with (.+)\.$/m.exec(fs.readFileSync(path.join(SOURCE, `${library}.ts`), 'utf8')) ?? [];
+  const versions = checkedVersions.split(', ').map((text) => text.split(' '));
+  expect(versions.map(([name]) => name)).toContain(library);
+  for (const [name, version] of versions)
+    if (!OTHER_VERSIONS.includes(name!)) expect(`${name} ${version}`).toBe(`${name} ${installedVersion(name!)}`);
+});
+
+test.each(libraries)('src/internals/%s.ts has a test', (library) => {
+  expect(fs.existsSync(path.join(__dirname, `${library}.test.ts`))).toBe(true);
+});
