@@ -1,21 +1,9 @@
-/** Loads all modules of `resources/` and builds the GraphQL schemas from their models and resolvers. */
+/** Loads all modules of `resources/` and `analysis/`, and builds the GraphQL schemas from their models and resolvers. */
 import 'reflect-metadata';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { printSchemaWithDirectives } from '@graphql-tools/utils';
 import { lexicographicSortSchema, type GraphQLSchema } from 'graphql';
-import { AdherenceResolver, PlannedExerciseResolver } from '../analysis/adherence';
-import { BodyWeightResolver } from '../analysis/bodyweight';
-import { EatenFoodResolver } from '../analysis/foods';
-import { NutritionIntakeResolver } from '../analysis/intake';
-import { StrengthResolver } from '../analysis/strength';
-import { IntensityResolver } from '../analysis/intensity';
-import { TrainingLoadResolver } from '../analysis/trainingload';
-import { PlannedTrainingResolver } from '../analysis/plannedtraining';
-import { BestOfExerciseResolver, BestOneRepMaxResolver, OneRepMaxResolver } from '../analysis/onerepmax';
-import { PersonalRecordResolver, RecordsOfExerciseResolver } from '../analysis/records';
-import { MuscleVolumeResolver, TrainingVolumeResolver, VolumeOfExerciseResolver } from '../analysis/volume';
-import { TrainingWeekResolver } from '../analysis/weeks';
 import { EventResolver } from '../auth/eventresolver';
 import { AuthResolver } from '../auth/resolver';
 import { AccessTokenResolver } from '../auth/tokenresolver';
@@ -23,43 +11,28 @@ import { ChangeResolver } from '../core/changes/changeresolver';
 import { RateLimitResolver } from '../core/operation/ratelimit';
 import { NodeResolver } from '../core/schema/noderesolver';
 import { publicSchema, restSchema } from './schematransforms';
-import { Registry, type ResourceModule } from './registry';
+import { Registry, type Resolvers, type ResourceModule } from './registry';
 
-const resourcesFolder = join(__dirname, '../resources');
-const resourceNames = readdirSync(resourcesFolder)
-  .map((file) => file.replace(/\.(ts|js)$/, ''))
-  .filter((file) => !/\.|^_/.test(file))
-  .sort();
+/** Loads all modules of a folder of `src`, in any order, because modules refer to each other only inside thunks. */
+function loadModules(folder: string): ResourceModule[] {
+  const files = readdirSync(join(__dirname, '..', folder))
+    .map((file) => file.replace(/\.(ts|js)$/, ''))
+    .filter((file) => !/\.|^_/.test(file))
+    .sort();
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
+  return [...new Set(files)].map((file) => require(join(__dirname, '..', folder, file)) as ResourceModule);
+}
 
-// Modules may load in any order, because resources refer to each other only inside thunks.
-// eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
-const modules = [...new Set(resourceNames)].map((file) => require(join(resourcesFolder, file)) as ResourceModule);
+const isResolver = (value: unknown): value is Resolvers[number] => typeof value === 'function' && value.name.endsWith('Resolver');
 
-export const registry = Registry.collect(modules, [
+export const registry = Registry.collect(loadModules('resources'), [
   NodeResolver,
   ChangeResolver,
   AuthResolver,
   AccessTokenResolver,
   EventResolver,
   RateLimitResolver,
-  BestOneRepMaxResolver,
-  BestOfExerciseResolver,
-  OneRepMaxResolver,
-  NutritionIntakeResolver,
-  EatenFoodResolver,
-  StrengthResolver,
-  AdherenceResolver,
-  PlannedExerciseResolver,
-  PlannedTrainingResolver,
-  PersonalRecordResolver,
-  RecordsOfExerciseResolver,
-  BodyWeightResolver,
-  TrainingLoadResolver,
-  TrainingWeekResolver,
-  IntensityResolver,
-  MuscleVolumeResolver,
-  TrainingVolumeResolver,
-  VolumeOfExerciseResolver,
+  ...loadModules('analysis').flatMap((module) => Object.values(module).filter(isResolver)),
 ]);
 
 export const models = registry.link();
