@@ -5,7 +5,7 @@
 import { MAX_INTEGER } from '../contract/bounds';
 import { ClientError } from '../core/model/errors';
 import { fieldsOf, type Entity } from '../core/model/fields';
-import { allEntities, resourceOf } from '../core/model/registry';
+import { allEntities, OWNER_FIELD, resourceOf } from '../core/model/registry';
 
 export interface DumpRow {
   model: string;
@@ -23,7 +23,13 @@ export const failImport = (message: string): never => {
 export const entitiesByModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
 
-/** Sorts entities topologically: referenced tables before those that refer to them, whatever the order of the dump. */
+/** Whether each user has exactly one row, as of preferences, which defaults of the user's other rows depend on. */
+const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.join() === OWNER_FIELD.field;
+
+/**
+ * Sorts entities topologically: referenced tables before those that refer to them, and preferences before other rows of users, whatever the order of
+ * the dump and of the entities.
+ */
 export function sortByDependency(models: Map<string, Entity>): Entity[] {
   const sorted: Entity[] = [];
   const visit = (entity: Entity) => {
@@ -32,7 +38,8 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
       if ((field.stored || field.link) && field.target && field.target() !== entity) visit(field.target());
     sorted.push(entity);
   };
-  for (const entity of models.values()) visit(entity);
+  const entities = [...models.values()];
+  for (const entity of [...entities.filter(isOnePerUser), ...entities]) visit(entity);
   return sorted;
 }
 
