@@ -30,17 +30,26 @@ export async function findDuplicates(
   const fields = uniqueFields(entity);
   const duplicates = new Map<RowDraft, number | undefined>();
   const keys = new Map<string, RowDraft>();
+  const newParents = new Map<RowDraft, string>();
+  const newParentKey = (parent: RowDraft) => {
+    const existing = newParents.get(parent);
+    if (existing !== undefined) return existing;
+    newParents.set(parent, `new ${newParents.size}`);
+    return newParents.get(parent);
+  };
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
-    const key = fields.map(({ name }) => values[name]);
+    const newParent = draft.above && draft.above.draft.id === undefined ? draft.above : undefined;
+    const key = fields.map(({ name }) => (name === newParent?.by ? newParentKey(newParent.draft) : values[name]));
     // Incomplete keys are never duplicates; a missing required value is reported separately.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
     if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
-    rows.push({ draft, key });
+    // No stored row is below a parent that is yet to be created.
+    if (!newParent || !fields.some(({ name }) => name === newParent.by)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;
   const { bind, values } = createParameters();
