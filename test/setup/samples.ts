@@ -1,4 +1,5 @@
 /** Good values for the fields of any resource, made from the facts of the fields, so that a rule can be tried on every resource there is. */
+import { MAX_INTEGER } from '../../src/contract/bounds';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import type { DumpRow } from '../../src/transfer/dump';
@@ -9,12 +10,16 @@ export type Parents = (field: FieldMeta) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
 
+const isUnique = (entity: Entity, { name }: FieldMeta) => resourceOf(entity)!.unique?.includes(name);
+
 function value(entity: Entity, field: FieldMeta, number: number): unknown {
   const shown = field.column && resourceOf(entity)!.visible?.[field.column];
   if (shown) return shown;
   switch (field.kind) {
-    case 'integer':
-      return Math.max(field.min ?? 1, 1);
+    case 'integer': {
+      const lowest = Math.max(field.min ?? 1, 1);
+      return isUnique(entity, field) ? lowest + (number % ((field.max ?? MAX_INTEGER) - lowest + 1)) : lowest;
+    }
     case 'decimal':
       return `${Math.max(field.min ?? 1, 1)}.50`;
     case 'boolean':

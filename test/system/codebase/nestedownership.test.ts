@@ -1,5 +1,7 @@
 /** Nested fields, nested filters and computed fields of the viewer's rows do not reveal rows of other users. */
 import { getNamedType, isNonNullType, isObjectType, type GraphQLInputObjectType, type GraphQLObjectType } from 'graphql';
+import { MAX_INTEGER } from '../../../src/contract/bounds';
+import { fieldOf } from '../../../src/core/model/fields';
 import { findEntity, resourceOf } from '../../../src/core/model/registry';
 import { buildGraphQLSchema } from '../../../src/graphql/schema';
 import { furnish, ownedParents, ownedTypes, spreadIds, UNKNOWN, type Belongings } from '../../setup/belongings';
@@ -107,12 +109,19 @@ if (computed.length)
     expect((await ask(annas.get(entity)!)).status).toBe(200);
   });
 
+/** Values of unique numbers that no other row has, by column. */
+function highestUniqueNumbers(table: string): Record<string, number> {
+  const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.table === table);
+  const fields = entity ? (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)) : [];
+  return Object.fromEntries(fields.flatMap(({ kind, column, max }) => (kind === 'integer' ? [[column!, max ?? MAX_INTEGER]] : [])));
+}
+
 describe('the database', () => {
   /** Copies a row of Ann's with changes and rolls back. Returns PostgreSQL's error code, if any. */
   async function copied(table: string, changes: Record<string, unknown>): Promise<string | undefined> {
     const client = await fitgraph.database.pool.connect();
     // Satisfies unique constraints.
-    const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7 };
+    const fresh = { id: 900_000_000, date: '1990-01-01', day_of_week_id: 7, ...highestUniqueNumbers(table) };
     try {
       await client.query('BEGIN');
       await client.query(`INSERT INTO ${table} SELECT (jsonb_populate_record(x, $1)).* FROM ${table} x WHERE "user_id" = $2`, [

@@ -1,4 +1,5 @@
-/** Follows `docs/add-a-resource.md` in a copy of the project: its two files make a complete resource. */
+/** Follows `docs/add-a-resource.md` in a copy of the project: its examples work, and pass everything that the guide says to run. */
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -8,11 +9,30 @@ import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
 const ROOT = path.join(__dirname, '../../..');
-/** Files that the service needs to run in process. */
-const COPIED = ['src', 'seeders', 'test/setup', 'test/rest', 'package.json', 'tsconfig.json'];
+const LEFT_OUT = ['.data', '.git', 'coverage', 'dist', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
-const files = [...guide.matchAll(/^`(src\/\S+\.ts)`.*?:\n\n```ts\n(.*?)^```/gms)].map(([, name, text]) => ({ name: name!, text: text! }));
+/** Whole files: `` `src/….ts`: `` and a block. */
+const files = [...guide.matchAll(/^`(src\/\S+\.ts)`[^\n]*:\n\n```ts\n(.*?)^```/gms)].map(([, name, text]) => ({
+  name: name!,
+  text: text!,
+}));
+/** Insertions at a line of a file: `` In `…`, before `…`: `` and a block. */
+const insertions = [...guide.matchAll(/\bIn\s`(\S+)`, (before|after|instead of) `([^`]+)`:\n\n```ts\n(.*?)^```/gms)].map(
+  ([, name, where, line, text]) => ({ name: name!, where: where!, line: line!, text: text! }),
+);
+/** Shell commands, without the one that goes on running. */
+const commands = [...guide.matchAll(/^```sh\n(.*?)^```/gms)]
+  .flatMap(([, lines]) => lines!.trim().split('\n'))
+  .filter((line) => line !== 'npm start');
+
+function insert({ name, where, line, text }: (typeof insertions)[number]): void {
+  const lines = readFileSync(path.join(copy, name), 'utf8').split(/(?<=\n)/);
+  const at = lines.findIndex((candidate) => candidate.includes(line));
+  if (at < 0) throw new Error(`${name} has no line with ${line}`);
+  lines.splice(where === 'after' ? at + 1 : at, where === 'instead of' ? 1 : 0, text);
+  writeFileSync(path.join(copy, name), lines.join(''));
+}
 
 let copy: string;
 let fitgraph: Fitgraph;
@@ -24,15 +44,19 @@ const load = async <T>(module: string): Promise<T> => (await import(path.join(co
 
 beforeAll(async () => {
   copy = mkdtempSync(path.join(os.tmpdir(), 'fitgraph-copy-'));
-  for (const name of COPIED) cpSync(path.join(ROOT, name), path.join(copy, name), { recursive: true });
+  cpSync(ROOT, copy, { recursive: true, filter: (source) => !LEFT_OUT.includes(path.relative(ROOT, source)) });
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
-  // Templates without the migration of the copy.
+  for (const insertion of insertions) insert(insertion);
+  // Templates without the migrations of the copy.
   await createTemplates();
   const setup = await load<typeof import('../../setup/fitgraph')>('test/setup/fitgraph');
   const { migrateUp } = await load<typeof import('../../../src/database/migrate')>('src/database/migrate');
   fitgraph = await setup.Fitgraph.start();
-  expect(await migrateUp(fitgraph.database)).toEqual([expect.stringMatching(/body-measurements$/)]);
+  expect(await migrateUp(fitgraph.database)).toEqual([
+    expect.stringMatching(/body-measurements$/),
+    expect.stringMatching(/body-measurement-readings$/),
+  ]);
   [ann, bob] = [await fitgraph.user('ann'), await fitgraph.user('bob')];
 });
 afterAll(async () => {
@@ -42,8 +66,17 @@ afterAll(async () => {
 
 const waist = (date: string, value = '80.50') => ({ date, kind: '1', value });
 
-test('the guide contains a resource and a migration', () =>
-  expect(files.map(({ name }) => path.dirname(name))).toEqual(['src/resources', 'src/database/migrations']));
+test('the guide contains two resources, their migrations, a question, and changes of other files', () => {
+  expect(files.map(({ name }) => path.dirname(name)).sort()).toEqual([
+    'src/analysis',
+    'src/database/migrations',
+    'src/database/migrations',
+    'src/resources',
+    'src/resources',
+  ]);
+  expect(insertions.length).toBeGreaterThan(5);
+  expect(commands.length).toBeGreaterThan(4);
+});
 
 test('the migrated table matches the resource class', async () => {
   const { describeModels } = await load<typeof import('../../setup/modelled')>('test/setup/modelled');
@@ -72,7 +105,7 @@ test('GraphQL creates, validates and filters rows', async () => {
 
 test('REST serves the resource in its root, with filters, OPTIONS and error messages', async () => {
   const root = await fitgraph.anyone.get('/');
-  expect(Object.keys(root.body as object).at(-1)).toBe('bodymeasurement');
+  expect(Object.keys(root.body as object).slice(-2)).toEqual(['bodymeasurement', 'bodymeasurementreading']);
   const { status, body } = await ann.post('/bodymeasurement/', waist('2024-02-01'));
   expect([status, body]).toEqual([201, { id: expect.any(Number), ...waist('2024-02-01'), user: ann.id }]);
   const again = await ann.post('/bodymeasurement/', waist('2024-02-01'));
@@ -123,4 +156,39 @@ test('the change log contains changes for the owner only', async () => {
     ['CREATED', 'UPDATED', 'DELETED'].map((operation) => ({ type: 'BODY_MEASUREMENT', rowId: String(body.id), operation })),
   );
   expect(await changesOf(bob)).toEqual([]);
+});
+
+test('readings of a measurement are created with it and unique within it', async () => {
+  const create = `mutation ($readings: [BodyMeasurementReadingOfMeasurementInput!]!) {
+    made: createBodyMeasurement(input: { date: "2024-05-01", kind: HIP, value: "90", readings: $readings }) {
+      bodyMeasurement { readings { number value } } errors { path code } } }`;
+  const made = async (...numbers: number[]) =>
+    (await ann.ask(create, { readings: numbers.map((number) => ({ number, value: '90' })) })).made;
+  expect(await made(2, 1)).toEqual({
+    bodyMeasurement: { readings: [{ number: 1, value: '90.00' }, { number: 2, value: '90.00' }] }, // prettier-ignore
+    errors: [],
+  });
+  expect(await made(4, 3, 4)).toEqual({
+    bodyMeasurement: null,
+    errors: [{ path: ['input'], code: 'NOT_UNIQUE' }, { path: ['input', 'readings', '2'], code: 'NOT_UNIQUE' }], // prettier-ignore
+  });
+  const id = (await ann.get('/bodymeasurement/?date=2024-05-01')).body.results[0].id;
+  const again = await ann.post('/bodymeasurementreading/', { measurement: id, number: 1, value: '90' });
+  expect([again.status, Object.keys(again.body)]).toEqual([400, ['non_field_errors']]);
+  expect((await bob.post('/bodymeasurementreading/', { measurement: id, number: 3, value: '90' })).status).toBe(403);
+});
+
+test('the question has a row for each kind', async () => {
+  const { data } = await ann.query('{ measurementRanges { kind count smallest largest } }');
+  expect(data.measurementRanges).toContainEqual({ kind: 'HIP', count: 1, smallest: '90.00', largest: '90.00' });
+});
+
+test.each(commands.map((command) => [command]))('`%s` passes', (command) => {
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_')));
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: copy, env: environment, encoding: 'utf8' });
+  expect([status, status === 0 ? '' : `${stdout}\n${stderr}`.slice(-10_000)]).toEqual([0, '']);
+});
+
+test('the guide of the configuration lists the setting afterwards', () => {
+  expect(readFileSync(path.join(copy, 'docs/configuration.md'), 'utf8')).toMatch(/^\| `SUPPORT_URL` /m);
 });
