@@ -92,7 +92,18 @@ export interface FilterFact {
    * `commaIds`: comma-separated integers, with one result row per match; ignored if any is invalid. `unchecked`: an id that need not exist.
    */
   parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
+  /** Compares instead of testing for equality; the name of the parameter ends in it (`date__gte`). Only for resources that the reference lacks. */
+  operator?: ComparisonOperator;
 }
+
+export const COMPARISON_OPERATORS = ['gt', 'gte', 'lt', 'lte'] as const;
+export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
+
+/** Kinds of fields that REST can compare. */
+export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'date'];
+
+export const filterParameterName = ({ key, operator }: FilterFact, { rest }: Pick<FieldFact, 'rest'>): string =>
+  key ?? (operator ? `${rest}__${operator}` : rest);
 
 /** A REST resource on a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface ViewFact {

@@ -1,15 +1,42 @@
 /** The `@Resource` class decorator: declares a class of decorated fields as a table, a GraphQL type and REST endpoints. */
 import { Extensions, ObjectType } from 'type-graphql';
 import { Table } from 'sequelize-typescript';
-import type { FilterFact, ResourceFact, ViewFact } from '../../contract/facts';
-import type { Entity } from './fields';
+import {
+  COMPARABLE_KINDS,
+  COMPARISON_OPERATORS,
+  type ComparisonOperator,
+  type FilterFact,
+  type ResourceFact,
+  type ViewFact,
+} from '../../contract/facts';
+import { fieldOf, type Entity } from './fields';
 import { toSnakeCase } from '../../contract/casing';
 import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
 import { Node } from './node';
 import { registerResource, type ResourceOptions, type ViewOptions, type WriteOperation } from './registry';
 import { addAuditFields, VERSION_FIELD } from './auditfields';
 
-const toFilterFact = (filter: string | FilterFact): FilterFact => (typeof filter === 'string' ? { field: filter } : filter);
+/** `date__gte` is a comparison of the field `date`. */
+function toFilterFact(filter: string | FilterFact): FilterFact {
+  if (typeof filter !== 'string') return filter;
+  const [field = '', operator] = filter.split('__') as [string?, ComparisonOperator?];
+  return operator ? { field, operator } : { field };
+}
+
+/** Rejects comparisons that REST cannot parse, and those of resources whose clients expect the reference to ignore them. */
+function rejectInvalidComparisons(entity: Entity, views: readonly ViewFact[]): void {
+  for (const { rest, filters, position } of views)
+    for (const { field, operator } of filters) {
+      if (!operator) continue;
+      const filter = `${entity.name}: the filter \`${field}__${operator}\` of the REST resource \`${rest}\``;
+      if (position !== undefined)
+        throw new Error(`${filter} is ignored by the reference. Declare comparisons for resources without \`position\`.`);
+      if (!COMPARISON_OPERATORS.includes(operator)) throw new Error(`${filter} must end in one of ${COMPARISON_OPERATORS.join(', ')}.`);
+      const { kind } = fieldOf(entity, field);
+      if (!COMPARABLE_KINDS.includes(kind))
+        throw new Error(`${filter} compares values of the kind ${kind}. Only ${COMPARABLE_KINDS.join(', ')} can be compared.`);
+    }
+}
 
 /** Rejects REST filters by `id`: their index would have the same name as the unique index (user_id, id) of every owned table. */
 function rejectIdFilters({ name }: Entity, views: readonly ViewFact[]): void {
@@ -63,6 +90,7 @@ export function Resource(options: ResourceOptions) {
         : [],
     };
     rejectIdFilters(entity, fact.views);
+    rejectInvalidComparisons(entity, fact.views);
     const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
     registerResource(entity, {
       ...options,

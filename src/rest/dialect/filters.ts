@@ -1,7 +1,7 @@
 /** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
-import type { FieldFact, FilterFact, ResourceFact } from '../../contract/facts';
+import { filterParameterName, type ComparisonOperator, type FieldFact, type FilterFact, type ResourceFact } from '../../contract/facts';
 import { parseDecimal, parseInteger, pythonStrip, parseUuid } from '../../platform/pythonscalars';
 import { validationError } from '../errors';
 import { lastValueOf } from './querystring';
@@ -110,8 +110,26 @@ function filterByKind(field: FieldFact, text: string, languages: readonly string
   }
 }
 
+/** Rounds to the integer with which the comparison of integers has the same result, as `x > 2.5` is `x > 2`. */
+const ROUNDING: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
+
+function comparison(field: FieldFact, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
+  if (field.kind === 'integer' && text !== '') {
+    const decimalText = parseDecimal(text);
+    if (decimalText === undefined) return { error: 'Enter a number.' };
+    const value = ROUNDING[operator](Number(decimalText));
+    if (Math.abs(value) <= MAX_INTEGER) return { where: { [field.name]: { [operator]: value } } };
+    const matchesAll = operator.startsWith('l') === value > 0;
+    return matchesAll ? undefined : { where: NO_MATCH };
+  }
+  const equality = filterByKind(field, text, languages);
+  if (!equality || 'error' in equality || !(field.name in equality.where)) return equality;
+  return { where: { [field.name]: { [operator]: (equality.where[field.name] as { eq: unknown }).eq } } };
+}
+
 function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
+  if (fact.operator) return comparison(field, fact.operator, text, languages);
   switch (fact.parse) {
     case 'loose': {
       const id = parseInteger(text);
@@ -140,6 +158,12 @@ function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], langua
   }
 }
 
+/** Adds a comparison to the other conditions on the same field. */
+function addComparison(where: Record<string, unknown>, comparisons: Record<string, unknown>): void {
+  for (const [name, condition] of Object.entries(comparisons))
+    where[name] = { ...(where[name] as object | undefined), ...(condition as object) };
+}
+
 export function parseFilters(
   filters: readonly FilterFact[],
   fields: readonly FieldFact[],
@@ -149,13 +173,14 @@ export function parseFilters(
   const result: ParsedFilters = { where: {}, parameters: [] };
   for (const fact of filters) {
     const field = fields.find((candidate) => candidate.name === fact.field)!;
-    const key = fact.key ?? field.rest;
+    const key = filterParameterName(fact, field);
     const texts = query.getAll(key);
     const filterResult = texts.length ? parseFilter(fact, field, texts, languages) : undefined;
     if (filterResult === undefined) continue;
     if ('error' in filterResult) result.parameters.push({ key, error: filterResult.error });
     else {
-      Object.assign(result.where, filterResult.where);
+      if (fact.operator) addComparison(result.where, filterResult.where);
+      else Object.assign(result.where, filterResult.where);
       if (filterResult.references) result.parameters.push({ key, references: filterResult.references });
     }
   }

@@ -1,6 +1,6 @@
 /** OpenAPI parameter objects of paths, queries and headers. */
 import type { GraphQLField } from 'graphql';
-import type { FieldFact, FilterFact } from '../../contract/facts';
+import { filterParameterName, type ComparisonOperator, type FieldFact, type FilterFact } from '../../contract/facts';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
 import { toQueryParameter, toSnakeCase } from '../../contract/casing';
@@ -127,13 +127,20 @@ function comparisonSchema(field: FieldFact): JsonSchema {
   }
 }
 
-function filterParameter({ key, field: name, parse }: FilterFact, fields: readonly FieldFact[]): Parameter {
+const COMPARISONS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
+
+function filterParameter(fact: FilterFact, fields: readonly FieldFact[]): Parameter {
+  const { field: name, parse, operator } = fact;
   const field = fields.find((candidate) => candidate.name === name)!;
   const isList = parse === 'ids' || parse === 'commaIds';
   return {
-    name: key ?? field.rest,
+    name: filterParameterName(fact, field),
     in: 'query',
-    description: isList ? `${field.description} Any of them.` : field.description,
+    description: operator
+      ? `${COMPARISONS[operator]} this value. ${field.description}`
+      : isList
+        ? `${field.description} Any of them.`
+        : field.description,
     ...(parse === 'ids' && { style: 'form', explode: true }),
     ...(parse === 'commaIds' && COMMA_SEPARATED),
     schema: isList ? { type: 'array', items: INTEGER } : parse ? INTEGER : comparisonSchema(field),

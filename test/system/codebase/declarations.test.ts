@@ -39,6 +39,15 @@ test('rejects a filter by `id` and names the resource, the field and the remedy'
   );
 });
 
+test.each([
+  [{ position: 9, filters: ['date__gte'] }, 'is ignored by the reference. Declare comparisons for resources without `position`.'],
+  [{ filters: ['date__after'] }, 'must end in one of gt, gte, lt, lte.'],
+  [{ filters: ['userId__gte'] }, 'compares values of the kind relation. Only integer, decimal, date can be compared.'],
+])('rejects the comparison in %j', (options, message) => {
+  const [filter] = options.filters;
+  expect(() => declare('Pulse', options)).toThrow(`Pulse: the filter \`${filter}\` of the REST resource \`pulse\` ${message}`);
+});
+
 test('rejects two indexes of one name on a table and names their declarations', () => {
   const declared = declare('RestingPulse', { ordering: ['-pulse'], unique: ['date', 'userId'], filters: ['date'] });
   expect(() => declareIndexes([declared])).toThrow(

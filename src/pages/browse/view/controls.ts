@@ -1,6 +1,14 @@
 /** Inputs of forms, derived from the same field metadata as OPTIONS responses. */
 import { getNamedType, isNonNullType, type GraphQLArgument } from 'graphql';
-import { isRequired, type Choice, type FieldFact, type FilterFact, type FieldKind } from '../../../contract/facts';
+import {
+  filterParameterName,
+  isRequired,
+  type Choice,
+  type ComparisonOperator,
+  type FieldFact,
+  type FilterFact,
+  type FieldKind,
+} from '../../../contract/facts';
 import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './labels';
 import type { FormControl } from './viewmodel';
@@ -37,13 +45,15 @@ export function writeControls(fields: readonly FieldFact[], related: RelationCho
     }));
 }
 
+const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: '≥', lt: '<', lte: '≤' };
+
 export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelationChoicesOf): FormControl[] {
   return filters.map((fact) => {
     const field = fields.find(({ name }) => name === fact.field)!;
     const isCommaList = fact.parse === 'commaIds';
     return {
-      key: fact.key ?? field.rest,
-      label: labelOf(field),
+      key: filterParameterName(fact, field),
+      label: fact.operator ? `${labelOf(field)} ${COMPARISON_SIGNS[fact.operator]}` : labelOf(field),
       kind: field.kind,
       required: false,
       places: field.places,
