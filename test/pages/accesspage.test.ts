@@ -67,8 +67,7 @@ it('revokes one access token, and all access tokens', async () => {
   const fields = await visitor.fieldsOf(PATH, /Revoke two/);
   expect((await visitor.post(PATH, fields)).text).toContain('Access revoked.');
   expect(await works()).toEqual([true, false, true]);
-  for (const id of [fields.id!, '', 'x', '-1'])
-    expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
+  for (const id of [fields.id!, '', 'x', '-1']) expect((await visitor.post(PATH, { ...fields, id })).text).toContain('Nothing to revoke.');
   expect(await works()).toEqual([true, false, true]);
   await visitor.post(PATH, await visitor.fieldsOf(PATH, /Revoke all access tokens/));
   expect(await works()).toEqual([false, false, false]);
