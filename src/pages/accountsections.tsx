@@ -35,7 +35,7 @@ export const TOKEN_LIFETIMES: readonly [days: string, label: string][] = [
   ['90', 'in 90 days'],
   ['7', 'in 7 days'],
   ['30', 'in 30 days'],
-  ['365', 'in a year'],
+  ['365', 'in 1 year'],
   ['', 'never'],
 ];
 
@@ -60,7 +60,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; vi
       <table>
         <thead>
           <tr>
-            {['Name', 'For', 'Made', 'Ends', 'Last used', 'Revoke'].map((title) => (
+            {['Name', 'Scopes', 'Created', 'Expires', 'Last used', 'Revoke'].map((title) => (
               <th scope="col">{title}</th>
             ))}
           </tr>
@@ -71,7 +71,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; vi
               <th scope="row">{name}</th>
               <td>{scopes.map(scopeName).join(', ')}</td>
               <td>{formatDay(createdAt)}</td>
-              <td>{expiresAt === null ? 'never' : isExpired ? `ended ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
+              <td>{expiresAt === null ? 'never' : isExpired ? `expired ${formatDay(expiresAt)}` : formatDay(expiresAt)}</td>
               <td>{lastUsedAt === null ? 'never' : formatMinute(lastUsedAt)}</td>
               <td>
                 <ActionForm action="revoke-token" visitor={visitor}>
@@ -92,7 +92,7 @@ function TokenTable({ tokens, visitor }: { tokens: readonly AccessTokenRow[]; vi
 function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm }) {
   return (
     <>
-      <h3 id="new-token">A new one</h3>
+      <h3 id="new-token">New access token</h3>
       {form && (
         <div class="alert" role="alert">
           {form.mistakes.map((mistake) => (
@@ -113,11 +113,11 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
             aria-describedby="token-name-help"
           />
           <p class="help" id="token-name-help">
-            What will use it, such as “watch” or “backup at home”.
+            The program or device that will use the token, such as “watch” or “home backup”.
           </p>
         </div>
         <fieldset class="box">
-          <legend>What it is for</legend>
+          <legend>Scopes</legend>
           {SCOPES.map(([scope, meaning]) => (
             <div>
               <input type="checkbox" name="scope" id={`scope-${scope}`} value={scope} checked={form?.scopes.includes(scope)} />{' '}
@@ -128,7 +128,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
           ))}
         </fieldset>
         <div>
-          <label for="token-days">Ends</label>
+          <label for="token-days">Expires</label>
           <select id="token-days" name="days">
             {TOKEN_LIFETIMES.map(([days, label]) => (
               <option value={days} selected={form?.days === days}>
@@ -138,7 +138,7 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
           </select>
         </div>
         <div>
-          <button>Make an access token</button>
+          <button>Create access token</button>
         </div>
       </ActionForm>
     </>
@@ -148,10 +148,10 @@ function NewTokenForm({ visitor, form }: { visitor: Visitor; form?: TokenForm })
 export function NewTokenNotice({ token }: { token: string }) {
   return (
     <div class="notice" role="status">
-      <p>This is the new access token. It is shown this once: copy it now.</p>
+      <p>This is your new access token. Copy it now: it will not be shown again.</p>
       <div class="row">
         <code id="token">{token}</code>
-        <CopyButton of="token" label="Copy the token" />
+        <CopyButton of="token" label="Copy token" />
       </div>
     </div>
   );
@@ -161,12 +161,12 @@ export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly
   return (
     <>
       <h2 id="tokens">Access tokens</h2>
-      <p>Programs sign in with them as with the key, for some of what is yours, and you revoke each for itself.</p>
+      <p>Programs use access tokens like the API key, but each token is limited to its scopes and can be revoked separately.</p>
       {tokens.length > 0 && <TokenTable tokens={tokens} visitor={visitor} />}
       {tokens.length > 1 && (
         <details>
-          <summary>Revoke all of them</summary>
-          <p>Every program that uses one stops working. The API key stays.</p>
+          <summary>Revoke all</summary>
+          <p>Every program that uses one of these tokens loses access. The API key remains valid.</p>
           <ActionForm action="revoke-tokens" visitor={visitor}>
             <button class="danger">Revoke all access tokens</button>
           </ActionForm>
@@ -180,8 +180,8 @@ export function AccessTokenSection({ tokens, visitor, form }: { tokens: readonly
 export function SessionSection({ visitor }: { visitor: Visitor }) {
   return (
     <>
-      <h2>Browsers</h2>
-      <p>All browsers that are signed in are signed out, this one too. Keys and tokens stay.</p>
+      <h2>Sessions</h2>
+      <p>Signs you out of all browsers, including this one. The API key and access tokens remain valid.</p>
       <ActionForm action="end-sessions" visitor={visitor}>
         <button class="plain">End all sessions</button>
       </ActionForm>
@@ -192,12 +192,12 @@ export function SessionSection({ visitor }: { visitor: Visitor }) {
 export function SecurityEventSection({ events }: { events: readonly SecurityEventRow[] }) {
   return (
     <>
-      <h2>What happened lately</h2>
-      <div class="scroll" tabindex={0} role="region" aria-label="What happened lately">
+      <h2>Recent security events</h2>
+      <div class="scroll" tabindex={0} role="region" aria-label="Recent security events">
         <table>
           <thead>
             <tr>
-              {['When', 'What', 'From', 'More'].map((title) => (
+              {['Time', 'Event', 'Source', 'Details'].map((title) => (
                 <th scope="col">{title}</th>
               ))}
             </tr>

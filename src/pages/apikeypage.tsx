@@ -58,20 +58,20 @@ function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVis
   if (token === undefined)
     return (
       <p class="alert">
-        You have a key, made on {created.slice(0, 10)}, and it works, but the server can’t show it: its secret key was changed since. If you
-        don’t have it written down, replace it.
+        Your key was created on {created.slice(0, 10)} and still works, but the server can’t show it because the server’s secret key has
+        changed. If you have no copy of your key, replace it.
       </p>
     );
   return (
     <>
-      <p>You have a key, made on {created.slice(0, 10)}.</p>
+      <p>Your key was created on {created.slice(0, 10)}.</p>
       <div class="row">
         <code id="key">{revealed ? token : maskToken(token)}</code>
         {revealed ? (
-          <CopyButton of="key" label="Copy the key" />
+          <CopyButton of="key" label="Copy key" />
         ) : (
           <ActionForm action="show" visitor={visitor}>
-            <button class="plain">Show it in full</button>
+            <button class="plain">Show key</button>
           </ActionForm>
         )}
       </div>
@@ -100,7 +100,7 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
     children: (
       <>
         <h1>API key</h1>
-        <p class="lead">Programs sign in as you with this key. Whoever has it can read and change everything of yours.</p>
+        <p class="lead">Programs authenticate as you with this key. Anyone who has it can read and change all your data.</p>
         {notice && (
           <p class="notice" role="status">
             {notice}
@@ -111,21 +111,21 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
           <>
             <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
             <p>
-              <a href={REPLACE_KEY_PATH}>Replace it with a new one…</a>
+              <a href={REPLACE_KEY_PATH}>Replace key…</a>
             </p>
           </>
         ) : (
           <>
-            <p>You have no key yet.</p>
+            <p>You have no API key yet.</p>
             <ActionForm action="make" visitor={visitor}>
-              <button>Make a key</button>
+              <button>Create key</button>
             </ActionForm>
           </>
         )}
-        <h2>How to use it</h2>
+        <h2>Usage</h2>
         {key?.token && !revealed && (
           <p>
-            Put your key in the place of <code>&lt;key&gt;</code>, or show it above: then the examples have it.
+            Replace <code>&lt;key&gt;</code> with your key. If you show the key above, the examples contain it.
           </p>
         )}
         <Example id="rest" title="REST" text={`curl '${baseUrl}/api/v2/weightentry/?limit=3' \\\n  -H '${authHeader}'`} />
@@ -151,11 +151,11 @@ export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
     children: (
       <>
         <h1>Replace the API key?</h1>
-        <p class="alert">The key that you have now stops working at once. Every app and program that uses it needs the new one.</p>
+        <p class="alert">The current key stops working immediately. Every app and program that uses it needs the new key.</p>
         <ActionForm action="replace" replaced={key.id} visitor={visitor}>
-          <button class="danger">Replace the key</button>
+          <button class="danger">Replace key</button>
           <a class="button plain" href={KEY_PATH}>
-            Keep it
+            Cancel
           </a>
         </ActionForm>
       </>

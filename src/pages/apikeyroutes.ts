@@ -18,8 +18,8 @@ interface KeyPageOptions {
 type ActionResult = Pick<KeyPageProps, 'notice' | 'made' | 'form'>;
 
 const NOTICES: Partial<Record<KeyAction, string>> = {
-  make: 'Your key was made.',
-  replace: 'This is your new key. The one before it no longer works.',
+  make: 'Your API key was created.',
+  replace: 'This is your new key. The previous key no longer works.',
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -41,7 +41,7 @@ async function revokeTokens(id: string | undefined, context: RequestContext): Pr
   const tokenId = id === undefined ? undefined : parseRowId(id);
   // An invalid id revokes nothing: passing undefined on would revoke all tokens.
   const revokedCount = id !== undefined && tokenId === undefined ? 0 : await context.account.credentials().revokeAccessTokens(tokenId);
-  return { notice: revokedCount ? 'Revoked: it works no more.' : 'There was nothing to revoke.' };
+  return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
 export function addKeyRoutes(router: Router, { form, signedIn }: KeyPageOptions): void {

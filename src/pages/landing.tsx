@@ -32,7 +32,7 @@ function Picture({ figure }: Pick<RequestExamples, 'figure'>) {
       {figure && (
         <img
           src={`/static/images/muscles/body.svg?main=${figure.main.join(',')}&secondary=${figure.secondary.join(',')}`}
-          alt={`What ${figure.name} trains, drawn on a figure`}
+          alt={`Muscles trained by ${figure.name}`}
           width={220}
           height={220}
         />
@@ -50,7 +50,7 @@ function ExampleRequest({ id, title, example }: { id: string; title: string; exa
       </pre>
       <CopyButton of={`${id}-command`} label="Copy" />
       {example.answer !== undefined && (
-        <pre tabindex={0} role="region" aria-label={`${title}: the answer`}>
+        <pre tabindex={0} role="region" aria-label={`${title}: response`}>
           <code>{example.answer}</code>
         </pre>
       )}
@@ -62,31 +62,31 @@ function SignInHint({ visitor }: { visitor: Visitor }) {
   if (visitor.username !== undefined)
     return (
       <p>
-        You are signed in as <strong>{visitor.username}</strong>. Programs sign in with <a href="/user/api-key">your API key</a>.
+        You are signed in as <strong>{visitor.username}</strong>. Programs authenticate with <a href="/user/api-key">your API key</a>.
       </p>
     );
   return (
     <p>
-      <a href="/login">Sign in</a> to see and change your own data. On a new server you can be <code>demo</code>, who has a year of training
-      and food; the server printed the password when it first started, and <code>npm run fitgraph -- user password demo --new</code> makes
-      another one. No account yet? Here is <a href="/register">how to get one</a>.
+      <a href="/login">Sign in</a> to see and edit your own data. A new server has the account <code>demo</code> with a year of training and
+      nutrition data. The server printed its password when it first started; <code>npm run fitgraph -- user password demo --new</code> sets
+      a new one. No account yet? See <a href="/register">how to get one</a>.
     </p>
   );
 }
 
 export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: RequestExamples): string {
   return renderPage({
-    title: 'Training, food and body weight as data',
+    title: 'Training, nutrition and body weight as data',
     visitor,
     head: <CopyScript />,
     children: (
       <>
         <div class="hero">
           <div>
-            <h1>Your training, food and body weight, as data</h1>
+            <h1>Your training, nutrition and body weight as data</h1>
             <p class="lead">
-              Fitgraph keeps workouts, logs, meals and weights, knows exercises and ingredients, and answers in REST and in GraphQL by the
-              same rules.
+              Fitgraph stores workouts, training logs, meals and body weight, has a catalogue of exercises and ingredients, and serves the
+              same data over REST and GraphQL.
             </p>
             <p class="row">
               <a class="button" href="/api/v2/">
@@ -100,32 +100,32 @@ export function renderLandingPage(visitor: Visitor, { rest, graphql, figure }: R
           </div>
           <Picture figure={figure} />
         </div>
-        <h2>Three ways in</h2>
+        <h2>Three ways to use it</h2>
         <ul class="cards ways">
           <li>
             <h3>
               <a href="/api/v2/">In the browser</a>
             </h3>
-            <p>Every list is a table and every row a page, with charts, and forms for what is yours.</p>
+            <p>Lists as tables and rows as pages, with charts, and forms to edit your data.</p>
           </li>
           <li>
             <h3>
-              <a href="/api/v2/schema/docs">By REST</a>
+              <a href="/api/v2/schema/docs">Over REST</a>
             </h3>
             <p>
-              Version 2, as existing clients know it. The same addresses as JSON, described as <a href="/api/v2/schema">OpenAPI</a>.
+              Version 2, for existing clients: the same URLs as JSON, described by an <a href="/api/v2/schema">OpenAPI document</a>.
             </p>
           </li>
           <li>
             <h3>
-              <a href="/playground">By GraphQL</a>
+              <a href="/playground">Over GraphQL</a>
             </h3>
-            <p>Just the fields that you want, in one request, and live changes.</p>
+            <p>Exactly the fields you need in one request, and live updates.</p>
           </li>
         </ul>
         <div class="halves">
-          <ExampleRequest id="rest" title="A first call to REST" example={rest} />
-          <ExampleRequest id="graphql" title="A first call to GraphQL" example={graphql} />
+          <ExampleRequest id="rest" title="A first REST request" example={rest} />
+          <ExampleRequest id="graphql" title="A first GraphQL request" example={graphql} />
         </div>
         <p>
           <a href={`/playground?query=${encodeURIComponent(graphql.query)}`}>Open this query in the playground</a>

@@ -78,7 +78,7 @@ function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, chi
       </head>
       <body>
         <a class="skip" href="#content">
-          Skip to the content
+          Skip to content
         </a>
         <header>
           <Navigation visitor={visitor} signInFor={signInFor} />

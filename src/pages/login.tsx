@@ -12,7 +12,7 @@ export interface LoginForm {
 export function renderLoginPage({ username, next, csrfToken, error }: LoginForm): string {
   const errorAttributes = error === undefined ? {} : { 'aria-invalid': true, 'aria-describedby': 'error' };
   return renderPage({
-    title: error === undefined ? 'Sign in' : 'Error: sign in',
+    title: error === undefined ? 'Sign in' : 'Error: Sign in',
     visitor: {},
     crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Sign in' }],
     children: (
@@ -48,7 +48,7 @@ export function renderLoginPage({ username, next, csrfToken, error }: LoginForm)
           </div>
         </form>
         <p>
-          No account? Read <a href="/register">how to get one</a>.
+          No account? See <a href="/register">how to get one</a>.
         </p>
       </>
     ),

@@ -13,9 +13,7 @@ export const notFoundHandler =
     const { authentication } = contextOf(request);
     // The header of the page shows the signed-in user. Bad credentials are ignored here.
     await authentication.authenticate().catch(() => false);
-    const link = { href: '/', label: 'Go to the front page' };
+    const link = { href: '/', label: 'Go to the home page' };
     response.set(PAGE_HEADERS).type('html');
-    response.send(
-      renderErrorPage({ title: 'Page not found', message: 'There is nothing at this address.', link }, authentication.visitor()),
-    );
+    response.send(renderErrorPage({ title: 'Page not found', message: 'This page does not exist.', link }, authentication.visitor()));
   };

@@ -25,7 +25,10 @@ const MAX_FORM_BYTES = 10 * 1024;
 const statusOf = (error: GraphQLError) => HTTP_STATUS_BY_ERROR_CODE[String(error.extensions.code)] ?? 400;
 
 const rejectionPage = ({ path }: Request, message: string, visitor: Visitor): string =>
-  renderErrorPage({ title: 'Refused', message, link: { href: path === '/logout' ? '/' : path, label: 'Load the page again' } }, visitor);
+  renderErrorPage(
+    { title: 'Request rejected', message, link: { href: path === '/logout' ? '/' : path, label: 'Reload the page' } },
+    visitor,
+  );
 
 const readForm = limitBody(MAX_FORM_BYTES, express.urlencoded({ extended: false, limit: MAX_FORM_BYTES }), (request, response) =>
   sendPage(response, 413, rejectionPage(request, `The form is larger than ${MAX_FORM_BYTES} bytes.`, {})),
@@ -133,7 +136,7 @@ class SignInPages {
 }
 
 function sendFormExpired(response: Response, next: string | undefined): void {
-  const message = 'The form was too old, or your browser does not keep cookies for this site. Please load the form again.';
+  const message = 'The form has expired, or your browser blocks cookies for this site. Please reload the form and try again.';
   const href = `/login${next === undefined ? '' : `?next=${encodeURIComponent(next)}`}`;
-  sendPage(response, 403, renderErrorPage({ title: 'Sign in again', message, link: { href, label: 'Load the form' } }, {}));
+  sendPage(response, 403, renderErrorPage({ title: 'Sign in again', message, link: { href, label: 'Reload the form' } }, {}));
 }

@@ -137,7 +137,7 @@ describe('a page', () => {
     ];
     const text = await textOf({ drawn: { series, days: 90 } });
     expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
-    expect(text).toContain('2 more: filter to see them');
+    expect(text).toContain('2 more hidden: filter the list to see them');
     expect(text).toContain('Weight in Plates. 2 values from');
     expect(text.match(/<svg aria-hidden="true"/g)).toHaveLength(2);
     expect(text).toContain('var(--accent)');

@@ -130,7 +130,7 @@ it('shows only the newest 60 days below the chart', async () => {
   const { text } = await eve.sending({ Accept: 'text/html' }).get('/weightentry/?days=0&limit=1');
   const days = rowsBelow(text).map(([day]) => day);
   expect([days.length, days[0]]).toEqual([60, '2025-05-10']);
-  expect(text).toContain('The newest 60 of 130 days.');
+  expect(text).toContain('The latest 60 of 130 days.');
 });
 
 it('draws no chart of diary amounts, whose units are unknown', async () => {

@@ -28,10 +28,10 @@ it('creates a key, and keeps it when the form is sent again', async () => {
   const visitor = await signedIn('ann');
   const { id } = await fitgraph.user('ann');
   await fitgraph.sql('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-  expect((await visitor.get(PATH)).text).toContain('You have no key yet.');
-  const fields = await visitor.fieldsOf(PATH, /Make a key/);
+  expect((await visitor.get(PATH)).text).toContain('You have no API key yet.');
+  const fields = await visitor.fieldsOf(PATH, /Create key/);
   const { text } = await visitor.post(PATH, fields);
-  expect(text).toContain('Your key was made.');
+  expect(text).toContain('Your API key was created.');
   const token = shown(text)!;
   expect(await works(token)).toBe(true);
   expect(text).toContain(`Authorization: Token ${token}`);
@@ -45,14 +45,14 @@ it('masks the key until the form to show it is sent', async () => {
   const { text } = await visitor.get(PATH);
   expect(text).toContain(`${token.slice(0, 4)}${'•'.repeat(36)}`);
   expect(text).not.toContain(token);
-  expect(shown((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show it/))).text)).toBe(token);
+  expect(shown((await visitor.post(PATH, await visitor.fieldsOf(PATH, /Show key/))).text)).toBe(token);
 });
 
 it('replaces the key after a confirmation, and only once', async () => {
   const { token } = await fitgraph.user('carl');
   const visitor = await signedIn('carl');
-  expect((await visitor.get(`${PATH}/replace`)).text).toContain('stops working at once');
-  const fields = await visitor.fieldsOf(`${PATH}/replace`, /Replace the key/);
+  expect((await visitor.get(`${PATH}/replace`)).text).toContain('stops working immediately');
+  const fields = await visitor.fieldsOf(`${PATH}/replace`, /Replace key/);
   const { text } = await visitor.post(PATH, fields);
   const renewed = shown(text)!;
   expect(renewed).not.toBe(token);
@@ -69,7 +69,7 @@ it('cannot show a key that was encrypted with another SECRET_KEY, but replaces i
     const visitor = await signedIn('dora', other.url);
     expect((await visitor.get(PATH)).text).toContain('can’t show it');
     expect(await works(token)).toBe(true);
-    const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace the key/));
+    const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace key/));
     expect(await works(shown(text)!)).toBe(true);
     expect(await works(token)).toBe(false);
   } finally {

@@ -13,7 +13,7 @@ const get = async (path: string, headers: Record<string, string>) => {
 it('returns a 404 page with links and the signed-in user to a browser', async () => {
   const { status, type, vary, text } = await get('/nothing/<b>here</b>', { Accept: BROWSER });
   expect([status, type, vary]).toEqual([404, 'text/html; charset=utf-8', 'Accept']);
-  expect(text).toContain('There is nothing at this address.');
+  expect(text).toContain('This page does not exist.');
   expect(text).toContain('<a href="/login">');
   expect(text).not.toContain('here</b>');
 

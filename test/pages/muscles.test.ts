@@ -45,7 +45,7 @@ test('draws all muscles of an exercise on one body, ignoring invalid ids', async
   expect(new Set(paths(text)).size).toBe(3);
   for (const nothing of ['', '?main=', '?main=1&main=2', `?main=${'1,'.repeat(5000)}`])
     expect((await get(`${MUSCLES}/body.svg${nothing}`)).status).toBe(200);
-  expect(await drawing('')).toContain('<title>The body</title>');
+  expect(await drawing('')).toContain('<title>Body</title>');
 });
 
 test('draws only the body for a muscle added by the operator, and escapes its name', async () => {

@@ -106,7 +106,7 @@ describe('relations with many rows', () => {
   it('show matches for a part of a name, and accept the chosen one', async () => {
     const { status, text } = await form('plan');
     expect(status).toBe(400);
-    expect(text).toContain('id="wpost-training-error">Which one do you mean? Choose it below.');
+    expect(text).toContain('id="wpost-training-error">Choose one of the matches below.');
     expect(text).toMatch(/<input type="search" id="wpost-training" name="training" value="plan"[^>]* autofocus/);
     expect(found(text)).toContainEqual([String(ids[9]), `${ids[9]}: Plan 10`]);
     expect(text).toContain('value="Legs"');
@@ -118,7 +118,7 @@ describe('relations with many rows', () => {
   it('show an error when no name matches', async () => {
     const { status, text } = await form('zumba');
     expect(status).toBe(400);
-    expect(text).toContain('id="wpost-training-error">Nothing is called “zumba”.');
+    expect(text).toContain('id="wpost-training-error">No match for “zumba”.');
     expect(found(text)).toEqual([]);
   });
 

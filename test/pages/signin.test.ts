@@ -132,7 +132,7 @@ it('rejects the form without the CSRF token of the same visitor', async () => {
     await visitor.post('/login', { ...credentials, csrfToken: 'x'.repeat(43) }),
   ]) {
     expect([answer.status, answer.cookies]).toEqual([403, []]);
-    expect(answer.text).toContain('too old');
+    expect(answer.text).toContain('The form has expired');
   }
 });
 
@@ -271,7 +271,7 @@ it('sends security headers with every page', async () => {
 
 it('explains on the registration page that only the operator creates users', async () => {
   const { text } = await fitgraph.anyone.send('GET', '/register');
-  expect(text).toContain('Registration is not possible here.');
+  expect(text).toContain('This server has no self-registration.');
   expect(text).toContain('npm run fitgraph -- user create');
 });
 

@@ -83,7 +83,7 @@ it('limits a page of a long list to 100 rows and 100 kB', async () => {
   const html = await read('/workoutlog/?limit=1000');
   expect(rowsOf(html)).toHaveLength(100);
   expect(html.length).toBeLessThan(MAX_PAGE);
-  expect(html).toContain('the whole answer');
+  expect(html).toContain('the full response');
 });
 
 it('titles a page by the name of its row, and links related rows in both directions', async () => {
@@ -226,7 +226,7 @@ it('shows nutritional values with units and as a percentage of the goal', async 
   await ann.post('/mealitem/', { meal, ingredient: 1, amount: '100' });
   const values = plain(await read(`/nutritionplan/${plan}/nutritional_values/`));
   expect(values).toContain('372 kcal');
-  expect(values).toContain('19 % of the goal, 2000 kcal');
+  expect(values).toContain('19 % of the goal of 2000 kcal');
   expect(values).toContain('7 g');
   expect(rowsOf(await read(`/nutritionplan/${plan}/`))).toEqual([['07:30', '1', 'Oats']]);
   expect(headlineOf(await read(`/meal/${meal}/`))).toBe('Meal at 07:30');

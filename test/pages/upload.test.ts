@@ -59,7 +59,7 @@ it('keeps values but requires the file again after an error in another field', a
   expect(refused.status).toBe(400);
   expect(refused.text).toContain('id="wpost-exercise-error"');
   expect(refused.text).not.toContain('id="wpost-image-error"');
-  expect(refused.text).toContain('Please choose the file again: browsers do not keep it.');
+  expect(refused.text).toContain('Please choose the file again. Browsers do not keep the selection.');
   expect(refused.text).toMatch(/<option value="&lt;b>none&lt;\/b>" selected>/);
   expect(refused.text).not.toContain('<b>none');
   expect(refused.text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);

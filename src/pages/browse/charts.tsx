@@ -54,7 +54,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
           </tbody>
         </table>
       </div>
-      {values.length > MAX_LISTED_DAYS && <p class="help">{`The newest ${MAX_LISTED_DAYS} of ${values.length} days.`}</p>}
+      {values.length > MAX_LISTED_DAYS && <p class="help">{`The latest ${MAX_LISTED_DAYS} of ${values.length} days.`}</p>}
     </details>
   );
 }
@@ -82,7 +82,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
         <figure key={chart.title} class="chart">
           <figcaption>
             {chart.title} <span class="help">{chart.range}</span>
-            {chart.left > 0 && <span class="help">{`, ${chart.left} more: filter to see them`}</span>}
+            {chart.left > 0 && <span class="help">{`, ${chart.left} more hidden: filter the list to see them`}</span>}
           </figcaption>
           <div
             class="scroll"

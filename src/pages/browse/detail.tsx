@@ -26,7 +26,7 @@ function MuscleFigure({ view }: { view: HtmlView }) {
   if (main.length + secondary.length === 0) return null;
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
   const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
-  return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Muscles that it trains: ${alt}`} />;
+  return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Trained muscles: ${alt}`} />;
 }
 
 export function FieldList({ view }: { view: HtmlView }) {
@@ -64,7 +64,7 @@ function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }
       {sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={baseUrl} mark={tableClassOf(index)} />}
       {(all ?? add) && (
         <p class="row further">
-          {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'As a list'}</a>}
+          {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'Show as list'}</a>}
           {add && <a href={add}>Add</a>}
         </p>
       )}

@@ -41,7 +41,7 @@ function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) 
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
   return (
     <p class="help">
-      The same with other fields:{' '}
+      The same rows with other fields:{' '}
       {siblings.map((name) => (
         <a key={name} href={`${base}/${name}/${row}`}>
           {name}

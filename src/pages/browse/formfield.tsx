@@ -116,7 +116,7 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
 function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
   if (found.length === 0) return null;
   return (
-    <div class="checks" role="radiogroup" aria-label={`${label}: found`}>
+    <div class="checks" role="radiogroup" aria-label={`${label}: matches`}>
       {found.map(({ value, label: name }) => (
         <label key={value}>
           <input type="radio" name={key} value={value!} /> {name}

@@ -86,9 +86,9 @@ function DeleteForm({ view }: { view: HtmlView }) {
       <summary>Delete</summary>
       <form method="post" action={view.path}>
         <CsrfField {...view} />
-        <p>This can’t be undone. Everything that belongs to it is deleted too.</p>
+        <p>This can’t be undone. All data that belongs to it is deleted as well.</p>
         <button class="danger" name="_method" value="DELETE">
-          Delete for good
+          Delete permanently
         </button>
       </form>
     </details>
@@ -97,14 +97,14 @@ function DeleteForm({ view }: { view: HtmlView }) {
 
 /** Shown if the session ended while the form was filled in. The form keeps its values; its CSRF token is that of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
-  if (view.visitor.username !== undefined) return <> The form had expired. Please send it again.</>;
+  if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (
     <>
       {' '}
       <a href={loginLink(view)} target="_blank" rel="noopener">
         Sign in
       </a>{' '}
-      in another tab, then send the form again.
+      in another tab, then submit the form again.
     </>
   );
 }
@@ -119,7 +119,7 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
   return (
     <div class="alert" role="alert" id="problems">
       <strong>Couldn’t save.</strong>
-      {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server refused it.'}</>}
+      {entries.length === 0 && <> {typeof detail === 'string' ? detail : 'The server rejected the request.'}</>}
       {!view.signedIn && view.kind !== 'login' && <SessionExpired view={view} />}
       {entries.length > 0 && (
         <ul>

@@ -3,16 +3,16 @@ import type { HtmlView } from './view/viewmodel';
 import { loginLink } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
-  400: ['Something is not right', 'A part of the request could not be used; the answer below says which.'],
-  401: ['Wrong name or password', 'Check both and try again.'],
+  400: ['Invalid request', 'Part of the request is invalid. See the response below for details.'],
+  401: ['Wrong user name or password', 'Check both and try again.'],
   403: ['Not allowed', 'You don’t have permission to do this.'],
-  404: ['Page not found', 'It doesn’t exist, or it isn’t yours to see.'],
-  405: ['Method not allowed', 'This address doesn’t support that method.'],
-  406: ['Format not available', 'This address answers in JSON and HTML.'],
-  409: ['Already exists', 'It conflicts with something that is already there.'],
-  413: ['Too large', 'That is more than this server accepts.'],
+  404: ['Page not found', 'It doesn’t exist, or you don’t have access to it.'],
+  405: ['Method not allowed', 'This URL doesn’t support that method.'],
+  406: ['Format not available', 'This URL is available as JSON and HTML.'],
+  409: ['Already exists', 'The request conflicts with existing data.'],
+  413: ['Request too large', 'The request is larger than this server accepts.'],
   415: ['Unsupported content type', 'Send JSON or a form.'],
-  429: ['Too many attempts', 'Please wait a little and try again.'],
+  429: ['Too many requests', 'Please wait a moment and try again.'],
 };
 
 /** Returns the heading of the page. A page with a rejected form keeps its usual heading, because the form shows what is wrong. */
@@ -29,7 +29,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
   if (status === 403 && !signedIn && visitor.username === undefined)
     return (
       <div class="locked">
-        <p>This is personal data: you see and change your own once you are signed in.</p>
+        <p>This is personal data. Sign in to see and edit your own.</p>
         <a class="button" href={loginLink(view)}>
           Sign in
         </a>
@@ -37,7 +37,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     );
   return (
     <div class="alert">
-      <p>{MESSAGES_BY_STATUS[status]?.[1] ?? 'The answer below says more.'}</p>
+      <p>{MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.'}</p>
       {(status === 404 || status === 405) && (
         <p class="row">
           {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}

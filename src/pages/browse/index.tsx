@@ -39,7 +39,7 @@ function Notice({ view }: { view: HtmlView }) {
       <strong>{notice}</strong>{' '}
       {method === 'POST' && (
         <>
-          <a href={path}>Open it</a>{' '}
+          <a href={path}>Open</a>{' '}
         </>
       )}
       <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>
@@ -71,13 +71,13 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
         class="json"
         tabIndex={0}
         role="region"
-        aria-label="The answer as JSON"
+        aria-label="Response as JSON"
         dangerouslySetInnerHTML={{ __html: highlightJson(body, links, base) }}
       />
       {remainingRows > 0 && (
         <p class="help">
           {`${remainingRows} more rows of this page are in `}
-          <a href={urlWith(view, { format: 'json', indent: '2' })}>the whole answer</a>.
+          <a href={urlWith(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}
     </details>
@@ -124,7 +124,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <Pagination view={view} label="Pages" />
       {csvUrl !== undefined && (
         <p class="help further">
-          All rows as a file: <a href={csvUrl}>CSV</a>
+          Download all rows: <a href={csvUrl}>CSV</a>
         </p>
       )}
       {!sheet && <NutritionSection view={view} />}
@@ -137,7 +137,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <ActionLinks view={view} />
       {!hasFailedForm && <WriteForms view={view} />}
       <section class="programs" aria-labelledby="programs">
-        <h2 id="programs">For programs</h2>
+        <h2 id="programs">For developers</h2>
         <div class="tabs">
           <JsonPanel view={view} open={!showsData && !hasFailedForm} />
           <RequestPanel view={view} />

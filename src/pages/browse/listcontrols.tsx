@@ -37,7 +37,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
       </summary>
       {hasErrors && (
         <p class="alert" role="alert">
-          The filter could not be used.{' '}
+          Invalid filter.{' '}
           {filters
             .filter(({ key }) => errors[key])
             .map((control) => `${control.label}: ${validationMessage(control, query.getAll(control.key), errors[control.key]!)}`)
@@ -72,7 +72,7 @@ export function FilterForm({ view }: { view: HtmlView }) {
           )}
         </div>
         <div class="row">
-          <button>{isList ? 'Show' : 'Run'}</button>
+          <button>{isList ? 'Apply' : 'Run'}</button>
           {activeFilters.length > 0 && (
             <a href={urlWith(view, { offset: null, ...Object.fromEntries(activeFilters.map(({ key }) => [key, null])) })}>Clear</a>
           )}
@@ -97,7 +97,7 @@ function SortSelect({ view }: { view: HtmlView }) {
         Sort by
       </label>
       <select id="f-ordering" name="ordering">
-        <option value="">Usual order</option>
+        <option value="">Default order</option>
         {options.map(({ value, text }) => (
           <option key={value} value={value} selected={value === current}>
             {text}
@@ -146,8 +146,8 @@ export function Pagination({ view, label }: { view: HtmlView; label: string }) {
     <nav class="neighbours row" aria-label={label}>
       {pageLink('prev', '← Previous', envelope.previous ? offset - limit : undefined)}
       <span>
-        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON answer has more. `}
-        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `None here; ${count} in all`}
+        {Number(view.query.getAll('limit').at(-1)) > limit && `Pages show at most ${limit} rows; the JSON response has more. `}
+        {results.length ? `${offset + 1}–${offset + results.length} of ${count}` : `No rows on this page; ${count} in total`}
       </span>
       {pageLink('next', 'Next →', envelope.next ? offset + limit : undefined)}
     </nav>

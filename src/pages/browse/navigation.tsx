@@ -23,8 +23,8 @@ export function ResourceList({ view }: { view: HtmlView }) {
   const { resources, base } = view;
   if (resources.length === 0) return null;
   const groups = [
-    { title: 'Your data', help: 'Only you see it, once you are signed in.', rows: resources.filter(({ owned }) => owned) },
-    { title: 'Public data', help: 'Open to everybody, without signing in.', rows: resources.filter(({ owned }) => !owned) },
+    { title: 'Your data', help: 'Visible only to you, when you are signed in.', rows: resources.filter(({ owned }) => owned) },
+    { title: 'Public data', help: 'Visible to everyone, without signing in.', rows: resources.filter(({ owned }) => !owned) },
   ];
   return (
     <>

@@ -12,7 +12,7 @@ const NUTRIENTS = [
   { key: 'fat_saturated', label: 'of which saturated', mass: true, inner: true },
   { key: 'carbohydrates', label: 'Carbohydrates', mass: true },
   { key: 'carbohydrates_sugar', label: 'of which sugar', mass: true, inner: true },
-  { key: 'fibres', label: 'Fibres', mass: true },
+  { key: 'fibres', label: 'Fibre', mass: true },
   { key: 'protein', label: 'Protein', mass: true },
   { key: 'sodium', label: 'Sodium', mass: true },
 ] as const;
@@ -40,7 +40,7 @@ function Goal({ energy, goal }: { energy: number; goal: number }) {
   return (
     <>
       <Bar share={energy / goal} />
-      <span class="help">{`${Math.round((100 * energy) / goal)} % of the goal, ${goal} kcal`}</span>
+      <span class="help">{`${Math.round((100 * energy) / goal)} % of the goal of ${goal} kcal`}</span>
     </>
   );
 }
@@ -147,7 +147,7 @@ function MacroTable({ values, caption, unit }: { values: Amounts; caption: strin
 }
 
 const goalCaption = (goal: number | undefined) =>
-  goal === undefined ? 'Nutrition values' : `Nutrition values; the goal is ${goal} kcal a day`;
+  goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
 
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
 
@@ -178,9 +178,9 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   return (
     <section aria-label="Nutrition values">
       <SingleTable values={total} caption="Nutrition values" {...tableProps} />
-      {isMacros(body.percent) && <MacroTable values={body.percent} caption="Share of the energy" unit="%" />}
+      {isMacros(body.percent) && <MacroTable values={body.percent} caption="Share of energy" unit="%" />}
       {isMacros(body.per_kg) && (
-        <MacroTable values={body.per_kg} caption={`For each ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
+        <MacroTable values={body.per_kg} caption={`Per ${unit === 'g' ? 'kg' : 'lb'} of body weight`} unit={unit} />
       )}
       {note}
     </section>

@@ -40,8 +40,8 @@ export function TrainingPlanSection({ view: { thing, kind } }: { view: HtmlView 
   if (!plan) return null;
   return (
     <section class="plan">
-      <h2 class="whole">The plan</h2>
-      {plan.main.length > 0 && <BodyFigure {...plan} alt="The muscles that it trains" />}
+      <h2 class="whole">Training plan</h2>
+      {plan.main.length > 0 && <BodyFigure {...plan} alt="Muscles trained by the plan" />}
       {plan.days.map((day) => (
         <Day key={day.link.id} day={day} />
       ))}

@@ -3,7 +3,7 @@ import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
 /** Browsers do not let a page prefill a file input. */
-export const CHOOSE_FILE_AGAIN = 'Please choose the file again: browsers do not keep it.';
+export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
 const SELECTABLE_KINDS = ['relation', 'choice', 'image'];
@@ -44,7 +44,7 @@ export function validationMessage(control: FormControl, values: readonly string[
   // Only the server knows what is wrong with a file.
   if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
   if (text === '' && required) return missingValueMessage(control);
-  if (found) return found.length ? 'Which one do you mean? Choose it below.' : `Nothing is called “${text}”.`;
+  if (found) return found.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;
   if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
   return (text !== '' && EXAMPLES[kind]) || restMessage;
 }

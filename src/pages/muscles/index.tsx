@@ -75,7 +75,7 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
     );
     const names = colouredMuscles.map(([{ name }]) => name).join(', ');
     const musclesOfSide = (front: boolean) => colouredMuscles.filter(([{ isFront }]) => isFront === front);
-    sendDrawing(response, names || 'The body', [musclesOfSide(true), musclesOfSide(false)]);
+    sendDrawing(response, names || 'Body', [musclesOfSide(true), musclesOfSide(false)]);
   });
 
   router.get('/static/images/muscles/:kind/:file', (request, response, next) => {

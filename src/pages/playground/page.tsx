@@ -43,14 +43,13 @@ interface Props {
 
 const PersistedOnlyNotice = () => (
   <p role="note">
-    This server runs only operations that are registered with it (PERSISTED_ONLY): what is typed here is refused. The REST interface is open
-    as ever.
+    This server accepts only registered operations (PERSISTED_ONLY) and rejects queries that are typed here. The REST API is not affected.
   </p>
 );
 
 const Skeleton = () => (
   <div class="skeleton">
-    <nav aria-label="Worked questions">
+    <nav aria-label="Example questions">
       {GROUPS.map((group) => (
         <>
           <h2>{group}</h2>
@@ -64,7 +63,7 @@ const Skeleton = () => (
         </>
       ))}
     </nav>
-    <p>The editor is being loaded …</p>
+    <p>Loading the editor …</p>
   </div>
 );
 
@@ -111,7 +110,7 @@ export function renderNotBuiltPage(visitor: Visitor, persistedOnly: boolean): st
         {persistedOnly && <PersistedOnlyNotice />}
         <h1>The playground is not built</h1>
         <p>
-          Run <code>npm run build</code> in the folder of the project, then load this page again.
+          Run <code>npm run build</code> in the project directory, then reload this page.
         </p>
       </>
     ),

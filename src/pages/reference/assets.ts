@@ -6,13 +6,13 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', follow);
 follow();
-// There for a visitor who is signed in: the session gives requests its rights only together with this token.
+// Present if the visitor is signed in. The session cookie authenticates requests only together with this token.
 const csrfToken = document.querySelector('meta[name="csrf-token"]')?.content;
-// Its paths are links inside of buttons, where no keyboard and no screen reader finds them; the button alone does the same.
+// Swagger UI nests links in buttons, which keyboards and screen readers cannot reach. The button alone does the same.
 const PlainPaths = () => ({
   wrapComponents: { DeepLink: (_link, { React }) => ({ text }) => React.createElement('span', null, text) },
 });
-// It gives inputs no names, and leaves what scrolls out of the keyboard's reach.
+// Adds accessible names to inputs, and makes scrollable elements focusable.
 const reference = document.getElementById('reference');
 const mend = () => {
   reference.querySelector('#servers')?.setAttribute('aria-label', 'Server');
@@ -22,7 +22,7 @@ const mend = () => {
   for (const text of reference.querySelectorAll(':is(pre, .headers-wrapper):not([tabindex])')) text.tabIndex = 0;
 };
 new MutationObserver(mend).observe(reference, { childList: true, subtree: true });
-// People have one key. Sessions are the browser's own matter, and need no asking.
+// Offers only the API key under "Authorize": browsers send session cookies by themselves.
 const only = (name) => (ways = []) => ways.filter((way) => Object.keys(way).every((key) => key === name));
 const withKeyOnly = (description) => {
   const { securitySchemes } = description.components;
@@ -31,7 +31,7 @@ const withKeyOnly = (description) => {
     if (operation.security) operation.security = only('token')(operation.security);
   return description;
 };
-// As it is copied, or as it is sent.
+// Accepts the key with or without the prefix.
 const asSent = (key) => (/^token\\s/i.test(key.trim()) ? key.trim() : 'Token ' + key.trim());
 const AnyKey = () => ({
   statePlugins: {
@@ -52,13 +52,13 @@ const start = (spec) => SwaggerUIBundle({
   defaultModelExpandDepth: 3,
   displayRequestDuration: true,
   filter: true,
-  // Else the document's address is sent to a validator on another host.
+  // By default, Swagger UI sends the URL of the document to a validator on another host.
   validatorUrl: null,
   requestInterceptor(request) {
     if (csrfToken) request.headers['X-CSRFToken'] = csrfToken;
     return request;
   },
-  // The commands that it shows are for people with a key, not for this session.
+  // The curl commands must not contain the CSRF token of this session.
   showMutatedRequest: false,
 });
 fetch(${JSON.stringify(address)})

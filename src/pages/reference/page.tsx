@@ -16,7 +16,7 @@ const DocumentLinks = ({ document }: { document: string }) => (
 
 export function renderApiDocsPage({ document, assets }: ReferencePaths, visitor: Visitor): string {
   return renderPage({
-    title: 'Reference of the REST API',
+    title: 'REST API reference',
     visitor,
     crumbs: [{ label: 'Fitgraph', href: '/' }, { label: 'Reference' }],
     style: LAYOUT_STYLE,
@@ -31,25 +31,25 @@ export function renderApiDocsPage({ document, assets }: ReferencePaths, visitor:
     ),
     children: (
       <>
-        <h1>Reference of the REST API</h1>
+        <h1>REST API reference</h1>
         <p class="lead">
-          The same for tools, as an OpenAPI document: <DocumentLinks document={document} />.
+          Also available as an OpenAPI document: <DocumentLinks document={document} />.
         </p>
         <p class="lead">
           {visitor.username === undefined ? (
             <>
-              “Authorize” takes your API key, with or without <code>Token</code> before it.
+              Enter your API key under “Authorize”, with or without the prefix <code>Token</code>.
             </>
           ) : (
             <>
-              You are signed in as <strong>{visitor.username}</strong>: what you try here is done in your name, without a key.
+              You are signed in as <strong>{visitor.username}</strong>. Requests that you try here run as this user and need no key.
             </>
           )}
         </p>
         <noscript>
           <p>
-            The reference needs JavaScript. All that it shows is in the OpenAPI document, as <DocumentLinks document={document} />, which
-            many tools read.
+            The reference needs JavaScript. Its content is also available as an OpenAPI document in <DocumentLinks document={document} />,
+            which many tools can read.
           </p>
         </noscript>
         <div id="reference" />

@@ -26,12 +26,11 @@ const INFO = {
   description: [
     'Workouts, nutrition and body weight.',
     '',
-    'Addresses end in a slash; one without it is answered with a redirect. HEAD works wherever GET does. Besides the header `Accept` and the',
-    'parameter `format`, a suffix such as `.json` in place of the last slash chooses the representation, and',
-    '`Accept: application/json; indent=2` asks for readable JSON. What is described here is JSON; with `Accept: text/html` each address shows a',
-    'page for people instead.',
+    'URLs end in a slash; requests without it are redirected. HEAD is supported wherever GET is. The header `Accept`, the parameter `format` or',
+    'a suffix such as `.json` in place of the final slash selects the format; `Accept: application/json; indent=2` returns indented JSON. This',
+    'document describes the JSON responses. With `Accept: text/html`, every URL returns a web page instead.',
     '',
-    'What belongs to a user is shown to that user alone: another user’s row is not found. Failed authentication is answered with 403.',
+    'Personal data is visible to its owner only: rows of other users return 404. Failed authentication returns 403.',
   ].join('\n'),
 };
 
@@ -39,7 +38,7 @@ const TOKEN_SCHEME = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
-  description: 'The word `Token`, a blank and the key: `Token 0123456789abcdef…`',
+  description: 'The word `Token`, a space and the API key: `Token 0123456789abcdef…`',
 };
 
 /** Names of the session cookie and of the CSRF header of signed-in browsers. */
@@ -49,12 +48,13 @@ export interface SessionNames {
 }
 
 const sessionSchemes = ({ cookie, csrfHeader }: SessionNames) => ({
-  session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'The session of a browser that has signed in at `/login`.' },
+  session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'Session cookie of a browser that is signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
     in: 'header',
     name: csrfHeader,
-    description: 'What a session changes needs its CSRF token, in this header or in the field `csrfToken` of a form. Pages have it.',
+    description:
+      'CSRF token, required for writes with a session cookie: in this header or in the form field `csrfToken`. HTML pages contain it.',
   },
 });
 
@@ -70,7 +70,7 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionNames): Omit
     openapi: '3.1.1',
     info: INFO,
     tags: [
-      { name: GENERAL_TAG, description: 'What belongs to no resource.' },
+      { name: GENERAL_TAG, description: 'Endpoints that belong to no resource.' },
       ...all.map(({ view }) => ({ name: view.rest, description: view.description })),
     ],
     security: [{}, { token: [] }, { session: [] }],
@@ -107,9 +107,9 @@ function schemasOf(endpoint: Endpoint, answers: ResponseSchemas, paths: PathItem
 const pageSchema = (row: JsonSchema): JsonSchema => ({
   type: 'object',
   properties: {
-    count: { type: 'integer', minimum: 0, description: 'How many rows there are on all pages.' },
-    next: { type: ['string', 'null'], format: 'uri', description: 'The next page; null on the last.' },
-    previous: { type: ['string', 'null'], format: 'uri', description: 'The page before; null on the first.' },
+    count: { type: 'integer', minimum: 0, description: 'Total number of rows on all pages.' },
+    next: { type: ['string', 'null'], format: 'uri', description: 'URL of the next page; null on the last page.' },
+    previous: { type: ['string', 'null'], format: 'uri', description: 'URL of the previous page; null on the first page.' },
     results: { type: 'array', items: row },
   },
   required: ['count', 'next', 'previous', 'results'],

@@ -13,14 +13,14 @@ type Parameter = Readonly<Record<string, unknown>>;
 export const FORMAT_PARAMETER: Parameter = {
   name: 'format',
   in: 'query',
-  description: 'The representation, where the Accept header does not say it.',
+  description: 'Response format, for clients that cannot set the `Accept` header.',
   schema: { type: 'string', enum: Object.keys(MEDIA_TYPE_BY_FORMAT) },
 };
 
 const INDENT: Parameter = {
   name: 'indent',
   in: 'query',
-  description: 'Blanks of indentation, beside `format=json`.',
+  description: 'Number of spaces per indentation level; requires `format=json`.',
   schema: { type: 'integer', minimum: 0, maximum: MAX_INDENT },
 };
 
@@ -35,36 +35,35 @@ export const ID_PARAMETER: Parameter = {
 const LIMIT: Parameter = {
   name: 'limit',
   in: 'query',
-  description: 'How many rows a page has at most.',
+  description: 'Maximum number of rows per page.',
   schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
 };
 
 const OFFSET: Parameter = {
   name: 'offset',
   in: 'query',
-  description: 'How many rows are left out before the page.',
+  description: 'Number of rows to skip.',
   schema: { type: 'integer', minimum: 0, maximum: MAX_OFFSET, default: 0 },
 };
 
 const IDEMPOTENCY_KEY: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
-  description: `Names this change: sent again with the same key within ${KEY_RETENTION_HOURS} hours it is answered as before, and not made again.`,
+  description: `Makes the write repeatable: a repeated request with the same key within ${KEY_RETENTION_HOURS} hours returns the original response and writes nothing.`,
   schema: { type: 'string', pattern: IDEMPOTENCY_KEY_PATTERN.source },
 };
 
 const IF_MATCH: Parameter = {
   name: 'If-Match',
   in: 'header',
-  description:
-    'The `ETag` that the row must have, or several: nothing is written if it has another one by now, which is answered with 412.',
+  description: 'One or more expected `ETag` values of the row. If none of them matches, nothing is written and the response is 412.',
   schema: { type: 'string' },
 };
 
 const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
-  description: 'The `ETag` of the row as the client has it: if that is still so, the answer is 304 and has no body.',
+  description: 'The `ETag` of the row known to the client. If the row is unchanged, the response is 304 without a body.',
   schema: { type: 'string' },
 };
 
@@ -95,7 +94,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
   return {
     name: 'ordering',
     in: 'query',
-    description: 'Columns, `-` before one that runs downwards; the id decides last.',
+    description: 'Fields to sort by; the prefix `-` reverses the order. Ties are sorted by id.',
     ...COMMA_SEPARATED,
     schema: {
       type: 'array',
@@ -139,7 +138,7 @@ function filterParameter(fact: FilterFact, fields: readonly FieldFact[]): Parame
     description: operator
       ? `${COMPARISONS[operator]} this value. ${field.description}`
       : isList
-        ? `${field.description} Any of them.`
+        ? `${field.description} Rows with any of the values match.`
         : field.description,
     ...(parse === 'ids' && { style: 'form', explode: true }),
     ...(parse === 'commaIds' && COMMA_SEPARATED),

@@ -36,7 +36,7 @@ const operationId = (...words: string[]) => words.join('_').replace(/\W+/g, '_')
 const optionsOperation = (tag: string, ...words: string[]): Operation => ({
   operationId: operationId(...words, 'options'),
   tags: [tag],
-  summary: 'What the address is and takes',
+  summary: 'Endpoint metadata',
   security: PUBLIC_SECURITY,
   responses: { 200: METADATA_RESPONSE, ...errorResponses() },
 });
@@ -64,10 +64,10 @@ export class PathItemsBuilder {
       get: {
         operationId: operationId('root'),
         tags: [GENERAL_TAG],
-        summary: 'The resources, each with the address of its list',
+        summary: 'The resources with the URLs of their lists',
         security: PUBLIC_SECURITY,
         parameters: [...REPRESENTATION_PARAMETERS],
-        responses: { 200: jsonResponse('The addresses.', schema), ...errorResponses() },
+        responses: { 200: jsonResponse('The URLs.', schema), ...errorResponses() },
       },
       options: optionsOperation(GENERAL_TAG, 'root'),
     };
@@ -87,9 +87,9 @@ export class PathItemsBuilder {
         ...common,
         security: PUBLIC_SECURITY,
         operationId: operationId(LOGIN_PATH, 'hint'),
-        summary: `${LOGIN_TITLE}: how it is done`,
+        summary: `${LOGIN_TITLE}: instructions`,
         responses: {
-          200: jsonResponse('What to send.', { type: 'object', properties: hint, required: Object.keys(LOGIN_HINT) }),
+          200: jsonResponse('The instructions.', { type: 'object', properties: hint, required: Object.keys(LOGIN_HINT) }),
           ...errorResponses(),
         },
       },
@@ -97,7 +97,7 @@ export class PathItemsBuilder {
         ...common,
         security: [{}, ...WRITE_SECURITY],
         operationId: operationId(LOGIN_PATH),
-        summary: 'A token for a name and a password',
+        summary: 'Exchange a username and password for a token',
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
           200: jsonResponse('The token.', this.answers.selected(field, selectionSet)),
@@ -121,7 +121,7 @@ export class PathItemsBuilder {
         security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
         responses: {
-          200: jsonResponse('The answer.', this.answers.value(endpoint)),
+          200: jsonResponse('The result.', this.answers.value(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
         },
       },
@@ -148,9 +148,9 @@ export class PathItemsBuilder {
       ...(endpoint.create &&
         permittedMethods.includes('POST') && {
           post: {
-            ...this.writeOperation(endpoint, 'create', 'Make a row'),
+            ...this.writeOperation(endpoint, 'create', 'Create a row'),
             requestBody: requestBody(schemaReference(bodyName), endpoint),
-            responses: { 201: this.rowResponse(endpoint, 'The new row.', schemaReference(row)), ...errorResponses(400, 409, 413, 415) },
+            responses: { 201: this.rowResponse(endpoint, 'The created row.', schemaReference(row)), ...errorResponses(400, 409, 413, 415) },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'list'),
@@ -171,7 +171,7 @@ export class PathItemsBuilder {
     const bodyAndResponses = (name: string) => ({
       requestBody: requestBody(schemaReference(name), endpoint),
       responses: {
-        200: this.rowResponse(endpoint, 'The row as it is now.', schemaReference(row)),
+        200: this.rowResponse(endpoint, 'The updated row.', schemaReference(row)),
         ...errorResponses(400, 409, ...status, 413, 415),
       },
     });
@@ -189,20 +189,20 @@ export class PathItemsBuilder {
       ...(endpoint.update &&
         permittedMethods.includes('PUT') && {
           put: {
-            ...conditionalWrite('replace', 'Write a row anew'),
-            description: 'Optional fields that are left out stay as they are.',
+            ...conditionalWrite('replace', 'Replace a row'),
+            description: 'Omitted optional fields keep their values.',
             ...bodyAndResponses(bodyName),
           },
         }),
       ...(endpoint.update &&
         permittedMethods.includes('PATCH') && {
-          patch: { ...conditionalWrite('change', 'Change fields of a row'), ...bodyAndResponses(change) },
+          patch: { ...conditionalWrite('change', 'Update fields of a row'), ...bodyAndResponses(change) },
         }),
       ...(endpoint.remove &&
         permittedMethods.includes('DELETE') && {
           delete: {
-            ...conditionalWrite('delete', 'Delete a row and what hangs below it'),
-            responses: { 204: { description: 'The row is gone.' }, ...errorResponses(400, 409, ...status) },
+            ...conditionalWrite('delete', 'Delete a row and all rows that belong to it'),
+            responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status) },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'instance'),
@@ -219,7 +219,7 @@ export class PathItemsBuilder {
     const value = this.answers.value(action);
     const alternatives = [
       ...(whenInvalid ? [invalidParametersSchema(whenInvalid)] : []),
-      ...(whenMissing === undefined ? [] : [{ description: 'Of a missing parameter.', const: whenMissing }]),
+      ...(whenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: whenMissing }]),
     ];
     return {
       parameters: [sharedParameter('id')],
@@ -228,7 +228,7 @@ export class PathItemsBuilder {
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {
-          200: jsonResponse('The answer.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
+          200: jsonResponse('The result.', alternatives.length ? { anyOf: [value, ...alternatives] } : value),
           ...errorResponses(...(action.field.args.length && !whenInvalid ? [400] : [])),
         },
       },
@@ -270,7 +270,7 @@ function invalidParametersSchema(values: Readonly<Record<string, unknown>>): Jso
   const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
   return {
     type: 'object',
-    description: 'Of wrong parameters.',
+    description: 'Returned if parameters are invalid.',
     properties: { ...properties, errors: schemaReference('field_errors') },
     required: [...Object.keys(properties), 'errors'],
   };

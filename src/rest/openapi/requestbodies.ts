@@ -15,7 +15,7 @@ export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
   const fields = writableFields(endpoint);
   const required = partial ? [] : fields.map(({ rest }) => rest).filter((key) => metadata[key]!.required);
   const properties = fields.map((field) => {
-    const ignoredNote = field.restIgnoredOnCreate ? ' Not looked at when a row is made.' : '';
+    const ignoredNote = field.restIgnoredOnCreate ? ' Ignored when a row is created.' : '';
     return [field.rest, withDescription(requestValueSchema(field), `${field.description}${ignoredNote}`)];
   });
   return { type: 'object', properties: Object.fromEntries(properties), ...(required.length && { required }) };

@@ -17,14 +17,14 @@ type Response = Readonly<Record<string, unknown>>;
 
 const DETAIL: JsonSchema = {
   type: 'object',
-  description: 'What is wrong.',
+  description: 'Error message.',
   properties: { detail: { type: 'string' } },
   required: ['detail'],
 };
 
 const FIELD_ERRORS: JsonSchema = {
   type: 'object',
-  description: 'What is wrong, by field or parameter; under `non_field_errors` what is wrong of several together.',
+  description: 'Validation errors by field or parameter. Errors that concern several fields are under `non_field_errors`.',
   additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
 };
 
@@ -32,7 +32,7 @@ const STRING_LIST: JsonSchema = { type: 'array', items: { type: 'string' } };
 
 const METADATA: JsonSchema = {
   type: 'object',
-  description: 'What an address is and takes.',
+  description: 'Metadata of an endpoint.',
   properties: {
     name: { type: 'string' },
     description: { type: 'string' },
@@ -40,17 +40,17 @@ const METADATA: JsonSchema = {
     parses: STRING_LIST,
     actions: {
       type: 'object',
-      description: 'By method, the fields that the caller may send.',
+      description: 'Fields that the client may send, by HTTP method.',
       additionalProperties: { type: 'object', additionalProperties: schemaReference('field') },
     },
-    fields: { type: 'object', description: 'The fields that are shown.', additionalProperties: schemaReference('field') },
+    fields: { type: 'object', description: 'Fields of the response.', additionalProperties: schemaReference('field') },
   },
   required: ['name', 'description', 'renders', 'parses'],
 };
 
 const FIELD: JsonSchema = {
   type: 'object',
-  description: 'What is true of a field.',
+  description: 'Metadata of a field.',
   properties: {
     type: { type: 'string' },
     required: { type: 'boolean' },
@@ -90,48 +90,48 @@ const errorResponse = (description: string, { body }: RestError, headers?: Respo
 });
 
 const ETAG_HEADER = {
-  ETag: { description: 'The version of the row. `If-Match` and `If-None-Match` take it.', schema: { type: 'string' } },
+  ETag: { description: 'Version of the row, for `If-Match` and `If-None-Match`.', schema: { type: 'string' } },
 };
 
 /** Adds the ETag header to the response object of a single row. */
 export const withETag = (response: Response): Response => ({ ...response, headers: ETAG_HEADER });
 
 export const NOT_MODIFIED_RESPONSE: Response = {
-  description: 'The row still has the version that `If-None-Match` names.',
+  description: 'The row still has the version in `If-None-Match`.',
   headers: ETAG_HEADER,
 };
 
 /** Error response objects by HTTP status. Their examples come from the error constructors, so that both agree. */
 const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   400: {
-    description: 'Fields or parameters are wrong, or the body cannot be parsed.',
+    description: 'Invalid fields or parameters, or a malformed body.',
     content: jsonContent(
       { anyOf: [schemaReference('field_errors'), schemaReference('detail')] },
       validationError({ non_field_errors: ['Invalid data. Expected a dictionary, but got list.'] }).body,
     ),
   },
-  401: errorResponse('The name or the password is wrong.', new RestError(401, { detail: 'Username or password unknown' })),
-  403: errorResponse('Nobody is signed in, the token is bad, or the caller may not do this.', notSignedIn()),
-  404: errorResponse('There is no such row, none that the caller may see, or no such format.', notFound()),
-  405: errorResponse('The address does not take this method; `Allow` names those that it takes.', methodNotAllowed('PUT')),
-  406: { description: 'None of the representations is accepted.', content: jsonContent(schemaReference('detail'), notAcceptable().body) },
+  401: errorResponse('Wrong username or password.', new RestError(401, { detail: 'Username or password unknown' })),
+  403: errorResponse('Missing or invalid credentials, or insufficient permissions.', notSignedIn()),
+  404: errorResponse('The row or the format does not exist, or the row is not visible to the client.', notFound()),
+  405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowed('PUT')),
+  406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptable().body) },
   409: errorResponse(
-    'Other writes were in the way, or the `Idempotency-Key` is in use; the message says whether to send it again.',
+    'Conflict with concurrent writes, or the `Idempotency-Key` is in use. The message says whether to retry.',
     new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
-    { 'Retry-After': { description: 'Seconds until sending it again may help, if it may.', schema: { type: 'integer' } } },
+    { 'Retry-After': { description: 'Seconds to wait before retrying, if a retry may succeed.', schema: { type: 'integer' } } },
   ),
-  412: errorResponse('The row has another version than `If-Match` means.', preconditionFailed()),
+  412: errorResponse('The version of the row does not match `If-Match`.', preconditionFailed()),
   413: errorResponse('The body is too large.', bodyTooLarge()),
-  415: errorResponse('The body is of a type that is not read.', unsupportedMediaType('text/plain')),
+  415: errorResponse('Unsupported media type of the body.', unsupportedMediaType('text/plain')),
   429: errorResponse('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
-    'Retry-After': { description: 'Seconds until the next request is answered.', schema: { type: 'integer' } },
+    'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
   }),
-  503: errorResponse('What is asked for takes too long to find.', new RestError(503, { detail: 'This takes too long.' })),
+  503: errorResponse('The request takes too long.', new RestError(503, { detail: 'This takes too long.' })),
 };
 
 export const SHARED_RESPONSES: Readonly<Record<string, Response>> = {
   ...Object.fromEntries(Object.entries(ERROR_RESPONSES).map(([status, response]) => [`error_${status}`, response])),
-  metadata: { description: 'What the address is and takes.', content: jsonContent(schemaReference('metadata')) },
+  metadata: { description: 'Endpoint metadata.', content: jsonContent(schemaReference('metadata')) },
 };
 
 /** References to the given error responses and to those that every path may return. */

@@ -62,24 +62,24 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await judge('login-refused');
       await person.signIn(username);
       await page.waitForURL('**/user/api-key');
-      expect(await page.getByText('You have no key yet.').count()).toBe(1);
+      expect(await page.getByText('You have no API key yet.').count()).toBe(1);
       await judge('key-none');
 
-      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'Create key' }).click();
       const examples = await shownExamples(person);
       for (const example of examples) expect((await fetch(example.clone())).status).toBe(200);
       expect(await (await fetch(examples[1].clone())).json()).toMatchObject({ data: { viewer: { username } } });
       await judge('key-made');
       if (scripts) {
-        await page.getByRole('button', { name: 'Copy the key' }).click();
+        await page.getByRole('button', { name: 'Copy key' }).click();
         await page.getByRole('button', { name: /^(Copied|Selected)/ }).waitFor();
       } else expect(await page.getByRole('button', { name: 'Copy' }).count()).toBe(0);
 
-      await page.getByRole('link', { name: 'Replace it' }).click();
-      await page.getByRole('link', { name: 'Keep it' }).click();
+      await page.getByRole('link', { name: 'Replace key' }).click();
+      await page.getByRole('link', { name: 'Cancel' }).click();
       expect((await fetch(examples[0].clone())).status).toBe(200);
-      await page.getByRole('link', { name: 'Replace it' }).click();
-      await page.getByRole('button', { name: 'Replace the key' }).click();
+      await page.getByRole('link', { name: 'Replace key' }).click();
+      await page.getByRole('button', { name: 'Replace key' }).click();
       expect((await fetch(examples[0])).status).toBe(403);
       for (const example of await shownExamples(person)) expect((await fetch(example)).status).toBe(200);
     });
@@ -93,7 +93,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       await owner.unfold('Filter and sort');
       await page.locator('.filters').getByLabel('Workout', { exact: false }).selectOption('1');
       await page.getByLabel('Rows per page').fill('5');
-      await page.getByRole('button', { name: 'Show' }).click();
+      await page.getByRole('button', { name: 'Apply' }).click();
       expect(await page.getByLabel('Pages').innerText()).toMatch(/^.*1–5 of \d+/s);
       await page.getByRole('link', { name: 'Next' }).click();
       expect(await page.getByLabel('Pages').innerText()).toContain('6–10 of');
@@ -121,7 +121,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       if (scripts) await owner.judge('saved');
 
       await owner.unfold('Delete');
-      await page.getByRole('button', { name: 'Delete for good' }).click();
+      await page.getByRole('button', { name: 'Delete permanently' }).click();
       expect(await page.getByRole('status').innerText()).toContain('Deleted.');
       if (scripts) await owner.judge('deleted');
       expect(await owner.open(address)).toBe(404);
@@ -135,7 +135,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       const ingredient = page.getByLabel('Ingredient', { exact: true });
       await ingredient.fill('cheese');
       await page.getByRole('button', { name: 'Save', exact: true }).click();
-      expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Which one do you mean? Choose it below.');
+      expect(await page.getByRole('alert').innerText()).toContain('Ingredient: Choose one of the matches below.');
       if (scripts) await owner.judge('form-found');
       await page.getByRole('radio', { name: 'Cream cheese' }).first().check();
       await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -157,7 +157,7 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
 
       await owner.open('/api/v2/workoutlog/?exercise=press');
       await page.getByRole('radio', { name: 'Bench Press', exact: true }).check();
-      await page.getByRole('button', { name: 'Show' }).click();
+      await page.getByRole('button', { name: 'Apply' }).click();
       expect(await page.getByLabel('Pages').innerText()).toMatch(/of \d+/);
       expect(await page.locator('.filters').getByLabel('Exercise').inputValue()).toBe('Bench Press');
 

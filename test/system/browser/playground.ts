@@ -142,7 +142,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       arrive();
       await ticked;
       await page.locator('.graphiql-query-editor .view-lines').getByText('rateLimit').waitFor();
-      await page.getByRole('button', { name: 'Show Map of the schema' }).click();
+      await page.getByRole('button', { name: 'Show Schema map' }).click();
       await page.getByLabel('Type', { exact: true }).selectOption('Muscle');
       await page.locator('.map .graph').getByText('Muscle', { exact: true }).waitFor();
       expect(await page.locator('.map li').allInnerTexts()).toContain('exercises many Exercise');

@@ -60,7 +60,7 @@ export function filterControls(filters: readonly FilterFact[], fields: readonly 
       choices: field.choices,
       many: fact.parse === 'ids',
       commas: isCommaList,
-      ...(isCommaList && { help: 'Ids with commas; rows with any of them.' }),
+      ...(isCommaList && { help: 'Comma-separated ids. Rows with any of them match.' }),
       ...(field.relation && relatedTo(field, related, fact.parse !== 'ids' && !isCommaList)),
     };
   });

@@ -74,7 +74,7 @@ export class ViewBuilder {
       return {
         resources: this.places.listed(),
         name: 'All data',
-        description: 'Every list opens as a table, every row as a page; programs get the same addresses as JSON.',
+        description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
     if (pageRoute.kind === 'free') {
       const match = SEARCH_PATH.exec(path);

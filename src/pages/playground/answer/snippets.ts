@@ -38,13 +38,13 @@ const python: Snippet = (address, { query, variables }) => `import json, os, req
 
 query = ${quotePython(query)}
 variables = json.loads(${quotePython(JSON.stringify(variables))})
-answer = requests.post(
+response = requests.post(
     ${JSON.stringify(address)},
     json={"query": query, "variables": variables},
     headers={"Authorization": f"Bearer {os.environ['FITGRAPH_TOKEN']}"},
 )
-answer.raise_for_status()
-data = answer.json()["data"]
+response.raise_for_status()
+data = response.json()["data"]
 `;
 
 /** Raw string of R, with enough dashes that the text cannot end it. (https://rdrr.io/r/base/Quotes.html) */
@@ -58,11 +58,11 @@ const r: Snippet = (address, { query, variables }) => `library(httr2)
 
 query <- ${quoteR(query)}
 variables <- jsonlite::fromJSON(${quoteR(JSON.stringify(variables))}, simplifyVector = FALSE)
-answer <- request(${JSON.stringify(address)}) |>
+response <- request(${JSON.stringify(address)}) |>
   req_auth_bearer_token(Sys.getenv("FITGRAPH_TOKEN")) |>
   req_body_json(list(query = query${hasEntries(variables) ? ', variables = variables' : ''})) |>
   req_perform()
-data <- resp_body_json(answer)$data
+data <- resp_body_json(response)$data
 `;
 
 export const SNIPPETS: Readonly<Record<string, Snippet>> = { curl, fetch: javascript, Python: python, R: r };

@@ -63,8 +63,8 @@ function ErrorList({ answer }: { answer: ExecutionResult }) {
       ))}
       {mustSignIn && (
         <p>
-          <a href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}>Sign in</a> to ask for your own data: you come
-          back to this tab.
+          <a href={`/login?next=${encodeURIComponent(location.pathname + location.search)}`}>Sign in</a> to query your own data. You will
+          return to this tab.
         </p>
       )}
     </div>
@@ -138,7 +138,7 @@ function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answe
       {look.view === 'table' ? (
         <TableView table={table} arrangement={look.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
       ) : (
-        <Suspense fallback={<p className="hint">The charts are loaded …</p>}>
+        <Suspense fallback={<p className="hint">Loading the chart …</p>}>
           <ChartView table={table} settings={look.chart} change={(chart) => viewStates.change(tab, { chart })} />
         </Suspense>
       )}
@@ -179,9 +179,9 @@ export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
   }, [look.view]);
 
   return (
-    <section className="answer" aria-label="Answer" ref={panelRef}>
+    <section className="answer" aria-label="Result" ref={panelRef}>
       <div className="bar">
-        <div role="group" aria-label="View of the answer" className="views">
+        <div role="group" aria-label="Result view" className="views">
           {VIEWS.map((view) => (
             <button key={view} aria-pressed={look.view === view} onClick={() => viewStates.change(id, { view })}>
               {TITLES[view]}
@@ -196,7 +196,7 @@ export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
           {answer ? (
             <ResultView tab={id} look={look} answer={answer} />
           ) : (
-            <p className="hint">{isFetching ? 'Asked …' : 'Run the query, and its answer is shown here.'}</p>
+            <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
           )}
         </div>
       )}

@@ -27,7 +27,7 @@ const { content: Explorer } = explorerPlugin({ showAttribution: false, colors: C
 function addLabels(root: HTMLElement): void {
   for (const input of root.querySelectorAll('input, select'))
     if (!input.hasAttribute('aria-label'))
-      input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Name of the operation');
+      input.setAttribute('aria-label', input.closest<HTMLElement>('[data-arg-name]')?.dataset.argName ?? 'Operation name');
 }
 
 export default function Builder() {

@@ -69,7 +69,7 @@ export default function ChartView({ table, settings: requestedSettings, change }
     return onThemeChange(draw);
   }, [chart, drawing]);
 
-  if (!settings || !drawing) return <p className="hint">There is no number in this answer that could be drawn.</p>;
+  if (!settings || !drawing) return <p className="hint">This result has no numbers to chart.</p>;
   return (
     <>
       <div className="tools">
@@ -81,7 +81,7 @@ export default function ChartView({ table, settings: requestedSettings, change }
           PNG
         </button>
       </div>
-      {drawing.omitted > 0 && <p className="hint">The first rows are drawn; {drawing.omitted} more are not.</p>}
+      {drawing.omitted > 0 && <p className="hint">Only the first rows are shown; {drawing.omitted} more are omitted.</p>}
       <div
         className="chart"
         role="img"

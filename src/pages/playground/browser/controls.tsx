@@ -62,9 +62,9 @@ export function ChartControls({ table: { columns }, settings, change }: Props) {
           ))}
         </select>
       </label>
-      <ColumnSelect label="Across" value={x} names={columnNames} choose={(name) => change({ ...settings, x: name })} />
+      <ColumnSelect label="X axis" value={x} names={columnNames} choose={(name) => change({ ...settings, x: name })} />
       {isHeatmap ? (
-        <ColumnSelect label="Upwards" value={y[0] ?? ''} names={columnNames} choose={(name) => change({ ...settings, y: [name] })} />
+        <ColumnSelect label="Y axis" value={y[0] ?? ''} names={columnNames} choose={(name) => change({ ...settings, y: [name] })} />
       ) : (
         <details className="columns">
           <summary>Values ({y.length})</summary>

@@ -30,7 +30,7 @@ export const BUILDER_PLUGIN = {
 };
 
 export const MAP_PLUGIN = {
-  title: 'Map of the schema',
+  title: 'Schema map',
   icon: iconOf(
     'M5 8a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M19 14a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M8 21a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5M7.3 6.6l9.5 4M6 8l1.5 8M10 17.4l7-4',
   ),

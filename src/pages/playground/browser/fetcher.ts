@@ -31,7 +31,7 @@ function parseResponse(text: string, status: number): ExecutionResult {
   try {
     return JSON.parse(text) as ExecutionResult;
   } catch {
-    return { errors: [{ message: `The server answered ${status} and no JSON.` }] } as unknown as ExecutionResult;
+    return { errors: [{ message: `The server returned status ${status} without a JSON body.` }] } as unknown as ExecutionResult;
   }
 }
 

@@ -108,10 +108,10 @@ export default function Map() {
   useEffect(() => {
     if (isDialogOpen) dialogRef.current?.showModal();
   }, [isDialogOpen]);
-  if (!map || !nearbyMap) return <p className="hint">The schema is being loaded …</p>;
+  if (!map || !nearbyMap) return <p className="hint">Loading the schema …</p>;
   return (
     <section className="map" aria-labelledby="map">
-      <h2 id="map">Map of the schema</h2>
+      <h2 id="map">Schema map</h2>
       <div className="tools">
         <label>
           Type{' '}
@@ -125,9 +125,9 @@ export default function Map() {
       </div>
       <p>{map.types.find(({ name }) => name === chosen)?.description}</p>
       <Graph map={nearbyMap} chosen={chosen} choose={choose} />
-      <Relations title="Leads to" end="to" relations={nearbyMap.relations.filter(({ from }) => from === chosen)} choose={choose} />
+      <Relations title="References" end="to" relations={nearbyMap.relations.filter(({ from }) => from === chosen)} choose={choose} />
       <Relations
-        title="Is led to by"
+        title="Referenced by"
         end="from"
         relations={nearbyMap.relations.filter(({ to, from }) => to === chosen && from !== chosen)}
         choose={choose}

@@ -31,7 +31,7 @@ function VariablesForm({ question, askQuestion }: { question: Question; askQuest
           <input name={name} defaultValue={String(variables[name])} type={name === 'since' ? 'date' : 'text'} />
         </label>
       ))}
-      <button>Ask</button>
+      <button>Run</button>
     </form>
   );
 }
@@ -61,11 +61,11 @@ function Questions() {
   );
   return (
     <section className="questions" aria-labelledby="questions">
-      <h2 id="questions">Worked questions</h2>
+      <h2 id="questions">Example questions</h2>
       <input
         type="search"
-        aria-label="Find a question"
-        placeholder="Find a question"
+        aria-label="Search questions"
+        placeholder="Search questions"
         value={searchText}
         onChange={({ target }) => setSearchText(target.value)}
       />
@@ -102,4 +102,4 @@ const Icon = () => (
   </svg>
 );
 
-export const QUESTIONS_PLUGIN = { title: 'Worked questions', icon: Icon, content: Questions };
+export const QUESTIONS_PLUGIN = { title: 'Example questions', icon: Icon, content: Questions };

@@ -56,7 +56,7 @@ export function ShareControls({ look }: { look: ViewState }) {
       <span role="status">{statusText}</span>
       {manualText && (
         <label className="byhand">
-          Copy this by hand:
+          Copy this text manually:
           <textarea readOnly rows={4} value={manualText} onFocus={({ target }) => target.select()} />
           <button onClick={() => setManualText('')}>Close</button>
         </label>

@@ -3,22 +3,22 @@ import { csrfToken } from './fetcher';
 
 const ownDataHint =
   csrfToken === undefined
-    ? `# to everyone. For your own data sign in, or
+    ? `# public. To query your own data, sign in or
 # put an access token into the "Headers" pane
 # below:
 #
 #   {"Authorization": "Bearer <token>"}
 #
-# It is not stored: this page forgets it when
-# you leave.`
-    : `# to everyone. You are signed in: lists such
-# as "workoutLogs" show your own data.`;
+# It is not stored and is lost when you leave
+# this page.`
+    : `# public. You are signed in: lists such as
+# "workoutLogs" show your own data.`;
 
 export const WELCOME = `# Fitgraph: fitness and nutrition data.
 #
-# Exercises, ingredients and the like are open
-${ownDataHint} Ctrl-Enter runs the query, and
-# the worked questions are there to be changed.
+# Exercises, ingredients and similar data are
+${ownDataHint} Ctrl-Enter runs the query.
+# You can edit the example questions.
 
 {
   exercises(first: 5) {

@@ -6,7 +6,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'sessions-per-week',
     group: 'Training',
     title: 'Sessions per week',
-    sentence: 'How often there was training, weeks without any among them.',
+    sentence: 'Number of sessions per week, including weeks without training.',
     query: `query SessionsPerWeek($since: Date!) {
   workoutSessionsGrouped(
     where: { date: { gte: $since } }
@@ -53,7 +53,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'sets-of-each-session',
     group: 'Training',
     title: 'What was done in each session',
-    sentence: 'Sets, repetitions and the heaviest weight of the last sessions: a list below each row of a list.',
+    sentence: 'Sets, repetitions and heaviest weight of the latest sessions, as a list nested in each session.',
     query: `query SetsOfEachSession($sessions: Int!) {
   workoutSessions(first: $sessions, orderBy: [{ date: DESC }]) {
     nodes {
@@ -75,7 +75,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'repetition-ranges',
     group: 'Training',
     title: 'In which repetition ranges do I train?',
-    sentence: 'Sets by the number of their repetitions, five by five. Change the width in the query.',
+    sentence: 'Sets by number of repetitions, in steps of five. Change `width` in the query.',
     query: `query RepetitionRanges($since: Date!) {
   workoutLogsGrouped(
     where: { date: { gte: $since }, repetitionUnit: { name: { eq: "Repetitions" } } }
@@ -94,7 +94,7 @@ export const EFFORT: readonly Question[] = [
     slug: 'repetitions-in-reserve',
     group: 'Training',
     title: 'How close to failure are my sets?',
-    sentence: 'Sets by the repetitions left in reserve; those logged without any are a group of their own.',
+    sentence: 'Sets by repetitions in reserve. Sets without a value form their own group.',
     query: `query RepetitionsInReserve($since: Date!) {
   workoutLogsGrouped(where: { date: { gte: $since } }, groupBy: [{ field: RIR }], orderBy: [{ key: 1 }]) {
     keys { rir }
@@ -107,8 +107,8 @@ export const EFFORT: readonly Question[] = [
   {
     slug: 'sets-to-the-limit',
     group: 'Training',
-    title: 'Sets with at most one repetition left, by week',
-    sentence: 'How many sets went to the limit. Change `rir` to be stricter.',
+    title: 'Sets with at most one repetition in reserve, by week',
+    sentence: 'Number of sets close to failure. Change `rir` for a stricter limit.',
     query: `query SetsToTheLimit($rir: [RepetitionsInReserve!]!) {
   workoutLogsGrouped(
     where: { rir: { in: $rir } }
@@ -125,8 +125,8 @@ export const EFFORT: readonly Question[] = [
   {
     slug: 'spread-of-repetitions',
     group: 'Training',
-    title: 'How even are my sets?',
-    sentence: 'Mean, median and spread of the repetitions of each exercise with enough sets.',
+    title: 'How consistent are my sets?',
+    sentence: 'Mean, median and spread of repetitions for each exercise with at least `sets` sets.',
     query: `query SpreadOfRepetitions($sets: Decimal!) {
   workoutLogsGrouped(
     groupBy: [{ field: EXERCISE }]

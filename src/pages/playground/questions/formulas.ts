@@ -8,7 +8,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'my-records',
     group: 'Training',
     title: 'All my records',
-    sentence: 'What has not been beaten: weight, estimated maximum, repetitions and volume of each exercise.',
+    sentence: 'Current records of each exercise: weight, estimated maximum, repetitions and volume.',
     query: `query MyRecords($kinds: [RecordKind!]) {
   personalRecords(standing: true, kinds: $kinds) {
     exercise { name }
@@ -26,7 +26,7 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'one-rep-max-by-week',
     group: 'Training',
-    title: 'How does my estimated maximum develop?',
+    title: 'How is my estimated maximum developing?',
     sentence:
       'The best estimated one-rep maximum of each week for some exercises. Other formulas are BRZYCKI, LOMBARDI, MAYHEW and WATHAN.',
     query: `query OneRepMaxByWeek($exercises: [String!], $formula: OneRepMaxFormula!) {
@@ -44,7 +44,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'hard-sets-per-muscle',
     group: 'Training',
     title: 'Hard sets per muscle by week',
-    sentence: 'Sets of 5 to 30 repetitions close to failure; one counts half for a muscle that only helps.',
+    sentence: 'Sets of 5 to 30 repetitions close to failure. A set counts half for secondary muscles.',
     query: `query HardSetsPerMuscle($since: Date!) {
   muscleVolume(from: $since, by: WEEK) {
     bucket { start }
@@ -60,7 +60,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'tonnage-by-week',
     group: 'Training',
     title: 'Tonnage and hard sets by week',
-    sentence: 'Weight times repetitions of all sets, and how many of them were hard.',
+    sentence: 'Weight times repetitions of all sets, and the number of hard sets.',
     query: `query TonnageByWeek($since: Date!) {
   trainingVolume(from: $since, by: WEEK) {
     bucket { start }
@@ -76,8 +76,8 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'training-load',
     group: 'Training',
-    title: 'How much does my training ask of me?',
-    sentence: 'Exponential means of 7 and of 42 days, and how they stand to each other. Change `measure` to TONNAGE.',
+    title: 'How high is my training load?',
+    sentence: 'Exponentially weighted means over 7 and 42 days, and their ratio. Change `measure` to TONNAGE.',
     query: `query TrainingLoad($measure: LoadMeasure!) {
   trainingLoad(last: 366, measure: $measure) {
     date
@@ -93,8 +93,8 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'streak-of-weeks',
     group: 'Training',
-    title: 'How many weeks in a row?',
-    sentence: 'Sessions of each week, and how many weeks in a row had as many as the goal.',
+    title: 'How long is my training streak?',
+    sentence: 'Sessions per week, and the number of consecutive weeks that reached the goal.',
     query: `query StreakOfWeeks($goal: Int!) {
   trainingWeeks(last: 104, goal: $goal) {
     bucket { start }
@@ -108,8 +108,8 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'planned-against-done',
     group: 'Training',
-    title: 'Do I keep to my plan?',
-    sentence: 'Sets that the active schedule asked for in each week, against those that were done.',
+    title: 'Do I stick to my plan?',
+    sentence: 'Planned sets of the active schedule per week, compared with completed sets.',
     query: `query PlannedAgainstDone {
   scheduleAdherence {
     start
@@ -126,8 +126,8 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'planned-but-neglected',
     group: 'Training',
-    title: 'What is planned, and what of it do I neglect?',
-    sentence: 'Sets planned and done of each exercise of the active schedule over the last weeks.',
+    title: 'Which planned exercises do I neglect?',
+    sentence: 'Planned and completed sets of each exercise in the active schedule over the last weeks.',
     query: `query PlannedButNeglected($weeks: Int!) {
   plannedExercises(weeks: $weeks) {
     exercise { name }
@@ -144,7 +144,7 @@ export const FORMULAS: readonly Question[] = [
     slug: 'strength-for-my-weight',
     group: 'Body',
     title: 'How strong am I for my weight?',
-    sentence: 'The best of three exercises, added, and the DOTS points of that.',
+    sentence: 'The sum of the best lifts in three exercises, and its DOTS score.',
     query: `query StrengthForMyWeight($gender: Gender!, $exercises: [String!]) {
   strength(where: { exercise: { name: { in: $exercises } } }, gender: $gender, estimated: true) {
     total
@@ -159,8 +159,8 @@ export const FORMULAS: readonly Question[] = [
   {
     slug: 'weight-trend',
     group: 'Body',
-    title: 'Which way does my weight go?',
-    sentence: 'The smoothed trend beside the scale, and the rate of a week by the last 28 days.',
+    title: 'Is my weight going up or down?',
+    sentence: 'Measured weight with its smoothed trend, and the weekly rate of change over the last 28 days.',
     query: `query WeightTrend($since: Date!) {
   bodyWeightTrend(from: $since) {
     date
