@@ -12,9 +12,14 @@ function formatEvent({ occurredAt, kind, userId, username, address, operator, de
   const who = username ?? (userId === null ? '-' : `#${userId}`);
   const from = operator === null ? (address ?? '-') : `operator ${operator}`;
   return replaceControlCharacters(
-    [occurredAt, kind, who, from, ...(detail === null ? [] : [detail]), ...(wasTruncated ? ['(further ones are not noted)'] : [])].join(
-      '  ',
-    ),
+    [
+      occurredAt,
+      kind,
+      who,
+      from,
+      ...(detail === null ? [] : [detail]),
+      ...(wasTruncated ? ['(further events are not recorded)'] : []),
+    ].join('  '),
   );
 }
 
@@ -30,7 +35,7 @@ interface Options {
 
 export const audit = ({ user, kind: kinds, address, since, until, limit, json }: Options): Promise<void> =>
   withDatabase(async ({ session }) => {
-    if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has such a name.');
+    if (user?.includes('\0')) throw new ClientError('BAD_USER_INPUT', 'No user has this name.');
     const filter: EventFilter = { username: user, kinds, address, since, until };
     for (let remaining = limit; remaining > 0;) {
       const events = await findEvents(filter, Math.min(remaining, PAGE_SIZE), session);

@@ -12,17 +12,17 @@ const formatMegabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
 export const backup = (file: string, { replace }: { replace?: boolean }): Promise<void> =>
   withDatabase(
     async ({ config, database, session, secretKey }) => {
-      if (!replace && existsSync(file))
-        throw new ClientError('CONFLICT', `${file} is there already: --replace puts the backup in its place.`);
+      if (!replace && existsSync(file)) throw new ClientError('CONFLICT', `${file} already exists. Use --replace to overwrite it.`);
       // Continues if the audit log is not writable, for example on a standby.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);
       const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgress() });
-      for (const path of missing) process.stderr.write(`There is no file ${path}, though a row names it: the backup has none either.\n`);
+      for (const path of missing)
+        process.stderr.write(`The file ${path} is missing although a row refers to it. The backup does not contain it.\n`);
       const rows = Object.values(summary.rows).reduce((sum, count) => sum + count, 0);
       const { size } = await stat(file);
       printLine(
-        `${formatCount(rows, 'row')} of ${formatCount(Object.keys(summary.rows).length, 'table')} and ${formatCount(summary.files, 'file')} are in ${file} (${formatMegabytes(size)}), verified.`,
+        `Backed up ${formatCount(rows, 'row')} of ${formatCount(Object.keys(summary.rows).length, 'table')} and ${formatCount(summary.files, 'file')} to ${file} (${formatMegabytes(size)}), verified.`,
       );
     },
     { migrate: false },

@@ -50,7 +50,7 @@ export async function runDiagnostics(config: Config, note: Note): Promise<void> 
   examineDisk(config, note);
   await examinePort(config, note);
   if (config.databaseUrl || hasCluster(config)) await examineDatabase(config, note);
-  else note({ state: 'ok', about: 'Database', said: 'none yet: the first start makes an embedded one' });
+  else note({ state: 'ok', about: 'Database', said: 'none yet; the first start creates an embedded one' });
 }
 
 /** Whether an embedded database exists. Checked first, because opening it would create a missing one. */
@@ -77,12 +77,12 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
           state: 'warning',
           about: 'Permissions',
           said: `other users can read ${readablePaths.join(', ')}`,
-          advice: 'chmod go-rwx, or restart the server, which does it',
+          advice: 'run chmod go-rwx, or restart the server, which does the same',
         }
-      : { state: 'ok', about: 'Permissions', said: `${dataDir} is closed to other users` },
+      : { state: 'ok', about: 'Permissions', said: `${dataDir} is not accessible to other users` },
   );
   const key = secretKey ?? readKey(keyFile(dataDir));
-  if (key) note({ state: 'ok', about: 'Secret key', said: secretKey ? 'of SECRET_KEY' : `in ${keyFile(dataDir)}` });
+  if (key) note({ state: 'ok', about: 'Secret key', said: secretKey ? 'from SECRET_KEY' : `in ${keyFile(dataDir)}` });
 }
 
 function examineDisk({ dataDir }: Config, note: Note): void {
@@ -96,26 +96,27 @@ function examineDisk({ dataDir }: Config, note: Note): void {
     state: free > FAILURE_FREE_BYTES ? 'warning' : 'failure',
     about: 'Disk',
     said,
-    advice: 'make room: a full disk stops all writes',
+    advice: 'free disk space: a full disk stops all writes',
   });
 }
 
 async function examinePort({ host, port, tls }: Config, note: Note): Promise<void> {
   try {
     await choosePort(host, port);
-    return note({ state: 'ok', about: 'Port', said: `${port || 'any'} is free: no server runs` });
+    return note({ state: 'ok', about: 'Port', said: `${port || 'any'} is free: no server is running` });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') {
       return note({ state: 'failure', about: 'Port', said: (error as Error).message, advice: 'choose another HOST or PORT' });
     }
   }
-  if (tls) return note({ state: 'ok', about: 'Port', said: `${port} is taken, by the server perhaps` });
+  if (tls) return note({ state: 'ok', about: 'Port', said: `${port} is in use, possibly by the server` });
   const response = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
   const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string } | undefined;
-  if (response?.ok && body?.status === 'ok') return note({ state: 'ok', about: 'Port', said: `a server answers at ${port}, and is ready` });
+  if (response?.ok && body?.status === 'ok')
+    return note({ state: 'ok', about: 'Port', said: `a server is running on ${port} and is ready` });
   const said = body?.status
-    ? `a server answers at ${port}, and is not ready${body.reason ? ` (${body.reason})` : ''}`
-    : `${port} is taken by something else`;
+    ? `a server is running on ${port} but is not ready${body.reason ? ` (${body.reason})` : ''}`
+    : `${port} is in use by another program`;
   note({ state: 'failure', about: 'Port', said, advice: body?.status ? 'see its log' : 'choose another PORT' });
 }
 
@@ -132,13 +133,17 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
       )
     ).rows;
     note({ state: 'ok', about: 'Database', said: `${embedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}` });
-    if (server.readOnly)
-      note({ state: 'failure', about: 'Database', said: 'it takes no writes', advice: 'name the primary by DATABASE_URL' });
+    if (server.readOnly) note({ state: 'failure', about: 'Database', said: 'it is read-only', advice: 'set DATABASE_URL to the primary' });
     const skew = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
     note(
       skew > MAX_CLOCK_SKEW_SECONDS
-        ? { state: 'warning', about: 'Clock', said: `that of the database differs by ${skew.toFixed(1)} s`, advice: 'let NTP set both' }
-        : { state: 'ok', about: 'Clock', said: 'as that of the database' },
+        ? {
+            state: 'warning',
+            about: 'Clock',
+            said: `differs from the clock of the database by ${skew.toFixed(1)} s`,
+            advice: 'synchronize both with NTP',
+          }
+        : { state: 'ok', about: 'Clock', said: 'in sync with the database' },
     );
     examineConnections(config, server.connections, note);
     const isComplete = await examineSchema(database, note);
@@ -154,7 +159,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
 
 function examineConnections({ workers, poolSize }: Config, available: number, note: Note): void {
   const needed = Math.max(1, workers) * connectionsOf(poolSize);
-  const said = `${available} are to be had, ${needed} may be wanted`;
+  const said = `${available} available, up to ${needed} needed`;
   note(
     needed > available
       ? { state: 'warning', about: 'Connections', said, advice: 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections' }
@@ -173,9 +178,9 @@ async function examineSchema(database: Database, note: Note): Promise<boolean> {
           state: 'failure',
           about: 'Schema',
           said: `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
-          advice: 'fitgraph restore FILE --replace makes it anew',
+          advice: 'restore a backup: fitgraph restore FILE --replace',
         }
-      : { state: 'ok', about: 'Schema', said: isCurrent ? 'up to date' : 'older than this version: the next start brings it up to date' },
+      : { state: 'ok', about: 'Schema', said: isCurrent ? 'up to date' : 'older than this version; the next start migrates it' },
   );
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
@@ -216,24 +221,24 @@ async function examineReplica(database: Database, note: Note): Promise<void> {
           state: 'warning',
           about: 'Replica',
           said: problem,
-          advice: 'mend it, or take DATABASE_REPLICA_URL away; until then the database itself is read',
+          advice: 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary',
         },
   );
 }
 
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
   const about = 'Row security';
-  if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: the program alone decides whose rows a request reads' });
+  if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: only the application restricts which rows a request can read' });
   const status = (await migrated(database)) && (await rowSecurityStatus(database.pool));
   if (!status) return;
   const { role, lacking, advice, isBound } = status;
   if (lacking === undefined)
-    return note({ state: 'ok', about, said: `requests ask in the name of ${role}, which sees their viewer's rows alone` });
+    return note({ state: 'ok', about, said: `requests use the role ${role}, which can read only the rows of their viewer` });
   note({
     state: isBound || rowSecurity === 'required' ? 'failure' : 'warning',
     about,
     said: lacking,
-    advice: `to be run: ${advice}`,
+    advice: `run: ${advice}`,
   });
 }
 
@@ -243,8 +248,8 @@ async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, no
     note({
       state: 'failure',
       about: 'Secret key',
-      said: `${keyFile(dataDir)} is gone`,
-      advice: 'put it back from a backup (tar -xzOf FILE secret-key)',
+      said: `${keyFile(dataDir)} is missing`,
+      advice: 'restore it from a backup (tar -xzOf FILE secret-key)',
     });
 }
 
@@ -276,9 +281,9 @@ async function examineFiles(config: Config, { pool }: Database, note: Note): Pro
       ? {
           state: 'warning',
           about: 'Files',
-          said: `of ${total} images ${missing} have no file`,
-          advice: `put them back from a backup into ${media.files.name}`,
+          said: `${missing} of ${total} images have no file`,
+          advice: `restore them from a backup into ${media.files.name}`,
         }
-      : { state: 'ok', about: 'Files', said: `all ${total} images have their file in ${media.files.name}` },
+      : { state: 'ok', about: 'Files', said: `the files of all ${total} images are in ${media.files.name}` },
   );
 }

@@ -22,12 +22,12 @@ async function revert({ database, session }: OperatorContext, yes = false): Prom
   if (name === undefined) return printLine('Nothing to do.');
   const { servers } = (await database.ask(COUNT_SERVERS))[0]!;
   if (servers)
-    throw new ClientError('CONFLICT', 'A server runs on this database, and would fail without what is taken back: stop it first.');
-  const question = `${name} will be taken back, with all data that only it has a place for. Type its name to go on: `;
+    throw new ClientError('CONFLICT', 'A running server uses this database and would fail after the migration is reverted. Stop it first.');
+  const question = `The migration ${name} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
   if (!yes && !(await promptConfirmation(question, name)))
-    throw new ClientError('BAD_USER_INPUT', 'That is another name: nothing was changed.');
+    throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
   const names = await migrateDown(database);
   // Fails if the reverted migration is that of the audit log.
   await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);
-  printLine(`Taken back: ${names.join(', ')}`);
+  printLine(`Reverted: ${names.join(', ')}`);
 }

@@ -31,7 +31,7 @@ export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'd
   logSecurityEvent({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
 
 /** A command that started the database itself reads this when PostgreSQL was killed. */
-const STOPPED = 'The embedded database was stopped, with the server that had started it perhaps: run the command again';
+const STOPPED = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,

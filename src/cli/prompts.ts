@@ -13,7 +13,7 @@ function ask(question: string, { hidden = false } = {}): Promise<string> {
     const lines = createInterface({ input: process.stdin, output: hidden ? discardingStream() : process.stderr, terminal });
     lines.once('close', () => {
       if (terminal && hidden) process.stderr.write('\n');
-      reject(new ClientError('BAD_USER_INPUT', 'There was no answer: nothing was changed.'));
+      reject(new ClientError('BAD_USER_INPUT', 'No input was given. Nothing was changed.'));
     });
     // Printed after the interface has disabled the terminal's echo.
     if (terminal && hidden) process.stderr.write(question);
@@ -33,7 +33,7 @@ export async function promptConfirmation(question: string, expected: string): Pr
 export async function promptNewPassword(): Promise<string> {
   const password = await ask('Password: ', { hidden: true });
   checkPassword(password);
-  if (process.stdin.isTTY && (await ask('The same again: ', { hidden: true })) !== password)
-    throw new ClientError('BAD_USER_INPUT', 'These were two different passwords: nothing was changed.');
+  if (process.stdin.isTTY && (await ask('Repeat password: ', { hidden: true })) !== password)
+    throw new ClientError('BAD_USER_INPUT', 'The passwords do not match. Nothing was changed.');
   return password;
 }

@@ -12,7 +12,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
   if (hasExternalKey && config.secretKey !== found.key)
     throw new ConfigError(
-      `SECRET_KEY is not that of the backup, without which nobody's token can be shown: set it to what \`tar -xzOf ${file} secret-key\` prints`,
+      `SECRET_KEY differs from the key of the backup, which is required to show tokens: set it to the output of \`tar -xzOf ${file} secret-key\``,
     );
   await withDatabase(
     async ({ database, session }) => {
@@ -21,8 +21,10 @@ export async function restore(file: string, { replace = false }: { replace?: boo
       // Recorded after the restore, which has replaced the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
       const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
-      printLine(`${formatCount(rows, 'row')} and ${formatCount(found.summary.files, 'file')} of ${found.header.taken} are restored.`);
-      if (!hasExternalKey) printLine('A server that runs has to be restarted if its key was another one.');
+      printLine(
+        `Restored ${formatCount(rows, 'row')} and ${formatCount(found.summary.files, 'file')} from the backup of ${found.header.taken}.`,
+      );
+      if (!hasExternalKey) printLine('Restart a running server if its secret key was different.');
     },
     { key: false, config },
   );

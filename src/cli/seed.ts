@@ -5,15 +5,15 @@ import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from 
 
 export const seed = (options: { demo?: boolean }): Promise<void> =>
   withDatabase(async ({ config, database, session, vault }) => {
-    if (options.demo && config.production) throw new ConfigError('NODE_ENV=production never gets a demo account');
+    if (options.demo && config.production) throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
     const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgress('Seeding') };
-    printLine((await seedReference(seeding)) ? 'Reference data seeded.' : 'There is reference data already; it was left as it is.');
+    printLine((await seedReference(seeding)) ? 'Reference data seeded.' : 'Reference data already exists. Nothing was changed.');
     if (!options.demo) return;
     const account = await seedDemo(seeding);
     printLine(
       account
         ? `Demo account: user ${account.username}, password ${account.password}, token ${account.token}`
-        : 'There is a demo account already; `fitgraph user password demo --new` gives it another password.',
+        : 'The demo account already exists. `fitgraph user password demo --new` sets a new password.',
     );
   });

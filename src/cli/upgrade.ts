@@ -39,7 +39,7 @@ async function createUpgraded(
 
 export async function upgrade({ binaries }: { binaries?: string }): Promise<void> {
   const config = readConfig();
-  if (config.databaseUrl) throw new ConfigError('DATABASE_URL names a server of your own: upgrade that as its makers say');
+  if (config.databaseUrl) throw new ConfigError('DATABASE_URL is set: upgrade that PostgreSQL server as described in its documentation');
   const major = findMajorUpgrade(config.dataDir);
   if (!major) return printLine('Nothing to do.');
   const bin = findOldBinaries(major, binaries);
@@ -55,7 +55,7 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
     await createUpgraded(config, major.draft, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
     const formerFolder = replaceCluster(major);
     printLine(
-      `The database is one of PostgreSQL ${major.to} now. That of PostgreSQL ${major.from} is kept in ${formerFolder}: delete it when all is well.`,
+      `The database now uses PostgreSQL ${major.to}. The PostgreSQL ${major.from} database is kept in ${formerFolder}; delete it once everything works.`,
     );
   } finally {
     await rm(file, { force: true });

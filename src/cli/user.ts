@@ -31,7 +31,7 @@ export async function create(username: string, options: { password?: string; ema
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_CREATED', userId: id, detail: options.superuser ? 'superuser' : undefined }, session);
-    printLine(`User ${username} was made. Token: ${await getOrCreateToken(id, session, vault)}`);
+    printLine(`Created user ${username}. Token: ${await getOrCreateToken(id, session, vault)}`);
   });
 }
 
@@ -42,9 +42,7 @@ export async function changePassword(username: string, options: { password?: str
     checkPassword(password);
     await recordOperatorEvent({ kind: 'PASSWORD_CHANGED', userId: id }, session);
     await setPassword(id, password, session);
-    printLine(
-      `The password of ${username} was changed, and all browsers are signed out. New token: ${await getOrCreateToken(id, session, vault)}`,
-    );
+    printLine(`Changed the password of ${username} and signed out all browsers. New token: ${await getOrCreateToken(id, session, vault)}`);
     if (options.new) printLine(`New password: ${password}`);
   });
 }
@@ -62,18 +60,21 @@ export const deactivate = (username: string, options: { undo?: boolean }): Promi
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.undo ? 'ACCOUNT_UNLOCKED' : 'ACCOUNT_LOCKED', userId: id }, session);
     await setActive(id, options.undo === true, session);
-    printLine(`User ${username} is ${options.undo ? 'active' : 'inactive'} now.`);
+    printLine(`User ${username} is now ${options.undo ? 'active' : 'inactive'}.`);
   });
 
 export async function remove(username: string, options: { yes?: boolean }): Promise<void> {
-  if (!options.yes && !(await promptConfirmation(`Everything of ${username} will be deleted. Type the name again: `, username)))
-    throw new ClientError('BAD_USER_INPUT', 'That is another name: nothing was deleted.');
+  if (
+    !options.yes &&
+    !(await promptConfirmation(`The account ${username} and all its data will be deleted. Type its name to continue: `, username))
+  )
+    throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was deleted.');
   await withDatabase(async ({ config, database, session }) => {
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: 'ACCOUNT_DELETED', userId: id, detail: username }, session);
     const { rows, contributions } = await deleteUser(id, database);
     await removeFiles(config, database);
-    printLine(`User ${username} is deleted, with ${formatCount(rows, 'row')} and ${formatCount(contributions, 'image')}.`);
+    printLine(`Deleted user ${username} with ${formatCount(rows, 'row')} and ${formatCount(contributions, 'image')}.`);
   });
 }
 

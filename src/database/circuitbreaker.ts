@@ -97,7 +97,7 @@ export class CircuitBreaker {
         continue;
       }
       one.silent += 1;
-      if (one.timeout > 0 && one.silent > one.timeout / LOOK_EVERY_MS + GRACE) this.end(one, 'a statement was not answered in time');
+      if (one.timeout > 0 && one.silent > one.timeout / LOOK_EVERY_MS + GRACE) this.end(one, 'a statement timed out without a response');
       else if (one.silent >= one.patience) suspects.push(one);
     }
     if (!this.asking && (suspects.length || this.unavailable)) void this.judge(suspects);
@@ -135,7 +135,7 @@ export class CircuitBreaker {
           ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(backendKeyOf(one.client).processID ?? 0))
           : [];
     if (!dead.length) return;
-    for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not answer' : 'the connection is dead');
+    for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not respond' : 'the connection is dead');
     // Idle connections took the same route. A connection in a transaction is in use between statements, too.
     for (const one of this.watched.values()) if (!one.client.statement && !this.isTaken(one)) this.end(one, 'the connection may be dead');
   }
@@ -158,7 +158,7 @@ export class CircuitBreaker {
       return one ?? [];
     }) as [Client, ...Client[]];
     const gone = new Promise<Answer>((resolve) => {
-      this.giveUp = () => resolve({ kind: 'gone', why: new Error('it does not answer') });
+      this.giveUp = () => resolve({ kind: 'gone', why: new Error('it does not respond') });
     });
     const asked = async (): Promise<Answer> => {
       await Promise.all([client, ...between].map((one) => one.connect()));

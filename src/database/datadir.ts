@@ -36,9 +36,9 @@ export function checkDataDir(dataDir: string): void {
     fail(dataDir, `cannot be used: ${(error as Error).message}`);
   }
   if (!found) return;
-  if (!found.isDirectory()) fail(dataDir, 'is no folder: name one that is empty, or does not exist yet');
+  if (!found.isDirectory()) fail(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
   if (MARKS.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
   const foreign = names.filter((name) => !NOTHING.includes(name) && !OWN.some((pattern) => pattern.test(name)));
   if (foreign.length)
-    fail(dataDir, `holds other things (${foreign.slice(0, 3).join(', ')}…): name a folder that is empty, or does not exist yet`);
+    fail(dataDir, `contains other files (${foreign.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`);
 }

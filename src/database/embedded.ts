@@ -91,7 +91,9 @@ async function openServer(dataDir: string, log: Log, last?: Server): Promise<Ser
         if (error instanceof ConfigError || isRefusal(error)) throw error;
         if (Date.now() > giveUp) {
           const end = lastLines(place.log);
-          throw new Error(`the database in ${place.cluster} neither answers nor ends; the end of ${place.log}:\n${end}`, { cause: error });
+          throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.log}:\n${end}`, {
+            cause: error,
+          });
         }
         // The process of a server in another container is invisible; only its socket shows.
         // A second attempt is refused while the server of the first one is running.
@@ -124,12 +126,12 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   };
 
   const recover = async (): Promise<void> => {
-    log('The embedded database has stopped unexpectedly; bringing it back');
+    log('The embedded database has stopped unexpectedly; restarting it');
     for (let pause = FIRST_PAUSE_MS; !released; pause = Math.min(pause * 2, LONGEST_PAUSE_MS)) {
       try {
         server = await (attempt = openServer(dataDir, log, server));
         watch();
-        return log(`The embedded database is back${server.process ? ', restarted by this process' : ''}`);
+        return log(`The embedded database is available again${server.process ? ', restarted by this process' : ''}`);
       } catch (error) {
         log(`The embedded database could not be restarted: ${(error as Error).message}`);
       }
@@ -143,7 +145,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     missing = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missing + 1;
     if (missing < 2) return;
     missing = 0;
-    log('The socket of the embedded database has been removed; restarting the database');
+    log('The socket of the embedded database was removed; restarting the database');
     server.process?.kill('SIGINT');
   }, SOCKET_CHECK_MS).unref();
 

@@ -58,7 +58,7 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
   const missing = missingBefore02(applied);
   if (missing !== undefined)
     throw new ConfigError(
-      `The database has the schema of a version before Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
+      `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
         `and then Fitgraph ${VERSION}`,
     );
   const known = names();
@@ -67,7 +67,7 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
   const newest = rows.find(({ name }) => unknown.includes(name));
   throw new ConfigError(
     `The database has the schema of ${newest.version ? `Fitgraph ${newest.version}` : 'another version of Fitgraph'} (${newest.name}), ` +
-      `this is Fitgraph ${VERSION}, which knows it up to ${known.at(-1)}: start the newer version, or restore a backup of before`,
+      `but Fitgraph ${VERSION} supports it only up to ${known.at(-1)}: start the newer version, or restore an older backup`,
   );
 }
 
@@ -85,7 +85,7 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
       const { rows: holders } = await client.query(HOLDER, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
       tell(
-        `waiting for another process, which migrates or fills the database${pid ? ` (PostgreSQL's process ${pid}, from ${address ?? 'this machine'})` : ''}`,
+        `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
     await sleep(LOCK_EVERY_MS);

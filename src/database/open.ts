@@ -73,7 +73,7 @@ export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' 
 function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
   while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
-  if (size < poolSize) log(`the database has ${available} connections for this role: DATABASE_POOL is ${size} instead of ${poolSize}`);
+  if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;
 }
 
@@ -103,7 +103,7 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
       );
     });
     const [{ version }] = (await client.query(`SELECT current_setting('server_version_num')::int AS "version"`)).rows;
-    if (version < MIN_VERSION) throw new ConfigError(`${name}: PostgreSQL 14 or newer is needed`);
+    if (version < MIN_VERSION) throw new ConfigError(`${name}: PostgreSQL 14 or newer is required`);
     return client;
   };
   try {

@@ -18,18 +18,17 @@ const told = (client: Client) => backendKeyOf(client).processID;
 const TRIES = 3;
 
 const PER_STATEMENT =
-  'DATABASE_URL leads through a pooler that gives each statement another session (pool_mode = statement of pgbouncer), where no transaction is ' +
-  'possible. Set pool_mode = transaction or session for this database, or let DATABASE_URL lead to PostgreSQL itself.';
+  'DATABASE_URL points to a pooler with statement pooling (pool_mode = statement of pgbouncer), which does not support transactions. ' +
+  'Set pool_mode = transaction or session for this database, or connect DATABASE_URL directly to PostgreSQL.';
 const PER_TRANSACTION =
-  'DATABASE_URL leads through a pooler that gives each transaction another session (pool_mode = transaction of pgbouncer). ' +
-  'Set DATABASE_LISTEN_URL to a URL of the same database that leads to PostgreSQL itself, for what needs a session; ' +
-  'or pool_mode = session for this database; or let DATABASE_URL lead to PostgreSQL itself: the server keeps its connections open and pools them by itself.';
+  'DATABASE_URL points to a pooler with transaction pooling (pool_mode = transaction of pgbouncer). ' +
+  'Set DATABASE_LISTEN_URL to a URL that connects directly to PostgreSQL, for the same database; ' +
+  'or set pool_mode = session for this database; or connect DATABASE_URL directly to PostgreSQL, because the server has its own connection pool.';
 const UNPREPARED =
-  'DATABASE_URL leads through a pooler that gives each transaction another session and keeps no prepared statements for its connections. ' +
-  'For pgbouncer that needs version 1.21 or newer with max_prepared_statements = 200 or more; or set pool_mode = session.';
-const ROUNDABOUT =
-  'DATABASE_LISTEN_URL leads through a pooler that gives each transaction another session, which is what it is meant to avoid: let it lead to PostgreSQL itself.';
-const ELSEWHERE = 'DATABASE_LISTEN_URL leads to another database than DATABASE_URL, or to another server.';
+  'DATABASE_URL points to a pooler with transaction pooling that does not support prepared statements. ' +
+  'Use pgbouncer 1.21 or newer with max_prepared_statements = 200 or more, or set pool_mode = session.';
+const ROUNDABOUT = 'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
+const ELSEWHERE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: poolers reject unknown startup parameters with it. */
 const PROTOCOL_VIOLATION = '08P01';
@@ -38,8 +37,8 @@ const PROTOCOL_VIOLATION = '08P01';
 export const poolerError = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
-        `DATABASE_URL leads through a pooler that refuses what a connection asks for: ${error.message}. ` +
-          'For pgbouncer set ignore_startup_parameters = options, or let DATABASE_URL lead to PostgreSQL itself',
+        `DATABASE_URL points to a pooler that rejects a startup parameter: ${error.message}. ` +
+          'For pgbouncer set ignore_startup_parameters = options, or connect DATABASE_URL directly to PostgreSQL',
       )
     : undefined;
 

@@ -50,7 +50,7 @@ export class Replica {
   readonly viewers = new SessionUsers(false);
   private readonly pulse: CircuitBreaker;
   /** Why the standby is not used; absent while it is. */
-  private why: string | undefined = 'it has not been looked at';
+  private why: string | undefined = 'it has not been checked yet';
   private lookedAt = -Infinity;
   /** The standby has replayed everything that the primary had at this time. */
   private reachedAt = -Infinity;
@@ -133,15 +133,15 @@ export class Replica {
     if (why === undefined && this.heardAt > this.reachedAt) this.lookSoon();
     if (why === this.why || !this.log) return;
     this.why = why;
-    if (why === undefined) this.log.info('the replica is read from');
-    else this.log.warn({ why }, 'the replica is not read from');
+    if (why === undefined) this.log.info('reading from the replica');
+    else this.log.warn({ why }, 'not reading from the replica');
   }
 
   /** Compares both positions. Returns why the standby cannot be used. */
   private async verdict(): Promise<string | undefined> {
     const began = performance.now();
     this.lag = undefined;
-    if (this.pulse.unavailable) return 'it does not answer';
+    if (this.pulse.unavailable) return 'it does not respond';
     const [database] = await this.ask!(DATABASE);
     const client = await this.pool.connect();
     let standby: Row;
@@ -154,9 +154,9 @@ export class Replica {
     client.release();
     this.lookedAt = began;
     const { processID } = backendKeyOf(client);
-    if (standby.pid !== processID) return 'DATABASE_REPLICA_URL leads through a pooler: let it lead to PostgreSQL itself';
-    if (!standby.follows) return 'it follows no other server';
-    if (standby.log !== database!.log) return 'it follows another database, or has not caught up with a restore';
+    if (standby.pid !== processID) return 'DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL';
+    if (!standby.follows) return 'it is not a standby';
+    if (standby.log !== database!.log) return 'it replicates another database, or has not caught up with a restore';
     this.marks.push({ at: began, position: positionOf(database!.position as string) });
     return this.measure(positionOf(standby.position as string), began);
   }
@@ -168,14 +168,14 @@ export class Replica {
     this.marks = this.marks.slice(Math.max(0, reached)).filter((mark) => mark === last || now - mark.at <= most);
     if (!last && this.reachedAt === -Infinity && now - this.marks[0]!.at <= most) return this.why;
     if (last) [this.reachedAt, this.lag] = [last.at, now - last.at];
-    return last && now - last.at <= most ? undefined : 'it is too far behind';
+    return last && now - last.at <= most ? undefined : 'its replication lag is too high';
   }
 
   stop(): void {
     clearInterval(this.looking);
     clearTimeout(this.soon);
     this.log = undefined;
-    this.why = 'the server ends';
+    this.why = 'the server is shutting down';
     this.pulse.stop();
   }
 }

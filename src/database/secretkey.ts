@@ -11,17 +11,17 @@ import type { Database } from './connection';
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
 const HOW =
-  'put it back, from a backup perhaps; or, where it is lost for good, make another one (openssl rand -hex 32), with which the tokens that there are work on but cannot be shown again';
+  'restore it, for example from a backup. If it is lost, create a new one (openssl rand -hex 32); existing tokens remain valid but can no longer be shown';
 
 export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
-  if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: it is needed with DATABASE_URL');
+  if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = keyFile(dataDir);
   await publishRestored(dataDir, database);
   const kept = readKey(file);
   if (kept !== undefined) return kept;
   // Generating another key would hide that the old one is missing.
-  if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is gone, but the database has accounts: ${HOW}`);
+  if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${HOW}`);
   writeKey(file, randomBytes(32).toString('hex'));
   // A concurrent process may have written its key first.
   return readKey(file)!;

@@ -163,14 +163,14 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSec
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
   if (!(await isThere(role, client)))
-    return { ...standing, lacking: `there is no role ${role}`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+    return { ...standing, lacking: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
   if (!(await mayTake(role, client)))
-    return { ...standing, lacking: `${self} may not take the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+    return { ...standing, lacking: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
   const all = (await as(role, client, () => client.query(BOUND))).rows[0].all as boolean;
   if (!all)
     return {
       ...standing,
-      lacking: `row-level security does not bind the role ${role}`,
+      lacking: `row-level security does not apply to the role ${role}`,
       advice: `ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS;`,
     };
   const { rows } = await client.query(WITHHELD, [role]);
@@ -195,7 +195,7 @@ export async function useViewerRole({ options, pool, sessionUsers: viewers }: Da
   const { role, lacking, advice } = standing;
   if (lacking === undefined) viewers.role = role;
   else {
-    const said = `row-level security cannot guard what requests read: ${lacking}. To be run: ${advice}`;
+    const said = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
     if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${said}`);
     tell(said);
   }

@@ -105,7 +105,7 @@ export class BucketStore implements FileStore {
       await client.send(new PutObjectCommand({ ...this.objectOf(probe), Body: 'fitgraph' }));
       await client.send(new DeleteObjectCommand(this.objectOf(probe)));
     }).catch((error: FileStorageError) => {
-      throw new ConfigError(`MEDIA_URL must name a bucket that can be written to: ${this.name}: ${error.message}`);
+      throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.name}: ${error.message}`);
     });
   }
 

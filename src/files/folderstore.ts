@@ -19,12 +19,11 @@ export class FolderStore implements FileStore {
 
   /** Does not create the folder, because an unmounted network share must not pass for an empty store. */
   async check(): Promise<void> {
-    const configError = (why: string) =>
-      new ConfigError(`MEDIA_DIR must be a folder that is there and can be written to: ${this.root} ${why}`);
+    const configError = (why: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${why}`);
     const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
-      throw configError(`cannot be looked at (${code})`);
+      throw configError(`cannot be accessed (${code})`);
     });
-    if (!folder.isDirectory()) throw configError('is none');
+    if (!folder.isDirectory()) throw configError('is not a folder');
     const probe = join(this.root, `.${randomBytes(8).toString('hex')}`);
     await (
       await open(probe, 'wx', PRIVATE_FILE_MODE).catch(({ code }: NodeJS.ErrnoException) => {
@@ -43,7 +42,7 @@ export class FolderStore implements FileStore {
 
   private resolve(path: string): string {
     const filePath = join(this.root, path);
-    if (!filePath.startsWith(this.root + sep)) throw new Error(`${path} is no path of the media folder`);
+    if (!filePath.startsWith(this.root + sep)) throw new Error(`${path} is not a path in the media folder`);
     return filePath;
   }
 

@@ -19,7 +19,7 @@ export type WorkerReply = { result: unknown } | { error: string } | { slow: true
 /** The file made the worker process exceed its CPU time (`slow`) or crash (`broken`). */
 export class ImageFailure extends Error {
   constructor(readonly reason: 'slow' | 'broken') {
-    super(`the process of an image was ${reason}`);
+    super(`the image process was ${reason}`);
   }
 }
 

@@ -75,7 +75,7 @@ export class Media {
       }
       suffix = randomSuffix();
     }
-    throw new Error(`no free name in ${folder}`);
+    throw new Error(`no unused file name in ${folder}`);
   }
 
   /** Deletes files with their thumbnails; missing files are ignored. */

@@ -51,7 +51,7 @@ export class FileRemoval {
   run(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())
-      .catch((error) => this.log.error({ err: error }, 'the files of removed rows could not be removed')));
+      .catch((error) => this.log.error({ err: error }, 'deleting the files of deleted rows failed')));
   }
 
   /** Resolves when no run is in progress. */

@@ -22,7 +22,7 @@ export class ClearTextWarning {
     this.lastWarning = now;
     this.log.warn(
       { address: this.origin.clientAddress(request) },
-      'a token or password came over plain HTTP from another host: serve https with TLS_CERT and TLS_KEY, or name the proxy that does in TRUSTED_PROXIES',
+      'received a token or password over plain HTTP from another host: enable HTTPS with TLS_CERT and TLS_KEY, or list the HTTPS proxy in TRUSTED_PROXIES',
     );
   }
 }

@@ -189,7 +189,7 @@ export class CostLimiter {
 
   start(): void {
     if (!this.rates) return;
-    const share = () => this.share().catch((error) => this.log.warn({ err: error }, 'budgets could not be shared with other instances'));
+    const share = () => this.share().catch((error) => this.log.warn({ err: error }, 'sharing budgets with other instances failed'));
     this.shareTimer = setInterval(() => void share(), SHARE_INTERVAL_MS).unref();
   }
 

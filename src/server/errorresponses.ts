@@ -47,7 +47,7 @@ export class ErrorResponses {
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID_HEADER]);
     if (response.headersSent) {
-      this.log.error({ id, err: error }, 'an answer could not be finished');
+      this.log.error({ id, err: error }, 'a response could not be completed');
       return void response.destroy();
     }
     const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);

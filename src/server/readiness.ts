@@ -19,11 +19,11 @@ const SPILLED_ROWS = 5_000;
 
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const REASONS: Record<string, string> = {
-  '53100': 'the disk of the database is full',
+  '53100': 'the database disk is full',
   '25006': 'the database is read-only',
   '55P03': 'a table is locked',
   '42P01': 'a table is missing',
-  '42501': 'the database does not permit it',
+  '42501': 'the database denies access',
 };
 
 /** Why the server is not ready; undefined if it is. */
@@ -43,15 +43,15 @@ export class ReadinessProbe {
 
   /** Checks once for concurrent probes, so that they use a single pooled connection. */
   async decide(): Promise<UnreadyReason> {
-    const drainingReason = () => (this.isDraining ? 'the server is about to end' : undefined);
+    const drainingReason = () => (this.isDraining ? 'the server is shutting down' : undefined);
     if (drainingReason()) return drainingReason();
-    if (this.database.breaker.unavailable) return 'the database does not answer';
+    if (this.database.breaker.unavailable) return 'the database does not respond';
     const reason = await (this.runningCheck ??= this.checkInTime());
     return drainingReason() ?? reason;
   }
 
   private async checkInTime(): Promise<UnreadyReason> {
-    const timeout = sleep(CHECK_TIMEOUT_MS, 'the database does not answer in time', { ref: false });
+    const timeout = sleep(CHECK_TIMEOUT_MS, 'the database does not respond in time', { ref: false });
     const reason = await Promise.race([this.check().catch(reasonOf), timeout]);
     this.runningCheck = undefined;
     return reason;
@@ -75,7 +75,7 @@ export class ReadinessProbe {
 }
 
 const reasonOf = (error: unknown): string =>
-  REASONS[errorCodeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'nothing can be written to the database');
+  REASONS[errorCodeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'writes to the database fail');
 
 /** Names of all tables: those present at the first check and those of all resources, so that a missing table is reported. */
 async function tablesOf(client: PoolClient): Promise<string[]> {

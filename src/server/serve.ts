@@ -85,8 +85,8 @@ function printBanner(config: Config, port: number, { demo, deserted, bare }: Run
   const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)
-    lines.push('', `A demo account was made. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
-  if (bare) lines.push('', 'The database has no catalogue yet. Fill it: fitgraph seed, or fitgraph import');
-  if (deserted) lines.push('', 'There are no accounts yet. Make the first: fitgraph user create <name> --superuser');
+    lines.push('', `Created a demo account. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
+  if (bare) lines.push('', 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import');
+  if (deserted) lines.push('', 'There are no accounts yet. To create one: fitgraph user create <name> --superuser');
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);
 }

@@ -17,7 +17,7 @@ export function exitWithError(error: unknown): never {
   const setting = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
   if (setting) process.stderr.write(`fitgraph: ${setting}: ${message}\n`);
   else if (error instanceof ConfigError) process.stderr.write(`fitgraph: ${message}\n`);
-  else process.stderr.write(`fitgraph: ${showsStackTraces() ? stack : `${message} (LOG_LEVEL=debug shows where)`}\n`);
+  else process.stderr.write(`fitgraph: ${showsStackTraces() ? stack : `${message} (set LOG_LEVEL=debug for a stack trace)`}\n`);
   process.exit(1);
 }
 

@@ -20,7 +20,7 @@ export function readTls(paths: Paths): TlsFiles {
   const key = readSettingFile('TLS_KEY', paths.key);
   const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
   const privateKey: KeyObject = parse('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
-  if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not belong to the certificate of TLS_CERT');
+  if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
   try {
     // OpenSSL rejects more, such as keys that are too short.
     createSecureContext({ cert, key });
@@ -37,7 +37,7 @@ export function watchTls(paths: Paths, server: Pick<Server, 'setSecureContext'>,
       server.setSecureContext(readTls(paths));
       log.info('the certificate was renewed');
     } catch (error) {
-      log.warn({ err: error }, 'the certificate or its key changed and cannot be used; the one before is kept');
+      log.warn({ err: error }, 'the certificate or its key changed but cannot be used; keeping the previous one');
     }
   };
   const files = Object.values(paths);
@@ -57,6 +57,6 @@ function parse<T>(name: string, content: string, parser: () => T): T {
   try {
     return parser();
   } catch {
-    throw new ConfigError(`${name} must name a PEM file with ${content}`);
+    throw new ConfigError(`${name} must be the path of a PEM file with ${content}`);
   }
 }

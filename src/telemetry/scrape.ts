@@ -25,7 +25,7 @@ export function metricsHandler(token: string | undefined, scrape: Scrape): Reque
   let runningScrape: Promise<string> | undefined;
   return (request, response) => {
     if (!isAuthorized(request, token))
-      return sendText(response, 401, 'A bearer token is needed, METRICS_TOKEN.\n', { 'WWW-Authenticate': 'Bearer realm="metrics"' });
+      return sendText(response, 401, 'A bearer token is required (METRICS_TOKEN).\n', { 'WWW-Authenticate': 'Bearer realm="metrics"' });
     runningScrape ??= scrape().finally(() => (runningScrape = undefined));
     runningScrape.then(
       (text) => sendText(response, 200, text, { 'Content-Type': CONTENT_TYPE }),
@@ -45,7 +45,7 @@ export async function serveMetrics({ port, host, token }: NonNullable<Config['me
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
     if (isMetricsRequest) page(request, response);
-    else sendText(response, 404, `There is only ${METRICS_PATH}.\n`, {});
+    else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
   });
   await new Promise<void>((resolve, reject) => {
     const rejectConfig = ({ message }: Error) => reject(new ConfigError(`METRICS_PORT: ${message}`));

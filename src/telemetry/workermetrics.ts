@@ -27,7 +27,7 @@ export function createScrape(registry: Registry): Scrape {
     new Promise((resolve, reject) => {
       const scrapeNumber = (lastNumber += 1);
       const timer = setTimeout(
-        () => pendingScrapes.delete(scrapeNumber) && reject(new Error('The supervisor does not answer.')),
+        () => pendingScrapes.delete(scrapeNumber) && reject(new Error('The supervisor does not respond.')),
         SCRAPE_TIMEOUT_MS,
       );
       pendingScrapes.set(scrapeNumber, (text) => {

@@ -91,7 +91,7 @@ export class RowValidator {
 
 /** Validates the form of a parsed dump. */
 export function validateDump(data: unknown): DumpRow[] {
-  if (!Array.isArray(data)) return failImport('The file must hold a JSON array of rows.');
+  if (!Array.isArray(data)) return failImport('The file must contain a JSON array of rows.');
   const check = new RowValidator();
   return data.map((row) => check.passed(row));
 }

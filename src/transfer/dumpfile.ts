@@ -54,7 +54,7 @@ export class DumpFile implements DumpRows {
       for await (const chunk of createReadStream(this.file, { ...options, highWaterMark: READ_CHUNK_BYTES }))
         yield* elements.push(chunk as Buffer);
       if (byteRange) yield* elements.end();
-      else if (!elements.isWhole) throw new SyntaxError('its end is missing');
+      else if (!elements.isWhole) throw new SyntaxError('the file is truncated');
     } catch (error) {
       throw this.readingError(error);
     }
@@ -70,7 +70,7 @@ export class DumpFile implements DumpRows {
 
   private readingError(error: unknown): unknown {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof SyntaxError) return new ClientError('BAD_USER_INPUT', `${this.file} is not JSON: ${message}`);
+    if (error instanceof SyntaxError) return new ClientError('BAD_USER_INPUT', `${this.file} is not valid JSON: ${message}`);
     return code !== undefined && !(error instanceof ClientError)
       ? new ClientError('NOT_FOUND', `${this.file} cannot be read: ${message}`)
       : error;

@@ -44,8 +44,8 @@ export class JsonArraySplitter {
         else if (byte === QUOTE) this.inString = false;
       } else if (this.state !== 'inside') {
         if (WHITESPACE.includes(byte)) continue;
-        if (this.state === 'after') throw new SyntaxError('something follows the end of the array');
-        if (byte !== OPEN) throw new ClientError('BAD_USER_INPUT', 'The file must hold a JSON array of rows.');
+        if (this.state === 'after') throw new SyntaxError('unexpected data after the end of the array');
+        if (byte !== OPEN) throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
         this.state = 'inside';
         elementStart = this.position + 1;
       } else if (byte === QUOTE) this.inString = true;
@@ -69,7 +69,7 @@ export class JsonArraySplitter {
 
   /** Yields the last element of a range, which no comma follows. */
   *end(): Generator<JsonElement> {
-    if (this.state === 'before' || this.depth > 0 || this.inString) throw new SyntaxError('its end is missing');
+    if (this.state === 'before' || this.depth > 0 || this.inString) throw new SyntaxError('the file is truncated');
     if (this.state === 'inside') yield this.element(0, this.buffer.length);
   }
 

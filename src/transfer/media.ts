@@ -22,9 +22,9 @@ export async function stageMedia(rows: DumpRows, from: string, media: Media, rep
 
   async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
     const path = String(row.fields[field.rest]);
-    if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is no path of the media folder.`);
-    await access(join(from, path)).catch(() => failImport(`${describeRow(row)}: there is no file ${path} in ${from}.`));
+    if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
+    await access(join(from, path)).catch(() => failImport(`${describeRow(row)}: the file ${path} does not exist in ${from}.`));
     await staging.add(path, join(from, path));
-    if (!replace && (await staging.wouldOverwrite(path))) failImport(`${describeRow(row)}: there is another file ${path} already.`);
+    if (!replace && (await staging.wouldOverwrite(path))) failImport(`${describeRow(row)}: a different file ${path} already exists.`);
   }
 }

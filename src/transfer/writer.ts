@@ -164,7 +164,7 @@ class Writer {
       const parent = fieldsOf(entity).find((field) => field.stored && field.target && dumpEntities.includes(field.target()));
       const { rows } = parent ? await this.client.query(`SELECT 1 FROM "${resourceOf(entity)!.table}" LIMIT 1`) : { rows: [] };
       if (rows.length)
-        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, of which the file has none.`);
+        failImport(`--replace would also delete rows of ${resourceOf(entity)!.dump ?? entity.name}, which the file does not contain.`);
     }
     if (dumpEntities.length)
       await this.client.query(
@@ -203,7 +203,7 @@ class Writer {
       if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
       else if (owned) owners.set(record.id as number, (record[OWNER_FIELD.column] ??= this.ownerOf(row, parents)) as number);
       for (const { field, owner } of parents)
-        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.rest} refers to what is another user's.`);
+        if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.rest} refers to a row of another user.`);
       records.push(record);
     }
     await this.copy(table, records, rows);
@@ -219,7 +219,7 @@ class Writer {
 
   /** Derives the owner of a row without one from its parent row. */
   private ownerOf(row: DumpRow, [first]: readonly { owner?: number }[]): number {
-    return first?.owner ?? failImport(`${describeRow(row)}: its owner is not known.`);
+    return first?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
   }
 
   /** Adds records to the COPY of the table. `rows`: the dump rows of the records, for error messages. */
@@ -255,7 +255,7 @@ class Writer {
       return failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     }
     if (SYNTAX[field.kind]?.test(String(value)) === false)
-      failImport(`${describeRow(row)}: ${field.rest} is no ${field.kind}: ${JSON.stringify(value)}.`);
+      failImport(`${describeRow(row)}: ${field.rest} is not a valid ${field.kind}: ${JSON.stringify(value)}.`);
     return value;
   }
 

@@ -138,7 +138,7 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
 
   await killServer();
   await until('the first can read', answers(first));
-  await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is back'))));
+  await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))));
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
   // After the end of the process that owned it.
   await first.end('SIGKILL');
@@ -185,7 +185,7 @@ test('serves again after its watchdog is killed', async () => {
   for (const pid of watchdog()) process.kill(pid, 'SIGKILL');
   const cli = await child();
   expect((await cli.open(data())).error).toBeUndefined();
-  await until('the app is back', () => app.logged.some((line) => line.includes('is back')));
+  await until('the app is back', () => app.logged.some((line) => line.includes('is available again')));
   expect(await app.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });
 
@@ -376,7 +376,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
     expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
     await app.release();
     fs.renameSync(home, `${home}.gone`);
-    expect((await app.open(data())).error).toMatch(/which is gone/);
+    expect((await app.open(data())).error).toMatch(/which no longer exists/);
   } finally {
     await app.end('SIGKILL');
     await until('nothing runs there', () => home === '' || processesOf(home).length === 0);
@@ -387,5 +387,5 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
 test('advises DATABASE_URL on a platform without binaries', () => {
   const script = `Object.defineProperty(process, 'arch', { value: 'riscv64' }); require('./database/embedded.js').openEmbedded({ dataDir: '${data()}' })`;
   const { stderr } = spawnSync(process.execPath, ['-e', script], { cwd: launcher, env: { NODE_PATH: MODULES }, encoding: 'utf8' });
-  expect(stderr).toMatch(/no embedded PostgreSQL for .*-riscv64: set DATABASE_URL/);
+  expect(stderr).toMatch(/the embedded PostgreSQL is not available for .*-riscv64: set DATABASE_URL/);
 });

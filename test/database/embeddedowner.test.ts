@@ -133,7 +133,7 @@ describe('a data folder of an earlier release', () => {
     await using(asSuperuser(connection), async (client) => {
       await client.query('BEGIN; LOCK TABLE "language" IN ACCESS SHARE MODE');
       await expect(openEmbedded({ dataDir: path.join(folder, 'data') })).rejects.toThrow(
-        /^DATA_DIR: an earlier version of Fitgraph uses the database: stop it first$/,
+        /^DATA_DIR: an earlier version of Fitgraph is using the database: stop it first$/,
       );
       // No object has changed its owner.
       expect((await client.query(`SELECT FROM (${OWNERS}) o WHERE "owner" = 'fitgraph_owner'`)).rowCount).toBe(0);

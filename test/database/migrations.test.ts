@@ -51,7 +51,7 @@ test('reports once that it waits for another process that migrates', async () =>
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
   expect(said).toEqual([
-    expect.stringContaining(`waiting for another process, which migrates or fills the database (PostgreSQL's process ${rows[0].pid}`),
+    expect.stringContaining(`waiting for another process that migrates or fills the database (PostgreSQL process ${rows[0].pid}`),
   ]);
   await holder.query('SELECT pg_advisory_unlock(7316402)');
   holder.release();

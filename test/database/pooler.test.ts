@@ -63,7 +63,7 @@ test.each([
 
 test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another database', async () => {
   const url = await poolers.through(FEW);
-  await expect(poolers.open(url, { DATABASE_LISTEN_URL: url })).rejects.toThrow(/DATABASE_LISTEN_URL leads through a pooler/);
+  await expect(poolers.open(url, { DATABASE_LISTEN_URL: url })).rejects.toThrow(/DATABASE_LISTEN_URL points to a pooler/);
   const other = await createDatabase('nothing');
   try {
     await expect(poolers.open(url, { DATABASE_LISTEN_URL: other.url })).rejects.toThrow(/another database/);

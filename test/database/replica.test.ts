@@ -184,7 +184,7 @@ describe('public rows', () => {
       // A change that causes no notification.
       await ask(primary, 'CREATE TABLE "nothing" ()');
       await isNotUsed();
-      expect(fitgraph.logged.some((line) => line.includes('it is too far behind'))).toBe(true);
+      expect(fitgraph.logged.some((line) => line.includes('its replication lag is too high'))).toBe(true);
       expect(await answeredFor(nameSeen)).toEqual([0, 'Three']);
     } finally {
       await resumeReplay();
@@ -283,7 +283,7 @@ test('exports metrics about the replica', async () => {
 });
 
 test.each([
-  ['the primary itself', () => urlOf(primary.connection), 'it follows no other server'],
+  ['the primary itself', () => urlOf(primary.connection), 'it is not a standby'],
   ['unreachable', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
 ])('reports a replica that is %s', async (_what, url, why) => {
   const connection = { connectionString: url() };

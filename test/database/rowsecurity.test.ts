@@ -200,12 +200,12 @@ describe('the creation of the viewer role', () => {
     expect(missing).toEqual({
       role: `${user}_viewer`,
       isBound: false,
-      lacking: `there is no role ${user}_viewer`,
+      lacking: `the role ${user}_viewer does not exist`,
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
     const told: string[] = [];
     await useViewerRole(theirs, (message) => told.push(message));
-    expect(told).toEqual([expect.stringContaining(`there is no role ${user}_viewer. To be run: CREATE ROLE`)]);
+    expect(told).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
     expect(theirs.sessionUsers.role).toBeUndefined();
     const demanding = connected({ ...connection, user }, 'required');
     const refused = useViewerRole(demanding, (message) => told.push(message));
@@ -213,7 +213,7 @@ describe('the creation of the viewer role', () => {
     await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: `${user} may not take the role ${user}_viewer` });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: `${user} is not allowed to use the role ${user}_viewer` });
     await pool.query(missing!.advice!.split(';')[1]!);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
       lacking: expect.stringContaining('has no privileges for '),
@@ -230,7 +230,7 @@ describe('the creation of the viewer role', () => {
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
     expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not bind') });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not apply to the role') });
   });
 
   test('reports hidden rows when the connecting role does not own the tables', async () => {

@@ -78,7 +78,7 @@ test.each([
     expect(refusal).toBeInstanceOf(ConfigError);
     expect((refusal as Error).message).toMatch(
       new RegExp(
-        `^The database has the schema of a version before Fitgraph 0\\.2 \\(${missing} is missing\\): start Fitgraph 0\\.2 first, .* Fitgraph \\d\\S+$`,
+        `^The database schema is older than that of Fitgraph 0\\.2 \\(${missing} is missing\\): start Fitgraph 0\\.2 first, .* Fitgraph \\d\\S+$`,
       ),
     );
   }
@@ -89,6 +89,6 @@ test.each([
 test('rejects a database of 0.2 that a newer version has migrated', async () => {
   await database.pool.query(`INSERT INTO "migration" ("name", "version") VALUES ('9999-from-tomorrow', '99.1.0')`);
   const rows = await recorded();
-  await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), this is Fitgraph/);
+  await expect(migrateUp(database)).rejects.toThrow(/the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph/);
   expect(await recorded()).toEqual(rows);
 });

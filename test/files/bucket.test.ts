@@ -99,14 +99,14 @@ test('imports the files of image rows, or nothing when a file is missing or conf
     fs.writeFileSync(dump, JSON.stringify(rows));
     return run('command', environmentOfCommands(), ['import', dump, '--media', media]);
   };
-  expect((await brought(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/there is no file missing\.png in/);
+  expect((await brought(row(901, 'one.png'), row(902, 'missing.png'))).stderr).toMatch(/the file missing\.png does not exist in/);
   expect(await digests()).toEqual(before);
   expect((await ann.get('/exerciseimage/901/')).status).toBe(404);
   expect(await brought(row(901, 'one.png'))).toMatchObject({ status: 0 });
   expect((await ann.get('/exerciseimage/901/')).body.image).toBe(`${fitgraph.url}/media/one.png`);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
   fs.writeFileSync(path.join(media, 'one.png'), 'another image');
-  expect((await brought(row(903, 'one.png'))).stderr).toMatch(/there is another file one\.png already/);
+  expect((await brought(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
 });
 
@@ -133,7 +133,7 @@ test('checks the files in the bucket with doctor and reports an unreachable buck
   expect(doctor.stdout).toMatch(/of 3 images 1 have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
   const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);
-  expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must name a bucket/);
+  expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must refer to a writable bucket/);
 });
 
 test('deletes the files of a deleted user', async () => {

@@ -113,7 +113,7 @@ test('records commands and logins in the audit log and filters its events', asyn
 
 test('creates an account, replaces its password and token, and locks and unlocks it', async () => {
   const created = await fitgraph('user', 'create', 'carla', '--password', 'first password', '--email', 'carla@example.com');
-  expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^User carla was made\. Token: [0-9a-f]{40}\n$/), stderr: '' });
+  expect(created).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Created user carla\. Token: [0-9a-f]{40}\n$/), stderr: '' });
   const token = tokenIn(created.stdout);
   expect((await mine(token)).status).toBe(200);
   expect(await login('carla', 'first password')).toMatchObject({ status: 200, body: { token } });
@@ -150,11 +150,11 @@ test('deletes a user with all rows and images only after the name is confirmed',
   expect(fs.existsSync(file)).toBe(true);
 
   const other = await installation.commandReading('dorothy\n', 'user', 'delete', 'dora');
-  expect(other).toMatchObject({ status: 1, stderr: expect.stringMatching(/fitgraph: That is another name: nothing was deleted\.\n$/) });
+  expect(other).toMatchObject({ status: 1, stderr: expect.stringMatching(/fitgraph: The name does not match\. Nothing was deleted\.\n$/) });
   expect((await mine(tokenIn(stdout))).body.count).toBe(1);
 
   const deleted = await installation.commandReading('dora\n', 'user', 'delete', 'dora');
-  expect(deleted).toMatchObject({ status: 0, stdout: 'User dora is deleted, with 3 rows and 1 image.\n' });
+  expect(deleted).toMatchObject({ status: 0, stdout: 'Deleted user dora with 3 rows and 1 image.\n' });
   expect((await mine(tokenIn(stdout))).body).toEqual({ detail: 'Invalid token.' });
   expect((await server.anyone.get(`/exerciseimage/${uploaded.body.id}/`)).status).toBe(404);
   await until('the file is gone', () => !fs.existsSync(file));
@@ -211,17 +211,17 @@ test('doctor passes for a healthy installation and suggests fixes for problems',
     'Files',
   ])
     expect(healthy.stdout).toMatch(new RegExp(`^(?:ok  |WARN)  ${about}: `, 'm'));
-  expect(healthy.stdout).toMatch(/^ok {4}Files: all \d+ images have their file in \S+$/m);
-  expect(healthy.stdout).toMatch(/^ok {4}Row security: requests ask in the name of fitgraph_owner_viewer, /m);
-  expect(healthy.stdout).toMatch(new RegExp(`Port: a server answers at ${port}, and is ready`));
+  expect(healthy.stdout).toMatch(/^ok {4}Files: the files of all \d+ images are in \S+$/m);
+  expect(healthy.stdout).toMatch(/^ok {4}Row security: requests use the role fitgraph_owner_viewer, /m);
+  expect(healthy.stdout).toMatch(new RegExp(`Port: a server is running on ${port} and is ready`));
 
   const [key, aside] = [path.join(installation.dataDir, 'secret-key'), path.join(installation.folder, 'aside')];
   fs.renameSync(key, aside);
   const ill = await examined({ DATABASE_POOL: '1000' });
   fs.renameSync(aside, key);
   expect(ill.status).toBe(1);
-  expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is gone\n {6}→ put it back/m);
-  expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 are to be had, 2755 may be wanted\n {6}→ lower DATABASE_POOL/m);
+  expect(ill.stdout).toMatch(/^FAIL {2}Secret key: \S+ is missing\n {6}→ restore it/m);
+  expect(ill.stdout).toMatch(/^WARN {2}Connections: 297 available, up to 2755 needed\n {6}→ lower DATABASE_POOL/m);
   expect(ill.stdout).toMatch(/1 failed, \d warnings?\.\n$/);
 
   const nowhere = await examined({ DATABASE_URL: 'postgres://nobody@localhost:1/nothing', SECRET_KEY: 'x'.repeat(32) });
@@ -238,16 +238,16 @@ test('restores a backup into another installation and into the running server', 
   expect(taken).toMatchObject({ status: 0, stderr: '' });
   expect(taken.stdout).toMatch(/^\d{4} rows of \d+ tables and 0 files are in \S+ \(0\.\d MB\), verified\.\n$/);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
-  expect((await fitgraph('backup', file)).stderr).toMatch(/is there already: --replace/);
+  expect((await fitgraph('backup', file)).stderr).toMatch(/already exists\. Use --replace/);
 
   const elsewhere = new Installation();
   try {
-    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^\d{4} rows and 0 files of \S+Z are restored\.\n/);
+    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^Restored \d{4} rows and 0 files from the backup of \S+Z\.\n/);
     // The token can be decrypted because the backup contains the secret key.
     expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
     expect(
       (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
-    ).toMatch(/^fitgraph: SECRET_KEY is not that of the backup/);
+    ).toMatch(/^fitgraph: SECRET_KEY differs from the key of the backup/);
     // doctor reports a dropped table, and a restore recreates it.
     const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
     const database = open(connection);
@@ -264,7 +264,7 @@ test('restores a backup into another installation and into the running server', 
   }
 
   const made = await server.signedIn(token).post('/workout/', { comment: 'after the backup' });
-  expect((await fitgraph('restore', file)).stderr).toMatch(/^fitgraph: The database has data already/);
+  expect((await fitgraph('restore', file)).stderr).toMatch(/^fitgraph: The database is not empty/);
   expect((await fitgraph('restore', file, '--replace')).status).toBe(0);
   expect((await server.signedIn(token).get(`/workout/${made.body.id}/`)).status).toBe(404);
   expect((await mine(token)).body.count).toBeGreaterThan(0);
@@ -300,7 +300,7 @@ describe('import', () => {
 
   test('reports an invalid dump and changes nothing', async () => {
     write('[');
-    expect((await fitgraph('import', file)).stderr).toMatch(/^fitgraph: .*dump\.json is not JSON: [^\n]*\n$/);
+    expect((await fitgraph('import', file)).stderr).toMatch(/^fitgraph: .*dump\.json is not valid JSON: [^\n]*\n$/);
     write([
       { model: 'core.language', pk: 900, fields: { short_name: 'zz', full_name: 'Never' } },
       { model: 'manager.day', pk: 900, fields: { training: 999_999, description: '', day: [] } },
@@ -328,10 +328,10 @@ describe('import', () => {
     fs.mkdirSync(media);
     fs.writeFileSync(path.join(media, 'one.png'), 'an image');
     write([image(901, 'one.png'), image(902, 'missing.png')]);
-    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/there is no file missing\.png in/);
+    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/the file missing\.png does not exist in/);
     expect((await server.anyone.get('/exerciseimage/901/')).status).toBe(404);
     write([image(901, '../secret-key')]);
-    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is no path of the media folder/);
+    expect((await fitgraph('import', file, '--media', media)).stderr).toMatch(/image is not a path in the media folder/);
     write([image(901, 'one.png')]);
     expect((await fitgraph('import', file, '--media', media)).status).toBe(0);
     expect((await server.anyone.send('GET', '/media/one.png')).text).toBe('an image');
@@ -343,14 +343,14 @@ test('migrate and seed report that there is nothing to do', async () => {
   const { status, stdout } = await fitgraph('seed', '--demo');
   expect(status).toBe(0);
   expect(stdout).toMatch(
-    /^There is reference data already.*\nThere is a demo account already; `fitgraph user password demo --new` gives it another password\.\n$/,
+    /^Reference data already exists.*\nThe demo account already exists\. `fitgraph user password demo --new` sets a new password\.\n$/,
   );
 });
 
 test('refuses to revert a migration while a server is running', async () => {
   const { status, stdout, stderr } = await fitgraph('migrate', '--down', '--yes');
   expect([status, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(/^fitgraph: A server runs on this database[^\n]*stop it first\.\n$/);
+  expect(stderr).toMatch(/^fitgraph: A running server uses this database[^\n]*Stop it first\.\n$/);
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
 });
 

@@ -357,7 +357,7 @@ test('starts a new worker once the supervisor has file descriptors again', async
     // Below the current number, because the descriptors for the killed workers are freed.
     limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
-    await until('a start has failed', () => server.stdout.includes('a worker cannot be started'));
+    await until('a start has failed', () => server.stdout.includes('a worker could not be started'));
     limit(4096);
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
     expect(server.process.exitCode).toBeNull();

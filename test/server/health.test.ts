@@ -30,7 +30,7 @@ test('stays live but reports within a second that it is not ready while the data
       for (const { status, text, ms } of answers) {
         expect([status, JSON.parse(text)]).toEqual([
           503,
-          { status: 'unavailable', reason: expect.stringMatching(/^the database does not answer/) },
+          { status: 'unavailable', reason: expect.stringMatching(/^the database does not respond/) },
         ]);
         // 1 s for the decision and 0.5 s for the request and its response.
         expect(ms - delayMs).toBeLessThan(1_500);

@@ -99,9 +99,13 @@ describe('readTls', () => {
     [
       'a certificate file without a certificate',
       () => ({ cert: write('a', 'hello'), key }),
-      /^TLS_CERT must name a PEM file with a certificate$/,
+      /^TLS_CERT must be the path of a PEM file with a certificate$/,
     ],
-    ['an empty key file', () => ({ cert, key: write('b', '') }), /^TLS_KEY must name a PEM file with a private key without a passphrase$/],
+    [
+      'an empty key file',
+      () => ({ cert, key: write('b', '') }),
+      /^TLS_KEY must be the path of a PEM file with a private key without a passphrase$/,
+    ],
     [
       'a key with a passphrase',
       () => ({
@@ -119,7 +123,7 @@ describe('readTls', () => {
     [
       'the key of another certificate',
       () => ({ cert, key: write('d', pair().export(pem).toString()) }),
-      /^TLS_KEY does not belong to the certificate/,
+      /^TLS_KEY does not match the certificate/,
     ],
   ])('rejects %s with a message that names the variable', (_name, paths, message) => expect(() => readTls(paths())).toThrow(message));
 });

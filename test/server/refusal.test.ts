@@ -82,14 +82,14 @@ describe('a DATA_DIR with foreign content', () => {
 
   test('is rejected and left unchanged when it is a file', async () => {
     fs.writeFileSync(place, 'something', { mode: 0o644 });
-    await expectRefused(/not ours is no folder/);
+    await expectRefused(/not ours is not a folder/);
   });
 
   test('is rejected and left unchanged when it is a folder with other files', async () => {
     fs.mkdirSync(place, { mode: 0o755 });
     fs.writeFileSync(path.join(place, 'thesis.tex'), '');
     fs.mkdirSync(path.join(place, 'media'));
-    await expectRefused(/not ours holds other things \(thesis\.tex/);
+    await expectRefused(/not ours contains other files \(thesis\.tex/);
   });
 });
 
@@ -104,7 +104,7 @@ test('refuses to create an account when the secret key is empty, short or missin
     const wrong: [string | undefined, RegExp][] = [
       ['\n', /secret-key is empty/],
       ['short\n', /secret-key has 5 characters instead of 32 or more/],
-      [undefined, /secret-key is gone, but the database has accounts/],
+      [undefined, /secret-key is missing, but the database has accounts/],
     ];
     for (const [content, problem] of wrong) {
       if (content === undefined) fs.rmSync(file);
@@ -138,7 +138,7 @@ test('rejects a database of a newer version in the server and in commands', asyn
       await run('command', environment, ['seed']),
     ];
     for (const { status, stdout, stderr } of answers) {
-      expect(stderr).toMatch(/^fitgraph: [^\n]*the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), this is Fitgraph \d[^\n]*\n$/);
+      expect(stderr).toMatch(/^fitgraph: [^\n]*the schema of Fitgraph 99\.1\.0 \(9999-from-tomorrow\), but Fitgraph \d[^\n]*\n$/);
       expect(stderr).toContain(VERSION);
       expect([status, stdout]).toEqual([1, '']);
     }
@@ -164,7 +164,7 @@ test('rejects a database from before version 0.2 in the server and in commands',
     ];
     for (const { status, stdout, stderr } of answers) {
       expect(stderr).toMatch(
-        /^fitgraph: The database has the schema of a version before Fitgraph 0\.2 [^\n]*: start Fitgraph 0\.2 first[^\n]*\n$/,
+        /^fitgraph: The database schema is older than that of Fitgraph 0\.2 [^\n]*: start Fitgraph 0\.2 first[^\n]*\n$/,
       );
       expect([status, stdout]).toEqual([1, '']);
     }

@@ -220,7 +220,7 @@ test('retries failed worker starts and exits with an error after six in a row', 
   fs.writeFileSync(file, '');
   process.kill(server.workers[0]!, 'SIGKILL');
   expect(await server.ended).toBe(1);
-  expect(server.stderr).toMatch(/^fitgraph: no worker could be started, 6 times in a row$/m);
+  expect(server.stderr).toMatch(/^fitgraph: no worker could be started in 6 attempts$/m);
   await until('the database has ended too', () => installation.processes.length === 0);
 });
 

@@ -56,14 +56,14 @@ const firstDay = utcDay();
 
 const twice = (first: string, second = first): [string, string][] => [
   ['Password: ', `${first}\n`],
-  ['The same again: ', `${second}\n`],
+  ['Repeat password: ', `${second}\n`],
 ];
 
 test('prints in production how to create the catalogue and accounts while they are missing', async () => {
-  const hint = 'There are no accounts yet. Make the first: fitgraph user create <name> --superuser';
+  const hint = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
   const first = await installation.start({ WEB_CONCURRENCY: '0' });
   expect(first.stdout).toContain(hint);
-  expect(first.stdout).toContain('The database has no catalogue yet. Fill it: fitgraph seed, or fitgraph import');
+  expect(first.stdout).toContain('The catalogue is empty. To fill it: fitgraph seed, or fitgraph import');
   first.process.kill('SIGTERM');
   await first.ended;
   expect((await installation.command('seed')).status).toBe(0);
@@ -77,14 +77,14 @@ test('prints in production how to create the catalogue and accounts while they a
 
 test('prompts twice for a password without echoing it', async () => {
   const { status, shown } = await runInTerminal(['user', 'create', 'thea'], twice('hidden and long'));
-  expect(shown).toMatch(/^Password: \nThe same again: \nUser thea was made\. Token: [0-9a-f]{40}\n$/);
+  expect(shown).toMatch(/^Password: \nRepeat password: \nCreated user thea\. Token: [0-9a-f]{40}\n$/);
   expect(status).toBe(0);
 });
 
 test.each<[string, [string, string][], string]>([
-  ['two different passwords', twice('hidden and long', 'hidden but longer'), 'These were two different passwords: nothing was changed.'],
+  ['two different passwords', twice('hidden and long', 'hidden but longer'), 'The passwords do not match. Nothing was changed.'],
   ['an invalid first password', [['Password: ', '12345678\n']], 'The password must not consist of digits alone.'],
-  ['Ctrl-C', [['Password: ', '\x03']], 'There was no answer: nothing was changed.'],
+  ['Ctrl-C', [['Password: ', '\x03']], 'No input was given. Nothing was changed.'],
 ])('exits with an error on %s at the password prompt', async (_name, answers, message) => {
   const { status, shown } = await runInTerminal(['user', 'password', 'root'], answers);
   expect(shown).toContain(`fitgraph: ${message}\n`);
@@ -94,7 +94,7 @@ test.each<[string, [string, string][], string]>([
 
 test('exits with an error when standard input ends before a password is read', async () => {
   const { status, stderr } = await installation.commandReading('', 'user', 'create', 'nemo');
-  expect([status, stderr]).toEqual([1, 'fitgraph: There was no answer: nothing was changed.\n']);
+  expect([status, stderr]).toEqual([1, 'fitgraph: No input was given. Nothing was changed.\n']);
 });
 
 test('refuses to create an account in an empty database', async () => {
@@ -119,10 +119,10 @@ test('lists accounts as text and as JSON lines', async () => {
 
 test('reverts a migration only after its name is typed, and applies it again', async () => {
   const refused = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', 'yes\n']]);
-  expect(refused.shown).toContain('fitgraph: That is another name: nothing was changed.');
-  const name = /^(\S+) will be taken back/.exec(refused.shown)![1]!;
+  expect(refused.shown).toContain('fitgraph: The name does not match. Nothing was changed.');
+  const name = /^The migration (\S+) will be reverted/.exec(refused.shown)![1]!;
   const done = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', `${name}\n`]]);
-  expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nTaken back: ${name}\n$`))]);
+  expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nReverted: ${name}\n$`))]);
   expect((await installation.command('migrate')).stdout).toBe(`Applied: ${name}\n`);
 });
 

@@ -45,13 +45,13 @@ async function createOldDataFolder(): Promise<string> {
 installed?.('moves rows, tokens and the secret key to the new version and keeps the old database', async () => {
   const token = await createOldDataFolder();
   const refused = await installation.command('user', 'token', 'demo');
-  expect(refused.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*`fitgraph upgrade` moves the data over\n$/);
+  expect(refused.stderr).toMatch(/^fitgraph: DATA_DIR: [^\n]* of PostgreSQL 15, [^\n]*run `fitgraph upgrade`\n$/);
   const wrong = await installation.command('upgrade', '--binaries', '/usr/bin');
-  expect(wrong).toMatchObject({ status: 1, stderr: expect.stringMatching(/The programs of PostgreSQL 15 are needed once more/) });
+  expect(wrong).toMatchObject({ status: 1, stderr: expect.stringMatching(/The programs of PostgreSQL 15 are required for the upgrade/) });
 
   const upgraded = await installation.command('upgrade');
   expect(upgraded).toMatchObject({ status: 0, stderr: '' });
-  expect(upgraded.stdout).toMatch(/^The database is one of PostgreSQL \d+ now\. That of PostgreSQL 15 is kept in \S+postgres\.15: /);
+  expect(upgraded.stdout).toMatch(/^The database now uses PostgreSQL \d+\. The PostgreSQL 15 database is kept in \S+postgres\.15; /);
   expect(fs.readdirSync(installation.dataDir).filter((name) => /upgrade|postgres\.\d/.test(name))).toEqual(['postgres.15']);
   // The server of the new version was stopped before its folder was moved.
   expect(fs.existsSync(path.join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
@@ -61,7 +61,7 @@ installed?.('moves rows, tokens and the secret key to the new version and keeps 
   // After a crash between the two renames, the database would appear to be empty.
   const [cluster, aside] = [path.join(installation.dataDir, 'postgres'), path.join(installation.folder, 'aside')];
   fs.renameSync(cluster, aside);
-  expect((await installation.command('user', 'token', 'demo')).stderr).toMatch(/an upgrade was cut short/);
+  expect((await installation.command('user', 'token', 'demo')).stderr).toMatch(/an upgrade was interrupted/);
   expect(fs.existsSync(cluster)).toBe(false);
   fs.renameSync(aside, cluster);
 });

@@ -100,7 +100,7 @@ describe('a backup of a running server', () => {
   });
 
   test('is not restored over existing data without --replace', async () => {
-    await expect(restore(fitgraph, file, false)).rejects.toThrow(/has data already.*--replace/);
+    await expect(restore(fitgraph, file, false)).rejects.toThrow(/is not empty.*--replace/);
     expect(await rows(fitgraph)).toEqual(before.rows);
   });
 
@@ -245,7 +245,7 @@ describe('a backup of an old schema', () => {
     await takeBackup({ file: old, database, media: mediaOf(fitgraph), secretKey: SECRET_KEY });
     const before = [await rows(fitgraph), files(fitgraph)];
     await expect(restore(fitgraph, old)).rejects.toThrow(
-      /no backup that can be used: it was taken by Fitgraph \S+ and has a schema of before Fitgraph 0\.2: restore it with Fitgraph 0\.2, and/,
+      /not a usable backup: it was created by Fitgraph \S+ and its schema is older than that of Fitgraph 0\.2; restore it with Fitgraph 0\.2 and/,
     );
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
   });
@@ -279,7 +279,7 @@ describe('a failed backup or restore', () => {
     const damaged = path.join(folder, 'damaged.tar.gz');
     fs.writeFileSync(damaged, content());
     const before = [await rows(fitgraph), files(fitgraph)];
-    await expect(restore(fitgraph, damaged)).rejects.toThrow(/is no backup that can be used/);
+    await expect(restore(fitgraph, damaged)).rejects.toThrow(/is not a usable backup/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
   });
 

@@ -25,15 +25,15 @@ test.each([1, 2, 3, 7, 1000])('splits a JSON array into its elements when chunks
 });
 
 test.each([
-  ['', /dump\.json is not JSON: its end is missing/],
-  ['[', /dump\.json is not JSON: its end is missing/],
-  ['{}', /must hold a JSON array/],
-  ['[{}', /is not JSON/],
+  ['', /dump\.json is not valid JSON: the file is truncated/],
+  ['[', /dump\.json is not valid JSON: the file is truncated/],
+  ['{}', /must contain a JSON array/],
+  ['[{}', /is not valid JSON/],
   ['[1,]', /Row 1 is not of the form/],
-  ['[,]', /is not JSON/],
-  ['[}]', /is not JSON/],
-  ['[] []', /is not JSON: something follows/],
-  ['["]', /is not JSON/],
+  ['[,]', /is not valid JSON/],
+  ['[}]', /is not valid JSON/],
+  ['[] []', /is not valid JSON: unexpected data after/],
+  ['["]', /is not valid JSON/],
 ])('rejects a file with the content %j', async (content, message) => {
   fs.writeFileSync(file, content);
   await expect(DumpFile.open(file)).rejects.toThrow(message);

@@ -107,37 +107,37 @@ const ATTACKS: Attack[] = [
   [
     'a column name that injects COPY FROM PROGRAM',
     ({ header }) => void (columnsOf(header, 'language')[0] = PROGRAM),
-    /it names the column "id\\"\) FROM PROGRAM 'touch [^"]*' --" of language, which its schema lacks$/,
+    /its schema has no column "id\\"\) FROM PROGRAM 'touch [^"]*' --" in language$/,
   ],
   [
     'a table name that injects COPY FROM PROGRAM',
     renameTable(`language" FROM PROGRAM 'touch ${proof}' --`),
-    /it names the table "language\\" FROM PROGRAM .*", which its schema lacks$/,
+    /its schema has no table "language\\" FROM PROGRAM .*"$/,
   ],
-  ['an unknown table', renameTable('nonesuch'), /it names the table "nonesuch", which its schema lacks$/],
-  ['a system table', renameTable('pg_authid'), /it names the table "pg_authid", which its schema lacks$/],
-  ['a table that backups exclude', renameTable('migration'), /it names the table "migration", which its schema lacks$/],
-  ['a table named "constructor"', renameTable('constructor'), /it names the table "constructor", which its schema lacks$/],
-  ['a table named "__proto__"', renameTable('__proto__'), /it names the table "__proto__", which its schema lacks$/],
+  ['an unknown table', renameTable('nonesuch'), /its schema has no table "nonesuch"$/],
+  ['a system table', renameTable('pg_authid'), /its schema has no table "pg_authid"$/],
+  ['a table that backups exclude', renameTable('migration'), /its schema has no table "migration"$/],
+  ['a table named "constructor"', renameTable('constructor'), /its schema has no table "constructor"$/],
+  ['a table named "__proto__"', renameTable('__proto__'), /its schema has no table "__proto__"$/],
   [
     'an unknown column',
     ({ header }) => void (columnsOf(header, 'language')[1] = 'nonesuch'),
-    /it names the column "nonesuch" of language, which its schema lacks$/,
+    /its schema has no column "nonesuch" in language$/,
   ],
   [
     'several columns in one name',
     ({ header }) => void (header.tables.find(({ name }) => name === 'language')!.columns = [columnsOf(header, 'language').join()]),
-    /it names the column "id,[^"]*" of language, which its schema lacks$/,
+    /its schema has no column "id,[^"]*" in language$/,
   ],
   [
     'a duplicate column',
     ({ header }) => void columnsOf(header, 'language').push('id'),
-    /backup\.json has a value of the wrong type, or a name twice$/,
+    /backup\.json has a value of the wrong type or a duplicate name$/,
   ],
   [
     'a duplicate table',
     ({ header }) => void header.tables.push(header.tables[0]!),
-    /backup\.json has a value of the wrong type, or a name twice$/,
+    /backup\.json has a value of the wrong type or a duplicate name$/,
   ],
   ['tables of the wrong type', ({ header }) => void (header.tables = {} as never), /backup\.json has a value of the wrong type/],
   [
@@ -149,12 +149,12 @@ const ATTACKS: Attack[] = [
   [
     'a sequence of a table that backups exclude',
     ({ summary }) => void (summary.sequences[0]!.table = 'change'),
-    /it names a sequence of "change\.\w+", which its schema lacks$/,
+    /its schema has no sequence for "change\.\w+"$/,
   ],
   [
     'a sequence whose column contains a quote',
     ({ summary }) => void (summary.sequences[0]!.column = `id'); DROP TABLE "language"; --`),
-    /it names a sequence of "\w+\.id'\); DROP TABLE \\"language\\"; --", which its schema lacks$/,
+    /its schema has no sequence for "\w+\.id'\); DROP TABLE \\"language\\"; --"$/,
   ],
   [
     'a sequence value that is not a number',
@@ -165,13 +165,13 @@ const ATTACKS: Attack[] = [
   [
     'rows under the name of an unknown table',
     (parts) => void (parts.rename = (name) => name.replace('tables/language/', 'tables/constructor/')),
-    /it has rows of an unknown table "constructor"$/,
+    /it contains rows of an unknown table "constructor"$/,
   ],
   ['migrations out of order', ({ header }) => void header.migrations.reverse(), /its migrations are out of order$/],
   [
     'a migration name that is a path',
     ({ header }) => void header.migrations.push('../../../../tmp/evil'),
-    /it was taken by Fitgraph \S+ \(\.\.\/\.\.\/\.\.\/\.\.\/tmp\/evil\), this is/,
+    /it was created by Fitgraph \S+ \(\.\.\/\.\.\/\.\.\/\.\.\/tmp\/evil\), but Fitgraph/,
   ],
   [
     'a program version with control characters',
@@ -184,7 +184,7 @@ const ATTACKS: Attack[] = [
   [
     'a column name of one megabyte',
     ({ header }) => void (columnsOf(header, 'language')[1] = 'x'.repeat(1_000_000)),
-    /it names the column "x{199}… of language, which its schema lacks$/,
+    /its schema has no column "x{199}… in language$/,
   ],
 ];
 
@@ -198,7 +198,7 @@ describe.each([
     expect(refused).toBeInstanceOf(ClientError);
     const said = (refused as Error).message;
     expect(said).toMatch(message);
-    expect(said).toMatch(/^\S+ is no backup that can be used: [^\n\r]+$/);
+    expect(said).toMatch(/^\S+ is not a usable backup: [^\n\r]+$/);
     expect(said.length).toBeLessThan(700);
     expect(await contents()).toEqual(before);
     expect(fs.existsSync(proof)).toBe(false);
@@ -218,8 +218,6 @@ test('makes the restore command exit with status 1 and one line', async () => {
   fs.mkdirSync(mediaFolder, { recursive: true });
   const { status, stdout, stderr } = await run('command', environment, ['restore', file, '--replace']);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toMatch(
-    /^fitgraph: \S+ is no backup that can be used: it names the column "id\\"\) FROM PROGRAM [^\n]*" of language, which its schema lacks\n$/,
-  );
+  expect(stderr).toMatch(/^fitgraph: \S+ is not a usable backup: its schema has no column "id\\"\) FROM PROGRAM [^\n]*" in language\n$/);
   expect(fs.existsSync(proof)).toBe(false);
 });

@@ -178,7 +178,7 @@ describe('a dump of every model', () => {
 
 describe('an invalid dump', () => {
   const cases: [string, () => unknown, RegExp][] = [
-    ['an object instead of a list', () => ({}), /must hold a JSON array/],
+    ['an object instead of a list', () => ({}), /must contain a JSON array/],
     ['a row that is not an object', () => [3], /Row 1 is not of the form/],
     ['a row without fields', () => [{ model: 'core.language', pk: 1 }], /Row 1 is not of the form/],
     ['an unknown model', () => [...dump(), { model: 'gym.gym', pk: 1, fields: {} }], /unknown model "gym\.gym"/],
@@ -215,14 +215,18 @@ describe('an invalid dump', () => {
     [
       'an invalid date',
       () => changed('manager.workout', (row) => (row.fields.creation_date = 'today')),
-      /31: creation_date is no date: "today"/,
+      /31: creation_date is not a valid date: "today"/,
     ],
     [
       'a nonexistent date',
       () => changed('manager.workout', (row) => (row.fields.creation_date = '2021-02-30')),
       /manager\.workout 31: .*date/,
     ],
-    ['an invalid number', () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')), /31: weight is no decimal: "NaN"/],
+    [
+      'an invalid number',
+      () => changed('weight.weightentry', (row) => (row.fields.weight = 'NaN')),
+      /31: weight is not a valid decimal: "NaN"/,
+    ],
     [
       'a text that is too long',
       () => changed('manager.workout', (row) => (row.fields.comment = 'x'.repeat(101))),
@@ -264,7 +268,7 @@ test('rejects a row whose parents belong to different users', async () => {
   const before = await everything();
   const workout = { model: 'manager.workout', pk: 50, fields: { creation_date: '2021-01-01', comment: '', user: 32 } };
   const step = { model: 'manager.schedulestep', pk: 50, fields: { schedule: 31, workout: 50, duration: 4, order: 1 } };
-  await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep 50: workout refers to what is another user's/);
+  await expect(load([workout, step])).rejects.toThrow(/manager\.schedulestep 50: workout refers to a row of another user/);
   expect(await everything()).toEqual(before);
 });
 

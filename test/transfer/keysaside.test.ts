@@ -216,5 +216,5 @@ test(seeded('makes migrations of a starting server wait until the import has end
     },
   });
   expect(await started).toBe('started');
-  expect(said).toEqual([expect.stringMatching(/^waiting for another process, which migrates or fills the database/)]);
+  expect(said).toEqual([expect.stringMatching(/^waiting for another process that migrates or fills the database/)]);
 });

@@ -35,7 +35,7 @@ export function findPackage(): string {
       // Optional dependency: absent on other platforms.
     }
   }
-  throw new Error(`there is no embedded PostgreSQL for ${platform}: set DATABASE_URL to a PostgreSQL server of your own`);
+  throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
 }
 
 /** npm packages carry no symbolic links; the package lists those of its libraries, and its install script may not have run. */
@@ -88,5 +88,7 @@ export function findBinaries(place: Place): Binaries {
     found = versionOf(bin, place.owner);
   }
   if (found.major) return { bin, major: found.major };
-  throw new Error(`the embedded PostgreSQL does not run on this machine; set DATABASE_URL to a server of your own (${found.problem})`);
+  throw new Error(
+    `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${found.problem})`,
+  );
 }

@@ -30,8 +30,8 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (major !== undefined) {
     if (major === binaries.major) return false;
     throw new ConfigError(
-      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, the embedded server is PostgreSQL ${binaries.major}: ` +
-        `\`fitgraph upgrade\` moves the data over`,
+      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, but the embedded server is PostgreSQL ${binaries.major}: ` +
+        `\run \`fitgraph upgrade\``,
     );
   }
   if (names.length > 0) {
@@ -42,7 +42,7 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (former) {
     const old = path.join(place.home, former);
     throw new ConfigError(
-      `DATA_DIR: there is no ${place.cluster}, but ${old}: an upgrade was cut short; rename that one and upgrade again`,
+      `DATA_DIR: ${place.cluster} does not exist, but ${old} does: an upgrade was interrupted. Rename ${old} to ${place.cluster} and upgrade again`,
     );
   }
   return createCluster(place, binaries);

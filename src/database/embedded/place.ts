@@ -81,7 +81,7 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
   const account = accountOf('postgres') ?? accountOf('nobody');
   if (account) return account;
   throw new Error(
-    'PostgreSQL does not run as root, and there is neither a user "postgres" nor "nobody": run as another user or set DATABASE_URL',
+    'PostgreSQL does not run as root, and neither the user "postgres" nor "nobody" exists: run as another user or set DATABASE_URL',
   );
 }
 
@@ -94,9 +94,9 @@ export function canEnter(dir: string, owner: Owner): boolean {
 function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   privateDir(home, owner);
-  if (!canEnter(home, owner)) throw new Error(`neither DATA_DIR ${dataDir} nor ${home} can be entered by user id ${owner.uid}`);
+  if (!canEnter(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
   fs.writeFileSync(path.join(dataDir, 'location'), `${home}\n`);
-  log(`User id ${owner.uid}, which runs PostgreSQL, can't enter DATA_DIR ${dataDir}: the database is kept in ${home}`);
+  log(`User id ${owner.uid}, which runs PostgreSQL, cannot access DATA_DIR ${dataDir}: the database is stored in ${home}`);
   return home;
 }
 
@@ -105,7 +105,7 @@ function chooseSockets(home: string, owner?: Owner): string {
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
     if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET) return privateDir(dir, owner);
   }
-  throw new Error(`no directory with a path short enough for a socket: ${home}`);
+  throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
 /** Determines the place and creates its directories. `dataDir`: the result of `openDataDir`. */
@@ -113,7 +113,7 @@ export function findPlace(dataDir: string, log: (message: string) => void): Plac
   const note = path.join(dataDir, 'location');
   const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : undefined;
   if (noted && !fs.existsSync(noted)) {
-    throw new Error(`the database of ${dataDir} was kept in ${noted}, which is gone; delete ${note} to start with an empty one`);
+    throw new Error(`the database of ${dataDir} was stored in ${noted}, which no longer exists; delete ${note} to start with an empty one`);
   }
   let home = noted ?? dataDir;
   const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;

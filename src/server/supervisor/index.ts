@@ -99,7 +99,7 @@ export class Supervisor {
     cluster.on('exit', (worker, status, signal) => this.handleExit(worker, status, signal));
     setInterval(() => this.check(), CHECK_INTERVAL_MS);
     const firstWorker = this.fork();
-    if (!firstWorker) return this.abort(1, 'no process can be started');
+    if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
     // In parallel with the worker, which loads its code meanwhile.
     if (!databaseUrl)
@@ -129,7 +129,7 @@ export class Supervisor {
   private fork(args: string[] = []): Member | undefined {
     cluster.setupPrimary({ args });
     const worker = cluster.fork();
-    worker.on('error', (error) => this.log.error({ err: error }, 'a worker cannot be started or reached'));
+    worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
     const member: Member = { worker, state: 'spare', lastReport: now(), isReplaced: false };
     this.members.set(worker, member);
@@ -199,10 +199,7 @@ export class Supervisor {
   private replaceHung(member: Member, silence: number): void {
     member.isReplaced = true;
     this.metrics?.lost('hung');
-    this.log.error(
-      { ...logFields(member), silentMs: Math.round(silence) },
-      'a worker hangs: it is killed, and another one takes its place',
-    );
+    this.log.error({ ...logFields(member), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
     const kill = () => void member.worker.process.kill('SIGKILL');
     const hasOthers = this.serving.length > 0;
     const replacement = member.state === 'spare' ? undefined : this.replace();
@@ -233,16 +230,16 @@ export class Supervisor {
       return;
     }
     if (member.isReplaced || member.state === 'spare') return;
-    if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was ended by ${signal} while it started` : undefined);
+    if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     const fields = { ...logFields(member), status: status ?? undefined, signal: signal ?? undefined };
     if (status !== 0) this.metrics?.lost('crashed');
     if (hasServed(member)) {
-      this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has ended, and another one takes its place');
+      this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
       return void this.replace();
     }
-    this.log.error(fields, 'a worker ended while it started');
+    this.log.error(fields, 'a worker exited during startup');
     if (this.failedStarts + 1 >= MAX_FAILED_STARTS && this.serving.length === 0)
-      return this.abort(1, `no worker could be started, ${this.failedStarts + 1} times in a row`);
+      return this.abort(1, `no worker could be started in ${this.failedStarts + 1} attempts`);
     this.replaceLater();
   }
 

@@ -170,7 +170,7 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
   try {
     for await (const entry of untar) {
       const { name, size = 0 } = entry.header;
-      if (summary) throw invalidBackup(file, 'something follows its end');
+      if (summary) throw invalidBackup(file, 'unexpected data after its end');
       if (name === SUMMARY_ENTRY) {
         summary = parseSummary(file, await readAll(file, entry as AsyncIterable<Buffer>, size));
         continue;
@@ -180,11 +180,11 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
       if (name === HEADER_ENTRY) {
         header = parseHeader(file, await readAll(file, content, size));
         await reader.header?.(header);
-      } else if (!header) throw invalidBackup(file, `it does not begin with ${HEADER_ENTRY}`);
+      } else if (!header) throw invalidBackup(file, `it does not start with ${HEADER_ENTRY}`);
       else if (name === KEY_ENTRY) await reader.key?.((await readAll(file, content, size)).toString());
       else if (name.startsWith(MEDIA_PREFIX)) await reader.media?.(name.slice(MEDIA_PREFIX.length), content);
       else if (name.startsWith(TABLES_PREFIX)) await reader.rows?.(name.split('/')[1]!, content);
-      else throw invalidBackup(file, `it has an unknown part ${formatArchiveValue(name)}`);
+      else throw invalidBackup(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       // Reads the rest, which the digest includes.
       for await (const chunk of content) void chunk;
     }
@@ -194,15 +194,15 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
     untar.destroy();
     throw readingError(file, error);
   }
-  if (!summary) throw invalidBackup(file, 'its end is missing');
-  if (summary.digest !== digest.end()) throw invalidBackup(file, 'its content is not what was written');
+  if (!summary) throw invalidBackup(file, 'it is truncated');
+  if (summary.digest !== digest.end()) throw invalidBackup(file, 'its checksum does not match');
   return summary;
 }
 
 /** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
 function readingError(file: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (error instanceof SyntaxError) return invalidBackup(file, 'it holds what is no JSON');
+  if (error instanceof SyntaxError) return invalidBackup(file, 'it contains invalid JSON');
   if (['ENOENT', 'EACCES', 'EISDIR', 'EIO'].includes(code ?? '')) return new ClientError('NOT_FOUND', `${file} cannot be read: ${message}`);
   if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message))
     return invalidBackup(file, message);
@@ -218,7 +218,7 @@ async function* observe(content: AsyncIterable<Buffer>, digest: Digest, onBytes:
 }
 
 async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
-  if (size > MAX_TEXT_BYTES) throw invalidBackup(file, `one of its parts is too large (${size} bytes)`);
+  if (size > MAX_TEXT_BYTES) throw invalidBackup(file, `one of its entries is too large (${size} bytes)`);
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk);
   return Buffer.concat(chunks);
@@ -251,7 +251,7 @@ export async function verifyArchive(
       media: async () => void (files += 1),
       rows: async (table, content) => {
         let count = rows.get(table);
-        if (count === undefined) throw invalidBackup(file, `it has rows of an unknown table ${formatArchiveValue(table)}`);
+        if (count === undefined) throw invalidBackup(file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
         for await (const chunk of content) count += countLines(chunk);
         rows.set(table, count);
       },

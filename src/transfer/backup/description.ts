@@ -42,7 +42,7 @@ export interface BackupSummary {
 }
 
 export const invalidBackup = (file: string, problem: string) =>
-  new ClientError('BAD_USER_INPUT', `${file} is no backup that can be used: ${problem}`);
+  new ClientError('BAD_USER_INPUT', `${file} is not a usable backup: ${problem}`);
 
 /** Escapes control and format characters and truncates: untrusted archive content must not span lines or control the terminal. */
 export function toOneLine(text: string): string {
@@ -72,14 +72,17 @@ const isSummary = ({ rows, sequences }: Record<string, unknown>): boolean =>
 
 function parseJson<T>(file: string, part: string, content: Buffer, isValid: (value: Record<string, unknown>) => boolean): T {
   const value: unknown = JSON.parse(content.toString());
-  if (!isObject(value) || !isValid(value)) throw invalidBackup(file, `${part} has a value of the wrong type, or a name twice`);
+  if (!isObject(value) || !isValid(value)) throw invalidBackup(file, `${part} has a value of the wrong type or a duplicate name`);
   return value as T;
 }
 
 export function parseHeader(file: string, content: Buffer): BackupHeader {
   const header = parseJson<BackupHeader>(file, HEADER_ENTRY, content, isHeader);
   if (header.format !== FORMAT_VERSION)
-    throw invalidBackup(file, `its form is ${formatArchiveValue(header.format)}, and this version of Fitgraph knows ${FORMAT_VERSION}`);
+    throw invalidBackup(
+      file,
+      `its format version is ${formatArchiveValue(header.format)}, but this version of Fitgraph supports ${FORMAT_VERSION}`,
+    );
   return header;
 }
 

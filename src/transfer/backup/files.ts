@@ -25,7 +25,7 @@ export class StagedRestoreFiles {
   }
 
   async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is no path of the media folder`);
+    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
     await this.media.files.write(`${this.folder}/${path}`, (place) =>
       pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
     );

@@ -56,7 +56,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   if (missingBefore02(header.migrations) !== undefined)
     throw invalidBackup(
       file,
-      `it was taken by Fitgraph ${program} and has a schema of before Fitgraph 0.2: restore it with Fitgraph 0.2, and take another one`,
+      `it was created by Fitgraph ${program} and its schema is older than that of Fitgraph 0.2; restore it with Fitgraph 0.2 and create a new backup`,
     );
   const migrations = squash(header.migrations);
   const knownNames = migrationNames();
@@ -64,7 +64,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   if (unknownNames.length)
     throw invalidBackup(
       file,
-      `it was taken by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), this is Fitgraph ${VERSION}, which knows the schema up to ${knownNames.at(-1)}`,
+      `it was created by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownNames.at(-1)}`,
     );
   // The order matters if the schema must be rebuilt from them.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
@@ -117,10 +117,7 @@ function explainError(file: string, error: unknown): unknown {
 async function demandEmpty(client: Client): Promise<void> {
   for (const { name } of await listTables(client))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
-      throw new ClientError(
-        'CONFLICT',
-        `The database has data already (in ${name}): with --replace they go, and what the backup holds comes in their place.`,
-      );
+      throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
 }
 
 /** Loads the rows of the backup into the tables, in one transaction. */
@@ -157,7 +154,7 @@ class RowLoader {
     await this.endCopy();
     const shape = this.restore.found.header.tables.find(({ name }) => name === table);
     // Happens only if the file was replaced after `inspect`.
-    if (!shape) throw invalidBackup(this.restore.file, `it has rows of an unknown table ${formatArchiveValue(table)}`);
+    if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);
   }
@@ -199,15 +196,15 @@ class RowLoader {
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
     for (const table of found.header.tables) {
       const knownColumns = columns.get(table.name);
-      if (!knownColumns) throw invalidBackup(file, `it names the table ${formatArchiveValue(table.name)}, which its schema lacks`);
+      if (!knownColumns) throw invalidBackup(file, `its schema has no table ${formatArchiveValue(table.name)}`);
       const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
       if (unknownColumn !== undefined)
-        throw invalidBackup(file, `it names the column ${formatArchiveValue(unknownColumn)} of ${table.name}, which its schema lacks`);
+        throw invalidBackup(file, `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`);
     }
     const sequences = await listSequences(this.client, found.header.tables);
     for (const { table, column } of found.summary.sequences)
       if (!sequences.some((one) => one.table === table && one.column === column))
-        throw invalidBackup(file, `it names a sequence of ${formatArchiveValue(`${table}.${column}`)}, which its schema lacks`);
+        throw invalidBackup(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
   }
 
   private async existingLogs(): Promise<string[]> {

@@ -56,7 +56,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     const rows = Object.create(null) as Record<string, number>;
     for (const { name, columns } of header.tables) {
       rows[name] = await addRows(client, archive, name, columns, (count) => progress?.('Rows', (doneRows += count), total));
-      if (rows[name] !== counts[name]) throw new Error(`${rows[name]} rows of ${name} were read, and there are ${counts[name]}`);
+      if (rows[name] !== counts[name]) throw new Error(`read ${rows[name]} rows of ${name} instead of ${counts[name]}`);
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');

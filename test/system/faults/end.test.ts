@@ -76,7 +76,7 @@ test('reports not ready before it closes, and ends subscriptions so that clients
   server.process.kill('SIGTERM');
   await until('it is not ready', async () => (await server.anyone.send('GET', '/health/ready')).status === 503);
   const ready = await server.anyone.send('GET', '/health/ready');
-  expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is about to end' }]);
+  expect([ready.status, ready.body]).toEqual([503, { status: 'unavailable', reason: 'the server is shutting down' }]);
   // It still answers requests, but closes each connection.
   const answer = await server.anyone.get('/language/');
   expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);

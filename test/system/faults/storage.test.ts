@@ -97,7 +97,7 @@ test('shrinks its pools at start when the database has few connections', async (
   await sql(`GRANT ${scene.user} TO ${role}`);
   const server = await scene.another(role);
   try {
-    expect(server.stdout).toContain('the database has 11 connections for this role: DATABASE_POOL is 1 instead of 10');
+    expect(server.stdout).toContain('the database allows 11 connections for this role: reduced DATABASE_POOL from 10 to 1');
     const traffic = new Traffic(server, scene.token).read(12).write(6);
     await until('much is answered', () => traffic.counted(200) > 200 && traffic.counted(201) > 20);
     judged('11 connections', await traffic.end(() => scene.comments()));
