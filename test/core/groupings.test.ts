@@ -466,7 +466,7 @@ describe('an invalid grouping', () => {
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
   test.each([
     ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
-    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['There is such a key already.'] }],
+    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['This key is a duplicate.'] }],
     [
       'an unknown time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
