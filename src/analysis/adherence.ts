@@ -25,38 +25,38 @@ import {
 
 const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
 
-@ObjectType({ description: 'A week of the active schedule: what it asked for, and what was done.', simpleResolvers: true })
+@ObjectType({ description: 'A week of the active schedule: planned and completed training.', simpleResolvers: true })
 export class AdherenceWeek {
-  @Field(() => DateScalar, { description: 'The first of its seven days.' }) declare start: string;
-  @Field(() => ID, { description: 'Id of the workout of that week.' }) declare workoutId: number;
-  @Field(() => Int, { description: 'On how many days it was to be trained.' }) declare plannedDays: number;
-  @Field(() => Int, { description: 'On how many days there was a session or a log of it.' }) declare doneDays: number;
-  @Field(() => Int, { description: 'How many sets were to be done.' }) declare plannedSets: number;
-  @Field(() => Int, { description: 'How many sets of it were logged.' }) declare doneSets: number;
+  @Field(() => DateScalar, { description: 'The first day of the week.' }) declare start: string;
+  @Field(() => ID, { description: 'Id of the workout planned for the week.' }) declare workoutId: number;
+  @Field(() => Int, { description: 'Number of planned training days.' }) declare plannedDays: number;
+  @Field(() => Int, { description: 'Number of days with a session or a log of the workout.' }) declare doneDays: number;
+  @Field(() => Int, { description: 'Number of planned sets.' }) declare plannedSets: number;
+  @Field(() => Int, { description: 'Number of logged sets of the workout.' }) declare doneSets: number;
   @Field(() => DecimalScalar, { nullable: true, description: `The days in ${PERCENT_OF_PLAN}` }) declare adherence: string | null;
 }
 
 @ArgsType()
 class PlannedArgs extends RankingArgs {
-  @Field(() => Int, { defaultValue: 4, description: `How many weeks of the schedule count, this one included, from 1 to ${MAX_WEEKS}.` })
+  @Field(() => Int, { defaultValue: 4, description: `Number of weeks of the schedule, including the current one, from 1 to ${MAX_WEEKS}.` })
   declare weeks: number;
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether only exercises count of which nothing was done.' })
+  @Field(() => Boolean, { defaultValue: false, description: 'Returns only exercises without any logged set.' })
   declare neglected: boolean;
 }
 
-@ObjectType({ description: 'An exercise that the active schedule asked for, and what was done of it.', simpleResolvers: true })
+@ObjectType({ description: 'An exercise of the active schedule: planned and completed sets.', simpleResolvers: true })
 export class PlannedExercise {
-  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
-  @Field(() => Int, { description: 'How many sets of it were to be done in these weeks.' }) declare plannedSets: number;
-  @Field(() => Int, { description: 'How many sets of it were logged in these weeks, whatever the workout.' }) declare doneSets: number;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The sets in percent of those planned; null where none were.' })
+  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => Int, { description: 'Number of planned sets in these weeks.' }) declare plannedSets: number;
+  @Field(() => Int, { description: 'Number of logged sets in these weeks, of any workout.' }) declare doneSets: number;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Logged sets as a percentage of planned sets; null if none were planned.' })
   declare share: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'How many repetitions a set was to have, on an average; null without any.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Mean number of planned repetitions per set; null without any.' })
   declare plannedReps: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'How many repetitions a set had, on an average; null without any.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Mean number of logged repetitions per set; null without any.' })
   declare doneReps: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'When it was last done, in these weeks or before; null if never.' })
+  @Field(() => DateScalar, { nullable: true, description: 'The day it was last logged, in these weeks or before; null if never.' })
   declare lastDoneOn: string | null;
 }
 
@@ -94,7 +94,7 @@ function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context
 @Resolver(() => AdherenceWeek)
 export class AdherenceResolver {
   @Query(() => [AdherenceWeek], {
-    description: `What the viewer did of what was planned, week by week, oldest first: the weeks that have a day from \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
+    description: `Planned and completed training of the viewer by week, oldest first, for the weeks that overlap \`from\` to \`until\`. ${SCHEDULE_DESCRIPTION}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -105,20 +105,17 @@ export class AdherenceResolver {
     return querySeries(buildStatement, { ...args, by: 'WEEK' }, context);
   }
 
-  @FieldResolver(() => Workout, { description: 'What was to be trained in that week.' })
+  @FieldResolver(() => Workout, { description: 'The workout planned for the week.' })
   workout(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(Workout, row.workoutId, context, info);
   }
 }
 
 @Resolver(() => PlannedExercise)
-export class PlannedExerciseResolver extends withExercise(
-  PlannedExercise,
-  'What was planned: of several translations the one with the lowest id.',
-) {
+export class PlannedExerciseResolver extends withExercise(PlannedExercise, 'The planned exercise, in the translation with the lowest id.') {
   @Query(() => [PlannedExercise], {
     description:
-      'The exercises that were planned for the last weeks and what the viewer did of them, that of which least was done first. The weeks and what they ask for are those of `scheduleAdherence`.',
+      'The exercises planned for the last weeks and their logged sets, least completed first. Weeks and planned sets are computed as in `scheduleAdherence`.',
   })
   @Extensions(ANALYSIS_EXTENSIONS)
   plannedExercises(@Args(() => PlannedArgs) args: PlannedArgs, @Ctx() context: Context): Promise<Row[]> {

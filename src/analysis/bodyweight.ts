@@ -22,20 +22,20 @@ const DECIMAL_PLACES = 3;
 class TrendArgs extends SeriesArgs {
   @Field(() => Int, {
     defaultValue: 28,
-    description: `Of how many days up to each entry the rate is worked out, from 2 to ${MAX_RATE_DAYS}.`,
+    description: `Number of days up to each entry from which the rate is computed, from 2 to ${MAX_RATE_DAYS}.`,
   })
   declare days: number;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'What the body weighed on a day, and which way that goes.', simpleResolvers: true })
+@ObjectType({ description: 'The body weight on a day, and its trend.', simpleResolvers: true })
 export class BodyWeight {
-  @Field(() => DateScalar, { description: 'When it was weighed.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: `What was weighed, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare weight: string;
+  @Field(() => DateScalar, { description: 'The day of the measurement.' }) declare date: string;
+  @Field(() => DecimalScalar, { description: `The measured weight, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare weight: string;
   @Field(() => DecimalScalar, { description: `The smoothed weight, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare trend: string;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: `What is gained in a week, or lost if it is below 0, ${UNIT_BY_ARGUMENT_NOTE}; null of a single entry.`,
+    description: `Change per week, negative for a loss, ${UNIT_BY_ARGUMENT_NOTE}; null for a single entry.`,
   })
   declare ratePerWeek: string | null;
 }

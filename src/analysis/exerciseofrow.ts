@@ -8,7 +8,7 @@ import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
 /** Two descriptions for the schema: `which` translation a row refers to, and when it is null. */
-export function withExercise(row: ClassType, which: string, nulls = 'Null while it has not passed the review.'): new () => object {
+export function withExercise(row: ClassType, which: string, nulls = 'Null until it has been accepted by review.'): new () => object {
   @Resolver(() => row)
   class WithExercise {
     @FieldResolver(() => Exercise, { nullable: true, description: `${which} ${nulls}` })
@@ -18,7 +18,7 @@ export function withExercise(row: ClassType, which: string, nulls = 'Null while 
 
     @FieldResolver(() => ExerciseBase, {
       nullable: true,
-      description: `What its translations share, which are one exercise here. ${nulls}`,
+      description: `The base shared by the translations, which count as one exercise. ${nulls}`,
     })
     exerciseBase(@Root() { exerciseBaseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
       return loadParent(ExerciseBase, exerciseBaseId as number | null, context, info);

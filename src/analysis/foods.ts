@@ -37,32 +37,32 @@ enum FoodOrder {
 }
 registerEnumType(FoodOrder, {
   name: 'FoodOrder',
-  description: 'What foods are ranked by.',
+  description: 'Criteria for ranking foods.',
   valuesConfig: {
     COUNT: { description: 'By the number of entries.' },
     GRAMS: { description: 'By weight.' },
-    ENERGY: { description: 'By kcal.' },
-    PROTEIN: { description: 'By the g of protein in it.' },
-    CARBOHYDRATES: { description: 'By the g of carbohydrates in it.' },
-    FAT: { description: 'By the g of fat in it.' },
-    FIBRES: { description: 'By the g of fibres in it.' },
+    ENERGY: { description: 'By energy in kcal.' },
+    PROTEIN: { description: 'By protein in grams.' },
+    CARBOHYDRATES: { description: 'By carbohydrates in grams.' },
+    FAT: { description: 'By fat in grams.' },
+    FIBRES: { description: 'By fibres in grams.' },
   },
 });
 
-@ObjectType({ description: 'What was eaten of a food.', simpleResolvers: true })
+@ObjectType({ description: 'The consumption of a food.', simpleResolvers: true })
 export class EatenFood {
-  @Field(() => ID, { description: 'Id of what was eaten.' }) declare ingredientId: number;
-  @Field(() => Int, { description: 'How many entries of the diary are of it.' }) declare count: number;
-  @Field(() => DecimalScalar, { description: 'How much it was, in g.' }) declare grams: string;
-  @Field(() => NutritionalValues, { description: 'All of its entries together.' }) declare total: NutritionalValues;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Which part of the energy of all foods it is, in percent; null of none.' })
+  @Field(() => ID, { description: 'Id of the food.' }) declare ingredientId: number;
+  @Field(() => Int, { description: 'Number of diary entries.' }) declare count: number;
+  @Field(() => DecimalScalar, { description: 'Amount in grams.' }) declare grams: string;
+  @Field(() => NutritionalValues, { description: 'Sum of all its entries.' }) declare total: NutritionalValues;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Share of the energy of all foods, in percent; null if that is 0.' })
   declare energyShare: string | null;
 }
 
 @ArgsType()
 class FoodArgs extends RankingArgs {
   @WhereEntries declare where?: WhereInput;
-  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'What foods are ranked by.' }) declare by: FoodOrder;
+  @Field(() => FoodOrder, { defaultValue: FoodOrder.ENERGY, description: 'Criteria for ranking foods.' }) declare by: FoodOrder;
 }
 
 @Resolver(() => EatenFood)

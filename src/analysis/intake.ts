@@ -41,12 +41,12 @@ class IntakeArgs extends SeriesArgs {
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => String, {
     nullable: true,
-    description: 'The zone whose clocks say which day it is, such as `Europe/Berlin`; that of the server if absent.',
+    description: 'IANA time zone that determines the day, such as `Europe/Berlin`; the time zone of the server if absent.',
   })
   declare timeZone?: string | null;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: `Whether each meal of the plan has a row of its own. An entry without a meal is of that which is nearest to it by the time of day; at most ${MAX_MEALS} meals of a plan may have one.`,
+    description: `Returns one row per meal of the plan. An entry without a meal is assigned to the meal with the nearest time of day. A plan can have at most ${MAX_MEALS} meals with a time.`,
   })
   declare perMeal: boolean;
   @Field(() => Int, { defaultValue: 5, description: 'Tolerance around the goal in percent.' })
@@ -54,34 +54,34 @@ class IntakeArgs extends SeriesArgs {
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'What was eaten of a plan in some days.', simpleResolvers: true })
+@ObjectType({ description: 'The nutrition intake of a plan in a period.', simpleResolvers: true })
 export class NutritionIntake {
-  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of the plan whose diary it is.' }) declare planId: number;
-  @Field(() => ID, { nullable: true, description: 'Id of the meal; null unless there is a row for each, and where no meal has a time.' })
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, { description: 'Id of the plan of the diary.' }) declare planId: number;
+  @Field(() => ID, { nullable: true, description: 'Id of the meal; null unless `perMeal`, and if no meal has a time.' })
   declare mealId: number | null;
-  @Field(() => Int, { description: 'How many of the days have entries; means are those of such days.' }) declare days: number;
-  @Field(() => NutritionalValues, { description: 'All entries together.' }) declare total: NutritionalValues;
-  @Field(() => NutritionalValues, { description: 'The mean of a day.' }) declare mean: NutritionalValues;
+  @Field(() => Int, { description: 'Number of days with entries. Means are computed over these days.' }) declare days: number;
+  @Field(() => NutritionalValues, { description: 'Sum of all entries.' }) declare total: NutritionalValues;
+  @Field(() => NutritionalValues, { description: 'Daily mean.' }) declare mean: NutritionalValues;
   @Field(() => NutritionalValues, {
     nullable: true,
-    description: 'What the meals of the plan come to in a day, or the meal does; null where nothing is planned.',
+    description: 'Planned daily values of all meals of the plan, or of the meal; null if nothing is planned.',
   })
   declare goal: NutritionalValues | null;
   @Field(() => DecimalScalar, {
     nullable: true,
-    description: 'Daily energy goal in kcal: of the plan, or of the profile if `hasGoalCalories`; of a meal that of the meal.',
+    description: 'Daily energy goal in kcal: that of the plan, or of the profile if `hasGoalCalories`; with `perMeal` that of the meal.',
   })
   declare goalEnergy: string | null;
-  @Field(() => Int, { description: 'On how many days there was more energy than the goal and its tolerance.' }) declare daysOver: number;
-  @Field(() => Int, { description: 'On how many days there was less energy than the goal less its tolerance.' }) declare daysUnder: number;
-  @Field(() => DecimalScalar, { nullable: true, description: `What the body weighed, ${UNIT_BY_ARGUMENT_NOTE}; the mean of the days.` })
+  @Field(() => Int, { description: 'Number of days with more energy than the goal plus the tolerance.' }) declare daysOver: number;
+  @Field(() => Int, { description: 'Number of days with less energy than the goal minus the tolerance.' }) declare daysUnder: number;
+  @Field(() => DecimalScalar, { nullable: true, description: `Mean body weight, ${UNIT_BY_ARGUMENT_NOTE}.` })
   declare bodyWeight: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Protein in g per kg of the body; the mean of the days.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of protein in g per kg of body weight.' })
   declare proteinPerKg: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Carbohydrates in g per kg of the body; the mean of the days.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of carbohydrates in g per kg of body weight.' })
   declare carbohydratesPerKg: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'Fat in g per kg of the body; the mean of the days.' })
+  @Field(() => DecimalScalar, { nullable: true, description: 'Daily mean of fat in g per kg of body weight.' })
   declare fatPerKg: string | null;
 }
 
@@ -135,7 +135,7 @@ async function checkMealCount(context: Context): Promise<void> {
   if (meals > MAX_MEALS)
     throw invalidArgumentError(
       'perMeal',
-      `A plan may have ${MAX_MEALS} meals with a time for this, and one of yours has ${meals}. Ask without it.`,
+      `A plan can have at most ${MAX_MEALS} meals with a time for this, but one of yours has ${meals}. Omit this argument.`,
     );
 }
 
@@ -143,7 +143,7 @@ async function checkMealCount(context: Context): Promise<void> {
 export class NutritionIntakeResolver {
   @Query(() => [NutritionIntake], {
     description:
-      'What the viewer ate, by day, week or other days, oldest first: nutrients of each plan and its goals. Values are exact and rounded to two places at the end. A kg of the body is that of the weight entry nearest to the day, the earlier of two as near.',
+      'Nutrition intake of the viewer by day, week or another period, oldest first: nutrients and goals of each plan. Values are exact and rounded to two places at the end. The body weight is that of the weight entry nearest to the day, or the earlier of two equally near entries.',
   })
   @Extensions(SERIES_EXTENSIONS)
   async nutritionIntake(@Args(() => IntakeArgs) args: IntakeArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -165,14 +165,14 @@ export class NutritionIntakeResolver {
     }));
   }
 
-  @FieldResolver(() => NutritionPlan, { description: 'The plan whose diary it is.' })
+  @FieldResolver(() => NutritionPlan, { description: 'The plan of the diary.' })
   plan(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(NutritionPlan, row.planId, context, info);
   }
 
   @FieldResolver(() => Meal, {
     nullable: true,
-    description: 'The meal; null unless there is a row for each, and where no meal has a time.',
+    description: 'The meal; null unless `perMeal`, and if no meal has a time.',
   })
   meal(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(Meal, row.mealId, context, info);

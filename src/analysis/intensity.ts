@@ -18,7 +18,7 @@ export class IntensityResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
     description:
-      'The mass in percent of the best estimate of what could be lifted once in that exercise, whatever its translation, up to and including that day; null without one.',
+      'The mass as a percentage of the best estimated one-rep max of the exercise, in any translation, up to and including that day; null without one.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 2 } })
   @Needs(() => WorkoutLog, 'id')

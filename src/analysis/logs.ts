@@ -36,7 +36,7 @@ export function selectLogs(
 export const selectLogsWithBase = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 
-export const LATEST_TRANSLATION_DESCRIPTION = 'What was trained: of its translations the one that was logged last.';
+export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
 /** CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
 export const logCtes = (logs: string): string =>

@@ -9,9 +9,9 @@ import { WeightEntry } from '../resources/weightentry';
 
 /** The full description, which the schema has once, at `trainingVolume`; others refer to it by MASSES_OF_VOLUME. */
 export const MASSES_DESCRIPTION =
-  'Logs in kg and lb are converted before anything is worked out. In the unit Body Weight the mass is that of the body by the nearest weight entry, the earlier of two as near, with the number logged added to it in the unit that the user prefers. Other units are no masses.';
+  'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 
-export const MASSES_REFERENCE = 'Masses are those of `trainingVolume`.';
+export const MASSES_REFERENCE = 'Masses are computed as in `trainingVolume`.';
 
 export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT.type.KG, description: 'The unit of the masses.' };
 

@@ -46,7 +46,7 @@ export enum OneRepMaxFormula {
 }
 registerEnumType(OneRepMaxFormula, {
   name: 'OneRepMaxFormula',
-  description: `How a weight w that was lifted r times is turned into one that could be lifted once. Repetitions in reserve count as if they had been done, where they were logged. A single repetition with none in reserve is the maximum itself, and of more than ${MAX_REPETITIONS} there is no estimate. ${MASSES_REFERENCE}`,
+  description: `Formulas for the one-rep max from a weight w lifted r times. Logged repetitions in reserve count as repetitions. A single repetition with none in reserve is the maximum itself; there is no estimate for more than ${MAX_REPETITIONS} repetitions. ${MASSES_REFERENCE}`,
   valuesConfig: {
     EPLEY: { description: 'w × (1 + r / 30). Epley, Poundage Chart, Boyd Epley Workout, 1985.' },
     BRZYCKI: { description: 'w × 36 / (37 − r). Brzycki, Strength Testing, JOPERD 64 (1), 1993.' },
@@ -77,24 +77,24 @@ export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
     CASE WHEN ${r} = 1 THEN ${w} WHEN ${r} <= ${MAX_REPETITIONS} THEN round(${ESTIMATES[formula](w, r)}, ${ESTIMATE_PLACES}) END END`;
 }
 
-export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'By which formula it is estimated.' };
+export const FORMULA_OPTIONS = { defaultValue: OneRepMaxFormula.EPLEY, description: 'Formula of the estimate.' };
 
 @ArgsType()
 class BestArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: WhereInput;
+  @WhereLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.DAY, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'The best estimate of an exercise in some days.', simpleResolvers: true })
+@ObjectType({ description: 'The best estimated one-rep max of an exercise in a period.', simpleResolvers: true })
 export class BestOneRepMax {
-  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: `What could be lifted once, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
-  @Field(() => DateScalar, { description: 'When the best set was done, first of all if several are as good.' }) declare date: string;
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
+  @Field(() => DateScalar, { description: 'The day of the best set; the earliest of equally good sets.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;
 }
 
@@ -114,7 +114,7 @@ const bestEstimates =
 export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [BestOneRepMax], {
     description:
-      'How much the viewer could lift once: of each exercise the best estimate of each day, week or month in which there is one, oldest first.',
+      'Estimated one-rep maxes of the viewer: the best estimate of each exercise in each day, week or other period that has one, oldest first.',
   })
   @Extensions(SERIES_EXTENSIONS)
   async bestOneRepMaxes(@Args(() => BestArgs) args: BestArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -130,7 +130,7 @@ export class BestOneRepMaxResolver extends withExercise(BestOneRepMax, LATEST_TR
 @Resolver(() => Exercise)
 export class BestOfExerciseResolver {
   @FieldResolver(() => [BestOneRepMax], {
-    description: 'As `Query.bestOneRepMaxes`, of this exercise and its translations.',
+    description: 'Like `Query.bestOneRepMaxes`, for this exercise and its translations.',
   })
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
@@ -148,7 +148,7 @@ export class BestOfExerciseResolver {
 export class OneRepMaxResolver {
   @FieldResolver(() => DecimalScalar, {
     nullable: true,
-    description: 'How much could have been lifted once, estimated; null where there is no estimate. Rounded to two places.',
+    description: 'The estimated one-rep max; null if there is no estimate. Rounded to two places.',
   })
   @Extensions({ only: 'graphql', cost: { weight: 0.5 } })
   @Needs(() => WorkoutLog, 'id')

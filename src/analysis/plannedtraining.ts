@@ -18,7 +18,7 @@ const MAX_DAYS = 366;
 
 const numberOfDays = ({ from, until }: { from: string; until: string }) => Math.min(Math.max(daysBetween(from, until), 0), MAX_DAYS);
 
-@ObjectType({ description: 'A day: what the active schedule asks for, and what was trained.', simpleResolvers: true })
+@ObjectType({ description: 'A day: planned training of the active schedule, and actual sessions.', simpleResolvers: true })
 export class PlannedTraining {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
 }
@@ -39,7 +39,7 @@ function calendarSql(from: string, until: string, context: Context, bind: BindPa
 @Resolver(() => PlannedTraining)
 export class PlannedTrainingResolver {
   @Query(() => [PlannedTraining], {
-    description: `Each day from \`from\` to \`until\`, ${MAX_DAYS} at most: the step of the active schedule, the days of its workout that fall on it, and the sessions of that day.`,
+    description: `Each day from \`from\` to \`until\`, at most ${MAX_DAYS} days: the step of the active schedule, the training days planned for it, and its sessions.`,
   })
   @Extensions({ only: 'graphql', cost: { weight: 20 }, listSize: { assumedSize: numberOfDays } })
   plannedTraining(
@@ -55,19 +55,19 @@ export class PlannedTrainingResolver {
 
   @FieldResolver(() => ScheduleStep, {
     nullable: true,
-    description: 'The step of that week; null before the schedule, after it and without one.',
+    description: 'The step of the schedule; null before the schedule, after it or without one.',
   })
   step(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(ScheduleStep, day.step, context, info);
   }
 
-  @FieldResolver(() => [TrainingDay], { description: 'What is to be trained; empty on a day of rest.' })
+  @FieldResolver(() => [TrainingDay], { description: 'The planned training days; empty on a rest day.' })
   @Extensions({ listSize: { assumedSize: 1 } })
   trainingDays(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(TrainingDay, day.trainingDays, context, info);
   }
 
-  @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, whatever their workout.' })
+  @FieldResolver(() => [WorkoutSession], { description: 'The sessions of the day, of any workout.' })
   @Extensions({ listSize: { assumedSize: 1 } })
   sessions(@Root() day: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadRowsById(WorkoutSession, day.sessions, context, info);

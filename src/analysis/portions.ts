@@ -17,7 +17,7 @@ const KILOJOULES_PER_KILOCALORIE = '4.184';
 
 export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry), {
   nullable: true,
-  description: 'Which entries of the diary count.',
+  description: 'Filters the diary entries.',
 });
 
 const ingredientNutrients = (sql: (column: string) => string) =>

@@ -15,27 +15,28 @@ const DEFAULT_ROWS = 100;
 const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];
 const DAY_MS = 86_400_000;
 
-const TOO_MANY_ROWS = `Ensure that there are no more than ${MAX_PAGE_SIZE} rows, by a later day or by \`last\`.`;
+const TOO_MANY_ROWS = `There are more than ${MAX_PAGE_SIZE} rows. Choose a later day or use \`last\`.`;
 
 @ArgsType()
 export class SeriesArgs {
   @Field(() => DateScalar, {
     nullable: true,
-    description: `The first day that counts. Absent: the ${DEFAULT_DAYS} days, or ${DEFAULT_UNITS} weeks, months, quarters or years, up to \`until\`; with \`last\` all days.`,
+    description: `The first day. If absent, the last ${DEFAULT_DAYS} days, or ${DEFAULT_UNITS} weeks, months, quarters or years, up to \`until\`; with \`last\`, all days.`,
   })
   declare from?: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The last day that counts; today if absent.' }) declare until?: string | null;
+  @Field(() => DateScalar, { nullable: true, description: 'The last day; today if absent.' }) declare until?: string | null;
   @Field(() => Int, {
     nullable: true,
-    description: `Only the newest so many rows, ${MAX_PAGE_SIZE} at most; more without it are an error.`,
+    description: `Returns the last n (newest) rows, at most ${MAX_PAGE_SIZE}. Without it, more rows than that are an error.`,
   })
   declare last?: number | null;
 }
 
 @ArgsType()
 export class RankingArgs {
-  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `How many rows, ${MAX_PAGE_SIZE} at most.` }) declare first: number;
-  @Field(() => Int, { nullable: true, description: 'How many rows to skip.' }) declare offset?: number | null;
+  @Field(() => Int, { defaultValue: DEFAULT_ROWS, description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}.` })
+  declare first: number;
+  @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
 }
 
 /** Extensions of analyses: GraphQL only, and a high cost, because all rows of the viewer are read even for a result of few rows. */

@@ -43,21 +43,21 @@ registerEnumType(RecordKind, {
   name: 'RecordKind',
   description: 'Kinds of records.',
   valuesConfig: {
-    WEIGHT: { description: 'A mass, lifted at least once.' },
-    ONE_REP_MAX: { description: 'The estimate of what could be lifted once.' },
-    REPETITIONS: { description: 'Repetitions of the same mass. What is done with a mass for the first time is no record.' },
+    WEIGHT: { description: 'The mass lifted for at least one repetition.' },
+    ONE_REP_MAX: { description: 'The estimated one-rep max.' },
+    REPETITIONS: { description: 'Repetitions with the same mass. The first set with a mass is not a record.' },
     VOLUME: { description: 'Repetitions times mass, summed over a day.' },
   },
 });
 
 @ArgsType()
 class RecordArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: WhereInput;
+  @WhereLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => [RecordKind], { nullable: true, description: 'Only records of these kinds; all if absent.' }) declare kinds?:
     RecordKind[] | null;
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Whether only records count that have not been broken; those of all days without `from`.',
+    description: 'Returns only records that have not been broken; without `from`, of all days.',
   })
   declare standing: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
@@ -66,17 +66,17 @@ class RecordArgs extends SeriesArgs {
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
 export class PersonalRecord {
-  @Field(() => RecordKind, { description: 'Which measure was exceeded.' }) declare kind: RecordKind;
-  @Field(() => DateScalar, { description: 'When it was set.' }) declare date: string;
-  @Field(() => ID, { description: 'Id of the translation that is shown.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of what its translations share.' }) declare exerciseBaseId: number;
-  @Field(() => DecimalScalar, { description: 'What was reached: repetitions, or a mass in that of `unit`.' }) declare value: string;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The record that it broke; null for the first one.' })
+  @Field(() => RecordKind, { description: 'The kind of the record.' }) declare kind: RecordKind;
+  @Field(() => DateScalar, { description: 'The day of the record.' }) declare date: string;
+  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => DecimalScalar, { description: 'The value of the record: repetitions, or a mass in `unit`.' }) declare value: string;
+  @Field(() => DecimalScalar, { nullable: true, description: 'The previous record; null for the first one.' })
   declare previous: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_BY_ARGUMENT_NOTE}; null of a volume.` })
+  @Field(() => DecimalScalar, { nullable: true, description: `The mass of the set, ${UNIT_BY_ARGUMENT_NOTE}; null for VOLUME.` })
   declare weight: string | null;
-  @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null of a volume.' }) declare reps: number | null;
-  @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null of a volume.' }) declare logId: number | null;
+  @Field(() => Int, { nullable: true, description: 'The repetitions of the set; null for VOLUME.' }) declare reps: number | null;
+  @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
 }
 
 /** CTEs: those of `baseCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
@@ -128,14 +128,15 @@ const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args
 @Resolver(() => PersonalRecord)
 export class PersonalRecordResolver extends withExercise(PersonalRecord, LATEST_TRANSLATION_DESCRIPTION) {
   @Query(() => [PersonalRecord], {
-    description: 'The records of the viewer in each exercise, oldest first: a day has one of each kind at most, that of its best set.',
+    description:
+      'The personal records of the viewer in each exercise, oldest first. A day has at most one record of each kind, that of its best set.',
   })
   @Extensions(SERIES_EXTENSIONS)
   personalRecords(@Args(() => RecordArgs) args: RecordArgs, @Ctx() context: Context): Promise<Row[]> {
     return querySeries(buildRecords(args, context), withDateRange(args), context);
   }
 
-  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The set; null of a volume.' })
+  @FieldResolver(() => WorkoutLog, { nullable: true, description: 'The log of the set; null for VOLUME.' })
   log(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(WorkoutLog, row.logId, context, info);
   }
@@ -143,7 +144,7 @@ export class PersonalRecordResolver extends withExercise(PersonalRecord, LATEST_
 
 @Resolver(() => Exercise)
 export class RecordsOfExerciseResolver {
-  @FieldResolver(() => [PersonalRecord], { description: 'As `Query.personalRecords`, of this exercise and its translations.' })
+  @FieldResolver(() => [PersonalRecord], { description: 'Like `Query.personalRecords`, for this exercise and its translations.' })
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')
   personalRecords(

@@ -14,7 +14,7 @@ import { SetGroup } from '../resources/setgroup';
 export const MAX_WEEKS = 1_000;
 export const DAYS_PER_WEEK = 7;
 
-export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: seven days each from its start date up to today, the last ${MAX_WEEKS} at most; each has one workout, that of its step, over and over where the schedule is a loop. A workout asks for each of its days on each of its days of the week, and for as many rounds as its sets are trained in.`;
+export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
 /** Subquery of the viewer's rows of an entity. */
 export const selectOwnRows = (entity: Entity, context: Context, bind: BindParameter) =>

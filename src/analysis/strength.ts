@@ -22,25 +22,25 @@ const MIN_BODY_WEIGHT_KG = 40;
 
 @ArgsType()
 class StrengthArgs {
-  @WhereLogs('Which logs count, such as those of squat, bench press and deadlift.') declare where?: WhereInput;
+  @WhereLogs('Filters the logs, for example to squat, bench press and deadlift.') declare where?: WhereInput;
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Use estimated one-rep maxes instead of lifted weights.',
   })
   declare estimated: boolean;
   @Field(() => OneRepMaxFormula, FORMULA_OPTIONS) declare formula: OneRepMaxFormula;
-  @Field(() => GENDER.type, { nullable: true, description: 'Whose formula it is; that of the profile if absent.' }) declare gender?:
+  @Field(() => GENDER.type, { nullable: true, description: 'Gender for the formula; that of the profile if absent.' }) declare gender?:
     string | null;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'The best of several exercises together, beside the body weight.', simpleResolvers: true })
+@ObjectType({ description: 'Total of the best lifts of several exercises, and its relation to the body weight.', simpleResolvers: true })
 export class Strength {
-  @Field(() => DecimalScalar, { description: `The best of each exercise, added, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare total: string;
-  @Field(() => DateScalar, { description: 'When the last of them was lifted.' }) declare date: string;
-  @Field(() => DecimalScalar, { nullable: true, description: `Of the entry nearest to that day, ${UNIT_BY_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { description: `Sum of the best lifts of all exercises, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare total: string;
+  @Field(() => DateScalar, { description: 'The day of the latest of these lifts.' }) declare date: string;
+  @Field(() => DecimalScalar, { nullable: true, description: `Body weight of the entry nearest to that day, ${UNIT_BY_ARGUMENT_NOTE}.` })
   declare bodyWeight: string | null;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The points; null without a body weight or a gender.' }) declare dots:
+  @Field(() => DecimalScalar, { nullable: true, description: 'DOTS points; null without a body weight or a gender.' }) declare dots:
     string | null;
 }
 

@@ -18,7 +18,7 @@ enum LoadMeasure {
 }
 registerEnumType(LoadMeasure, {
   name: 'LoadMeasure',
-  description: 'What the load of a day is measured by.',
+  description: 'Measures of training load.',
   valuesConfig: {
     TONNAGE: { description: 'Repetitions times mass.' },
     HARD_SETS: { description: 'Sets that count as hard.' },
@@ -27,18 +27,18 @@ registerEnumType(LoadMeasure, {
 
 @ArgsType()
 class LoadArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: WhereInput;
-  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'What it is measured by.' }) declare measure: LoadMeasure;
+  @WhereLogs('Filters the logs.') declare where?: WhereInput;
+  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'The measure of the load.' }) declare measure: LoadMeasure;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 
-@ObjectType({ description: 'What training asked of the body up to a day.', simpleResolvers: true })
+@ObjectType({ description: 'The training load up to a day.', simpleResolvers: true })
 export class TrainingLoad {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
-  @Field(() => DecimalScalar, { description: 'Of this day alone; 0 without training.' }) declare load: string;
-  @Field(() => DecimalScalar, { description: `The mean of ${ACUTE_DAYS} days, weighted exponentially.` }) declare acute: string;
-  @Field(() => DecimalScalar, { description: `The mean of ${CHRONIC_DAYS} days, weighted exponentially.` }) declare chronic: string;
-  @Field(() => DecimalScalar, { nullable: true, description: 'The acute one divided by the chronic one; null where that is 0.' })
+  @Field(() => DecimalScalar, { description: 'Load of this day; 0 without training.' }) declare load: string;
+  @Field(() => DecimalScalar, { description: `Exponentially weighted mean of ${ACUTE_DAYS} days.` }) declare acute: string;
+  @Field(() => DecimalScalar, { description: `Exponentially weighted mean of ${CHRONIC_DAYS} days.` }) declare chronic: string;
+  @Field(() => DecimalScalar, { nullable: true, description: 'Acute load divided by chronic load; null if the chronic load is 0.' })
   declare ratio: string | null;
 }
 

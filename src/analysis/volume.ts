@@ -24,13 +24,13 @@ export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
 const ABOUT_VOLUME = `A hard set has 5 to 30 repetitions with at most 4 in reserve, or none logged. (Schoenfeld and others, Sports 9 (2), 2021; Baz-Valle and others, J. Strength Cond. Res. 35 (3), 2021) Tonnage is the sum of repetitions times mass. ${MASSES_DESCRIPTION}`;
-export const VOLUME_REFERENCE = 'Hard sets and tonnage are those of `trainingVolume`.';
+export const VOLUME_REFERENCE = 'Hard sets and tonnage are computed as in `trainingVolume`.';
 const ABOUT_FRACTIONS =
   'A set counts whole for the primary muscles of its exercise and half for the secondary ones, as do its tonnage and repetitions. (Fractional sets: Pelland and others, The Resistance Training Dose Response, a meta-regression of 67 studies, SportRxiv, 2024)';
 
 @ArgsType()
 class MuscleVolumeArgs extends SeriesArgs {
-  @WhereLogs('Which logs count.') declare where?: WhereInput;
+  @WhereLogs('Filters the logs.') declare where?: WhereInput;
   @Field(() => DayUnit, { defaultValue: DayUnit.WEEK, description: BUCKET_UNIT_DESCRIPTION }) declare by: DayUnit;
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
@@ -38,31 +38,31 @@ class MuscleVolumeArgs extends SeriesArgs {
 
 @ArgsType()
 class TrainingVolumeArgs extends MuscleVolumeArgs {
-  @Field(() => Boolean, { defaultValue: false, description: 'Whether each exercise has a row of its own.' }) declare perExercise: boolean;
+  @Field(() => Boolean, { defaultValue: false, description: 'Returns one row per exercise.' }) declare perExercise: boolean;
 }
 
-@ObjectType({ description: 'What a muscle was trained in some days.', simpleResolvers: true })
+@ObjectType({ description: 'The training volume of a muscle in a period.', simpleResolvers: true })
 export class MuscleVolume {
-  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of the muscle; null for exercises of which no muscles are known.' })
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, { nullable: true, description: 'Id of the muscle; null for exercises without known muscles.' })
   declare muscleId: number | null;
-  @Field(() => DecimalScalar, { description: 'Hard sets, those of secondary muscles half.' }) declare hardSets: string;
-  @Field(() => DecimalScalar, { description: 'All sets, those of secondary muscles half.' }) declare sets: string;
-  @Field(() => DecimalScalar, { description: `Repetitions times mass, that of secondary muscles half, ${UNIT_BY_ARGUMENT_NOTE}.` })
+  @Field(() => DecimalScalar, { description: 'Number of hard sets; sets for secondary muscles count half.' }) declare hardSets: string;
+  @Field(() => DecimalScalar, { description: 'Number of sets; sets for secondary muscles count half.' }) declare sets: string;
+  @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}; sets for secondary muscles count half.` })
   declare tonnage: string;
 }
 
-@ObjectType({ description: 'What was trained in some days.', simpleResolvers: true })
+@ObjectType({ description: 'The training volume of a period.', simpleResolvers: true })
 export class TrainingVolume {
-  @Field(() => DayBucket, { description: 'The days.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of the translation that is shown; null unless there is a row for each.' })
+  @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
+  @Field(() => ID, { nullable: true, description: 'Id of `exercise`; null unless `perExercise`.' })
   declare exerciseId: number | null;
-  @Field(() => ID, { nullable: true, description: 'Id of what its translations share; null unless there is a row for each.' })
+  @Field(() => ID, { nullable: true, description: 'Id of `exerciseBase`; null unless `perExercise`.' })
   declare exerciseBaseId: number | null;
-  @Field(() => Int, { description: 'How many of the days had logs.' }) declare days: number;
-  @Field(() => Int, { description: 'How many sets count as hard.' }) declare hardSets: number;
-  @Field(() => Int, { description: 'How many sets were logged.' }) declare sets: number;
-  @Field(() => DecimalScalar, { description: 'All repetitions; seconds and the like are none.' }) declare reps: string;
+  @Field(() => Int, { description: 'Number of days with logs.' }) declare days: number;
+  @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;
+  @Field(() => Int, { description: 'Number of logged sets.' }) declare sets: number;
+  @Field(() => DecimalScalar, { description: 'Number of repetitions. Seconds and other units are not counted.' }) declare reps: string;
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
@@ -86,7 +86,7 @@ const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", boo
 @Resolver(() => MuscleVolume)
 export class MuscleVolumeResolver {
   @Query(() => [MuscleVolume], {
-    description: `How much the viewer trained each muscle: hard sets, sets and tonnage by week, or by other days, oldest first. ${ABOUT_FRACTIONS} ${VOLUME_REFERENCE}`,
+    description: `Training volume of the viewer per muscle: hard sets, sets and tonnage by week or another period, oldest first. ${ABOUT_FRACTIONS} ${VOLUME_REFERENCE}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -107,7 +107,7 @@ export class MuscleVolumeResolver {
     return rows.map(bucketAdder(args.by));
   }
 
-  @FieldResolver(() => Muscle, { nullable: true, description: 'What was trained; null for exercises of which no muscles are known.' })
+  @FieldResolver(() => Muscle, { nullable: true, description: 'The muscle; null for exercises without known muscles.' })
   muscle(@Root() row: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return loadParent(Muscle, row.muscleId, context, info);
   }
@@ -130,10 +130,10 @@ function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeA
 export class TrainingVolumeResolver extends withExercise(
   TrainingVolume,
   LATEST_TRANSLATION_DESCRIPTION,
-  'Null unless there is a row for each exercise, and while it has not passed the review.',
+  'Null unless `perExercise`, and until it has been accepted by review.',
 ) {
   @Query(() => [TrainingVolume], {
-    description: `How much the viewer trained: sets, hard sets, repetitions and tonnage by week, or by other days, oldest first; of all exercises together, or of each. ${ABOUT_VOLUME}`,
+    description: `Training volume of the viewer: sets, hard sets, repetitions and tonnage by week or another period, oldest first, in total or per exercise. ${ABOUT_VOLUME}`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async trainingVolume(@Args(() => TrainingVolumeArgs) args: TrainingVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
@@ -144,7 +144,7 @@ export class TrainingVolumeResolver extends withExercise(
 @Resolver(() => Exercise)
 export class VolumeOfExerciseResolver {
   @FieldResolver(() => [TrainingVolume], {
-    description: 'As `Query.trainingVolume`, of this exercise and its translations.',
+    description: 'Like `Query.trainingVolume`, for this exercise and its translations.',
   })
   @Extensions(SERIES_EXTENSIONS)
   @Needs(() => Exercise, 'exerciseBaseId')

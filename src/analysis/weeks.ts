@@ -18,16 +18,16 @@ class WeekArgs extends SeriesArgs {
   @Field(() => WEEKDAY.type, FIRST_DAY_OPTIONS) declare firstDay: number;
   @Field(() => Int, {
     defaultValue: 1,
-    description: 'On how many days of a week one has to train so that the streak goes on, from 1 to 7.',
+    description: 'Training days per week required to continue the streak, from 1 to 7.',
   })
   declare goal: number;
 }
 
-@ObjectType({ description: 'A week, and how often one trained in it.', simpleResolvers: true })
+@ObjectType({ description: 'A week and its number of training days.', simpleResolvers: true })
 export class TrainingWeek {
-  @Field(() => DayBucket, { description: 'When it was.' }) declare bucket: DayBucket;
-  @Field(() => Int, { description: 'On how many days there was a session or a log.' }) declare sessions: number;
-  @Field(() => Int, { description: 'How many weeks up to this one have reached the goal without a break; 0 if this one has not.' })
+  @Field(() => DayBucket, { description: 'The week.' }) declare bucket: DayBucket;
+  @Field(() => Int, { description: 'Number of days with a session or a log.' }) declare sessions: number;
+  @Field(() => Int, { description: 'Number of consecutive weeks up to this one that reached the goal; 0 if this one did not.' })
   declare streak: number;
 }
 
@@ -48,7 +48,7 @@ function weeksSql({ firstDay, goal }: WeekArgs, context: Context, bind: BindPara
 @Resolver()
 export class TrainingWeekResolver {
   @Query(() => [TrainingWeek], {
-    description: `How often the viewer trained: the weeks that have a day from \`from\` to \`until\`, oldest first, from the first one with a session or a log to the last one, those without any too. The ${MAX_SERIES_DAYS} days before the last week are looked at.`,
+    description: `Training frequency of the viewer by week, oldest first: the weeks that overlap \`from\` to \`until\`, from the first to the last one with a session or a log, including weeks without any. Covers the ${MAX_SERIES_DAYS} days before the last week.`,
   })
   @Extensions(SERIES_EXTENSIONS)
   async trainingWeeks(@Args(() => WeekArgs) args: WeekArgs, @Ctx() context: Context): Promise<Row[]> {

@@ -60,7 +60,7 @@ function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
   if (name.length > MAX_TOKEN_NAME_LENGTH)
     yield { path: ['name'], ...validationIssue(IssueCode.TOO_LONG, atMostCharacters(MAX_TOKEN_NAME_LENGTH)) };
   if (name.includes('\0')) yield { path: ['name'], ...invalidValueIssue(NO_NULLS) };
-  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose one scope at least.') };
+  if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
 }
 
 /** The access tokens of each user, oldest first. */
@@ -106,12 +106,12 @@ export class AccessTokens {
     const [conflicts] = await run(SELECT_CONFLICTS, [userId, name, expiresAt]);
     const mistakes: InputIssue[] = [];
     if (conflicts!.taken)
-      mistakes.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You have an access token of this name already.') });
-    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValueIssue('This moment is over.') });
+      mistakes.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
+    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
     if (Number(conflicts!.count) >= this.maxPerUser)
       mistakes.push({
         path: [],
-        ...invalidValueIssue(`You have ${this.maxPerUser} access tokens already. Revoke one that you do not need.`),
+        ...invalidValueIssue(`You already have ${this.maxPerUser} access tokens. Revoke one that you do not need.`),
       });
     throwIfInvalid(mistakes);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');

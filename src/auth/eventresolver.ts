@@ -15,30 +15,30 @@ import { countEventsOfUser, eventsOfUser, type SecurityEvent as StoredEvent } fr
 const SecurityEventKind = Object.fromEntries(Object.keys(EVENT_KINDS).map((kind) => [kind, kind])) as Record<EventKind, EventKind>;
 registerEnumType(SecurityEventKind, {
   name: 'SecurityEventKind',
-  description: 'What happened to an account.',
+  description: 'The kind of a security event.',
   valuesConfig: Object.fromEntries(Object.entries(EVENT_KINDS).map(([kind, description]) => [kind, { description }])),
 });
 
-@ObjectType({ description: 'Something that happened to an account, as the audit log has it.', simpleResolvers: true })
+@ObjectType({ description: 'An event of an account, as recorded in the audit log.', simpleResolvers: true })
 class SecurityEvent {
-  @Field(() => ID, { description: 'Tells it from other events; later ones have greater ones.' }) declare id: number;
+  @Field(() => ID, { description: 'Identifies the event; later events have greater ids.' }) declare id: number;
   @Field(() => DateTimeScalar, { description: 'When it happened.' }) declare occurredAt: string;
   @Field(() => SecurityEventKind, { description: 'What happened.' }) declare kind: EventKind;
   @Field(() => String, {
     nullable: true,
-    description: 'The address that it came from, of IPv6 the network; null for what an operator did.',
+    description: 'The client address (for IPv6, the network); null for actions of an operator.',
   })
   declare address: string | null;
-  @Field(() => String, { nullable: true, description: 'More about it, such as the name of a token.' }) declare detail: string | null;
+  @Field(() => String, { nullable: true, description: 'Details, such as the name of a token.' }) declare detail: string | null;
   @Field(() => Boolean, {
-    description: 'True if later events of this kind were dropped for an hour.',
+    description: 'Whether further events of this kind were dropped for an hour.',
   })
   declare wasTruncated: boolean;
 }
 
-@ObjectType({ description: 'A security event and its place in the list.', simpleResolvers: true })
+@ObjectType({ description: 'A security event and its cursor.', simpleResolvers: true })
 class SecurityEventEdge {
-  @Field(() => String, { description: 'The place in the list; opaque.' }) declare cursor: string;
+  @Field(() => String, { description: 'Opaque position of the event in the list.' }) declare cursor: string;
   @Field(() => SecurityEvent, { description: 'What happened.' }) declare node: StoredEvent;
 }
 
@@ -46,13 +46,14 @@ class SecurityEventEdge {
 class EventArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `How many from the newest on, ${DEFAULT_PAGE_SIZE} if neither this nor \`last\` is given, ${MAX_PAGE_SIZE} at most.`,
+    description: `Returns the first n (newest) events, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
-  @Field(() => String, { nullable: true, description: 'Only those after the one with this cursor, which are older.' })
+  @Field(() => String, { nullable: true, description: 'Returns the events after this cursor, which are older.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `How many from the oldest on, ${MAX_PAGE_SIZE} at most.` }) declare last?: number | null;
-  @Field(() => String, { nullable: true, description: 'Only those before the one with this cursor, which are newer.' })
+  @Field(() => Int, { nullable: true, description: `Returns the last n (oldest) events, at most ${MAX_PAGE_SIZE}.` }) declare last?:
+    number | null;
+  @Field(() => String, { nullable: true, description: 'Returns the events before this cursor, which are newer.' })
   declare before?: string | null;
 }
 
@@ -61,7 +62,7 @@ const cursorOf = ({ id }: StoredEvent): string => encodeCursor(['event', Number(
 function parseCursor(argument: 'after' | 'before', cursor: string | null | undefined): number | undefined {
   if (cursor == null) return undefined;
   const [list, id] = decodeCursor(cursor) ?? [];
-  if (list !== 'event' || !Number.isSafeInteger(id)) throw invalidArgumentError(argument, 'This is not a cursor of this list.');
+  if (list !== 'event' || !Number.isSafeInteger(id)) throw invalidArgumentError(argument, 'This is not a valid cursor for this list.');
   return id as number;
 }
 
@@ -74,7 +75,7 @@ function checkPageSize(argument: 'first' | 'last', size: number | null | undefin
 @ObjectType({ description: 'A page of security events, newest first.', simpleResolvers: true })
 class SecurityEventConnection {
   @Field(() => [SecurityEvent], { description: 'The events of this page.' }) readonly nodes: StoredEvent[];
-  @Field(() => PageInfo, { description: 'Where this page lies.' }) readonly pageInfo: PageInfo;
+  @Field(() => PageInfo, { description: 'Information about this page.' }) readonly pageInfo: PageInfo;
 
   constructor(
     private readonly userId: number,
@@ -91,7 +92,7 @@ class SecurityEventConnection {
     return this.nodes.map((node) => ({ cursor: cursorOf(node), node }));
   }
 
-  @Field(() => Int, { description: 'How many events there are in all pages together.' })
+  @Field(() => Int, { description: 'Number of events on all pages.' })
   totalCount(@Ctx() { loaders, session }: Context): Promise<number> {
     const count = async (ids: readonly unknown[]) => Promise.all((ids as number[]).map((id) => countEventsOfUser(id, session)));
     return loaders.get<number>('count of security events', count).load(this.userId);
@@ -100,7 +101,7 @@ class SecurityEventConnection {
 
 async function loadPage(userId: number, args: EventArgs, { session }: Context): Promise<SecurityEventConnection> {
   const [first, last] = [checkPageSize('first', args.first), checkPageSize('last', args.last)];
-  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Give either first or last, not both.');
+  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
   const [older, newer] = [parseCursor('after', args.after), parseCursor('before', args.before)];
   const backward = last !== undefined;
   const size = first ?? last ?? DEFAULT_PAGE_SIZE;
@@ -116,7 +117,7 @@ async function loadPage(userId: number, args: EventArgs, { session }: Context): 
 @Resolver(() => User)
 export class EventResolver {
   @FieldResolver(() => SecurityEventConnection, {
-    description: 'What happened to their account, newest first. Not available with an access token (`FORBIDDEN`).',
+    description: 'Security events of the account, newest first. Not available with an access token (`FORBIDDEN`).',
   })
   @Needs(() => User, 'id')
   securityEvents(

@@ -19,16 +19,16 @@ class TokenPayload {
   ) {}
 }
 
-@ObjectType({ description: 'The token of who signs in, or what is wrong with the name and the password.', simpleResolvers: true })
+@ObjectType({ description: 'The token of the user, or the errors in the credentials.', simpleResolvers: true })
 class LoginPayload extends TokenPayload {
   @Field(() => String, {
     nullable: true,
-    description: `${TOKEN_NOTE}; the same at every login until it is replaced or the password changes.`,
+    description: `${TOKEN_NOTE}. It stays the same until it is replaced or the password changes.`,
   })
   @Extensions({ neverNullInRest: true })
   declare readonly token: string | null;
 
-  @Field(() => [InputError], { description: 'All that is wrong with the values; WRONG_CREDENTIALS of both together.' })
+  @Field(() => [InputError], { description: 'All errors in the input; WRONG_CREDENTIALS if the name or the password is wrong.' })
   declare readonly errors: readonly InputIssue[];
 }
 
@@ -45,19 +45,19 @@ const ARGUMENT_LIMITS: ArgumentLimits = {
   password: (password) => limitMessages(password, CREDENTIAL_FACTS.password),
 };
 
-@ObjectType({ description: 'The token of an account with a new password, or what is wrong with the values.', simpleResolvers: true })
+@ObjectType({ description: 'The new token after a change of the password, or the errors in the input.', simpleResolvers: true })
 class ChangePasswordPayload extends TokenPayload {
   @Field(() => String, {
     nullable: true,
-    description: 'A new one if the password was changed, as the old one does not work any more; else null.',
+    description: 'The new token, which replaces the old one; null if the password was not changed.',
   })
   declare readonly token: string | null;
 
-  @Field(() => [InputError], { description: 'All that is wrong with the values; then the password was not changed.' })
+  @Field(() => [InputError], { description: 'All errors in the input. If there are any, the password was not changed.' })
   declare readonly errors: readonly InputIssue[];
 }
 
-@ObjectType({ description: 'A new token.', simpleResolvers: true })
+@ObjectType({ description: 'The new token.', simpleResolvers: true })
 class ReplaceTokenPayload {
   @Field(() => String, { description: `${TOKEN_NOTE}.` })
   declare token: string;
@@ -74,12 +74,14 @@ export class AuthResolver {
   @Mutation(() => LoginPayload, {
     nullable: true,
     description:
-      'The token of a user. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
+      'Returns the token of a user. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
   @Extensions({ once: true, limits: ARGUMENT_LIMITS })
   async login(
-    @Arg('username', () => String, { description: 'The name, case-sensitive.' }) username: string,
-    @Arg('password', () => String, { description: `At least ${MIN_PASSWORD_LENGTH} characters; blanks around it do not count.` })
+    @Arg('username', () => String, { description: 'The user name, case-sensitive.' }) username: string,
+    @Arg('password', () => String, {
+      description: `At least ${MIN_PASSWORD_LENGTH} characters; leading and trailing whitespace is ignored.`,
+    })
     password: string,
     @Ctx() { account }: Context,
   ): Promise<object> {
@@ -97,13 +99,14 @@ export class AuthResolver {
   @Mutation(() => ChangePasswordPayload, {
     nullable: true,
     description:
-      'Sets a new password of the viewer. Browsers that are signed in elsewhere are signed out, and the token is replaced: go on with the `token` of the answer. TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many tries. It may stand once in an operation.',
+      'Changes the password of the viewer. All other browsers are signed out, and the token is replaced by the returned `token`. Rejected with TOO_MANY_REQUESTS (with `retryAfter` in seconds) after too many attempts. At most once per operation.',
   })
   @Extensions({ once: true })
   changePassword(
-    @Arg('oldPassword', () => String, { description: 'The present one; blanks around it do not count.' }) oldPassword: string,
+    @Arg('oldPassword', () => String, { description: 'The current password; leading and trailing whitespace is ignored.' })
+    oldPassword: string,
     @Arg('newPassword', () => String, {
-      description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters, not digits alone; blanks around it do not count.`,
+      description: `${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters, not only digits; leading and trailing whitespace is ignored.`,
     })
     newPassword: string,
     @Ctx() { account }: Context,
@@ -114,7 +117,7 @@ export class AuthResolver {
   @Mutation(() => ReplaceTokenPayload, {
     nullable: true,
     description:
-      'Makes a new token of the viewer. The old one stops working at once, with every program that uses it; browsers stay signed in. It may stand once in an operation.',
+      'Replaces the token of the viewer. The old token is revoked immediately; browsers stay signed in. At most once per operation.',
   })
   @Extensions({ once: true })
   async replaceToken(@Ctx() { account }: Context): Promise<ReplaceTokenPayload> {

@@ -14,14 +14,14 @@ import { listAccessTokens, MAX_TOKEN_NAME_LENGTH, type AccessToken as StoredToke
 
 const ASSUMED_TOKENS_PER_USER = 50;
 
-@ObjectType({ description: 'A token that a program signs in with, for some of what its owner may do.', simpleResolvers: true })
+@ObjectType({ description: 'A token that gives a program limited access to the account of its owner.', simpleResolvers: true })
 export class AccessToken {
-  @Field(() => ID, { description: 'Tells it from the other tokens.' }) declare id: number;
-  @Field(() => String, { description: 'What its owner calls it.' }) declare name: string;
+  @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
+  @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
   @Field(() => [TokenScope.type], { description: 'What it is for.' }) declare scopes: string[];
-  @Field(() => DateTimeScalar, { description: 'When it was made.' }) declare createdAt: string;
-  @Field(() => DateTimeScalar, { nullable: true, description: 'When it ends; null if never.' }) declare expiresAt: string | null;
-  @Field(() => Boolean, { description: 'Whether it has ended already.' }) declare isExpired: boolean;
+  @Field(() => DateTimeScalar, { description: 'When the token was created.' }) declare createdAt: string;
+  @Field(() => DateTimeScalar, { nullable: true, description: 'When the token expires; null if never.' }) declare expiresAt: string | null;
+  @Field(() => Boolean, { description: 'Whether the token has expired.' }) declare isExpired: boolean;
   @Field(() => DateTimeScalar, { nullable: true, description: 'When it was last used, to the nearest ten minutes; null if never.' })
   declare lastUsedAt: string | null;
 }
@@ -32,18 +32,18 @@ export interface CreatedAccessToken {
   accessToken: StoredToken;
 }
 
-@ObjectType({ description: 'An access token that was made, or what is wrong with the values.', simpleResolvers: true })
+@ObjectType({ description: 'The created access token, or the errors in the input.', simpleResolvers: true })
 class CreateAccessTokenPayload {
   @Field(() => String, {
     nullable: true,
-    description: 'For the header `Authorization: Token <token>`. It is shown this once: only a hash of it is kept.',
+    description: 'For the header `Authorization: Token <token>`. Returned only once: the server stores only a hash.',
   })
   readonly token: string | null;
 
-  @Field(() => AccessToken, { nullable: true, description: 'As it is listed from now on; null if there are errors.' })
+  @Field(() => AccessToken, { nullable: true, description: 'The created access token; null if there are errors.' })
   readonly accessToken: StoredToken | null;
 
-  @Field(() => [InputError], { description: 'All that is wrong with the values; then no token was made.' })
+  @Field(() => [InputError], { description: 'All errors in the input. If there are any, no token was created.' })
   readonly errors: readonly InputIssue[];
 
   constructor(created: CreatedAccessToken | null, errors: readonly InputIssue[]) {
@@ -53,9 +53,9 @@ class CreateAccessTokenPayload {
   }
 }
 
-@ObjectType({ description: 'An access token that was revoked, or why it was not.', simpleResolvers: true })
+@ObjectType({ description: 'The revoked access token, or the reason why it was not revoked.', simpleResolvers: true })
 class RevokeAccessTokenPayload {
-  @Field(() => ID, { nullable: true, description: 'Of the token, which works no more; null if there are errors.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the revoked token; null if there are errors.' })
   readonly revokedId: number | null;
 
   @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
@@ -67,12 +67,12 @@ class RevokeAccessTokenPayload {
   }
 }
 
-@ObjectType({ description: 'How many access tokens were revoked.', simpleResolvers: true })
+@ObjectType({ description: 'The result of revoking all access tokens.', simpleResolvers: true })
 class RevokeAccessTokensPayload {
   @Field(() => Int, { description: 'Number of tokens revoked.' }) declare count: number;
 }
 
-@ObjectType({ description: 'How many browsers were signed out.', simpleResolvers: true })
+@ObjectType({ description: 'The result of ending all sessions.', simpleResolvers: true })
 class EndSessionsPayload {
   @Field(() => Int, { description: 'Number of sessions ended.' }) declare count: number;
 }
@@ -91,16 +91,17 @@ export class AccessTokenResolver {
 
   @Mutation(() => CreateAccessTokenPayload, {
     nullable: true,
-    description: `Makes an access token of the viewer. ${OWNER_ONLY_NOTE} It may stand once in an operation.`,
+    description: `Creates an access token for the viewer. ${OWNER_ONLY_NOTE} At most once per operation.`,
   })
   @Extensions({ once: true })
   createAccessToken(
     @Arg('name', () => String, {
-      description: `What to call it: up to ${MAX_TOKEN_NAME_LENGTH} characters, and not as another one is called.`,
+      description: `Name of the token: up to ${MAX_TOKEN_NAME_LENGTH} characters, unique among the tokens of the viewer.`,
     })
     name: string,
-    @Arg('scopes', () => [TokenScope.type], { description: 'What it is for, one at least. Writing includes reading.' }) scopes: string[],
-    @Arg('expiresAt', () => DateTimeScalar, { nullable: true, description: 'When it ends; never, if absent.' })
+    @Arg('scopes', () => [TokenScope.type], { description: 'Scopes of the token, at least one. Write access includes read access.' })
+    scopes: string[],
+    @Arg('expiresAt', () => DateTimeScalar, { nullable: true, description: 'When the token expires; never if absent.' })
     expiresAt: string | null | undefined,
     @Ctx() context: Context,
   ): Promise<object> {
@@ -113,9 +114,12 @@ export class AccessTokenResolver {
 
   @Mutation(() => RevokeAccessTokenPayload, {
     nullable: true,
-    description: `Revokes an access token of the viewer: it stops working at once. ${OWNER_ONLY_NOTE}`,
+    description: `Revokes an access token of the viewer with immediate effect. ${OWNER_ONLY_NOTE}`,
   })
-  revokeAccessToken(@Arg('id', () => ID, { description: 'As the list has it.' }) id: string, @Ctx() context: Context): Promise<object> {
+  revokeAccessToken(
+    @Arg('id', () => ID, { description: 'The `id` of the token, as in `User.accessTokens`.' }) id: string,
+    @Ctx() context: Context,
+  ): Promise<object> {
     return runWrite<number>(RevokeAccessTokenPayload, async () => {
       const tokenId = parseRowId(id);
       const credentials = context.account.credentials();
@@ -135,7 +139,7 @@ export class AccessTokenResolver {
 
   @Mutation(() => EndSessionsPayload, {
     nullable: true,
-    description: `Signs the viewer out of all browsers, also of the one that this comes from. Tokens stay. ${OWNER_ONLY_NOTE}`,
+    description: `Signs the viewer out of all browsers, including the current one. Tokens stay valid. ${OWNER_ONLY_NOTE}`,
   })
   async endSessions(@Ctx() context: Context): Promise<EndSessionsPayload> {
     return { count: await context.account.credentials().endSessions() };

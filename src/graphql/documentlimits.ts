@@ -139,29 +139,25 @@ function* operationErrors(
       (extensions.once || name === SchemaMetaFieldDef.name) &&
       sumFields(selectionSet, context, (field) => (field.name.value === name ? 1 : 0)) > 1
     )
-      yield limitError(`\`${name}\` may stand once in an operation.`, 1, operation);
+      yield limitError(`\`${name}\` is allowed only once in an operation.`, 1, operation);
   if (selectionDepth(selectionSet, context, depthByFragment) > MAX_DEPTH)
     yield limitError(`Fields are nested deeper than ${MAX_DEPTH} levels.`, MAX_DEPTH, operation);
   if (sumFields(selectionSet, context, () => 1) > MAX_ROOT_FIELDS)
-    yield limitError(`An operation may have ${MAX_ROOT_FIELDS} fields of its own, and has more.`, MAX_ROOT_FIELDS, operation);
+    yield limitError(`An operation can have at most ${MAX_ROOT_FIELDS} root fields.`, MAX_ROOT_FIELDS, operation);
 }
 
 function nodeError(node: ASTNode, context: ValidationContext): GraphQLError | undefined {
   const directives = ('directives' in node && node.directives?.length) || 0;
   if (directives > MAX_DIRECTIVES_PER_LOCATION)
-    return limitError(
-      `There may be ${MAX_DIRECTIVES_PER_LOCATION} directives at one place, and there are more.`,
-      MAX_DIRECTIVES_PER_LOCATION,
-      node,
-    );
+    return limitError(`At most ${MAX_DIRECTIVES_PER_LOCATION} directives are allowed at one location.`, MAX_DIRECTIVES_PER_LOCATION, node);
   if (node.kind === Kind.SELECTION_SET && node.selections.length > MAX_SELECTIONS)
-    return limitError(`A selection may have ${MAX_SELECTIONS} parts, and has more.`, MAX_SELECTIONS, node);
+    return limitError(`A selection set can have at most ${MAX_SELECTIONS} selections.`, MAX_SELECTIONS, node);
   if (node.kind !== Kind.FIELD) return undefined;
   const { selectionSet, alias } = node;
   if (selectionSet && countAliases(selectionSet, context) > MAX_ALIASES_PER_SELECTION)
-    return limitError(`A selection may have ${MAX_ALIASES_PER_SELECTION} aliases, and has more.`, MAX_ALIASES_PER_SELECTION, selectionSet);
+    return limitError(`A selection set can have at most ${MAX_ALIASES_PER_SELECTION} aliases.`, MAX_ALIASES_PER_SELECTION, selectionSet);
   if (alias && alias.value.length > MAX_ALIAS_CHARACTERS)
-    return limitError(`An alias may have ${MAX_ALIAS_CHARACTERS} characters, and has more.`, MAX_ALIAS_CHARACTERS, alias);
+    return limitError(`An alias can have at most ${MAX_ALIAS_CHARACTERS} characters.`, MAX_ALIAS_CHARACTERS, alias);
   return undefined;
 }
 
@@ -177,7 +173,7 @@ function findExcess(document: DocumentNode, context: ValidationContext): GraphQL
       if (node.kind === Kind.FIELD && node.alias) aliases += 1;
       excess =
         aliases > MAX_ALIASES
-          ? limitError(`There may be ${MAX_ALIASES} aliases, and there are more.`, MAX_ALIASES, document)
+          ? limitError(`A document can have at most ${MAX_ALIASES} aliases.`, MAX_ALIASES, document)
           : nodeError(node, context);
       return excess && BREAK;
     },

@@ -54,8 +54,8 @@ function completeSchema(schema: GraphQLSchema): GraphQLSchema {
   // type-graphql's own type resolver returns a promise, which compiled operations do not await.
   (schema.getType('Node') as GraphQLInterfaceType).resolveType = (row) => row.__typename;
   for (const type of Object.values(schema.getTypeMap())) if (isInputObjectType(type) && type.extensions.oneOf) type.isOneOf = true;
-  schema.getQueryType()!.description = 'What can be read. Lists of rows are connections.';
-  schema.getMutationType()!.description = 'What can be changed, each a transaction of its own, one after the other.';
-  schema.getSubscriptionType()!.description = 'What is told as it happens.';
+  schema.getQueryType()!.description = 'The query root. Lists of rows are connections.';
+  schema.getMutationType()!.description = 'The mutation root. Fields run one after the other, each in its own transaction.';
+  schema.getSubscriptionType()!.description = 'The subscription root.';
   return schema;
 }

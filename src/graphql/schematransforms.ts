@@ -56,11 +56,11 @@ function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
 /** `@semanticNonNull` as understood by Relay, Apollo's clients and code generators. */
 const SEMANTIC_NON_NULL = new GraphQLDirective({
   name: 'semanticNonNull',
-  description: 'Null only where `errors` has an error at this place.',
+  description: 'Null only if `errors` has an error for this field.',
   locations: [DirectiveLocation.FIELD_DEFINITION],
   args: {
     levels: {
-      description: 'Of lists in lists: at which depths.',
+      description: 'The nesting levels of lists to which this applies.',
       type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
       defaultValue: [0],
     },

@@ -24,8 +24,7 @@ const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
 
 const operationError = (code: ErrorCode, message: string) => new GraphQLError(message, { extensions: { code } });
 
-const untrustedError = () =>
-  operationError('PERSISTED_QUERY_ONLY', 'This server runs only operations that are registered with it, named by their id.');
+const untrustedError = () => operationError('PERSISTED_QUERY_ONLY', 'This server runs only registered operations, identified by their id.');
 
 export class TrustedDocuments {
   private readonly textById = new Map<string, string>();
@@ -52,7 +51,7 @@ export class TrustedDocuments {
     const text = typeof id === 'string' ? this.textById.get(id) : undefined;
     if (text !== undefined) {
       if (query !== undefined && query !== text)
-        throw operationError('BAD_REQUEST', 'The text of the operation is not the one that is registered with its id.');
+        throw operationError('BAD_REQUEST', 'The text of the operation differs from the one registered under its id.');
       const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }

@@ -78,7 +78,7 @@ test('rejects perMeal when a plan has more than 100 meals with a time', async ()
   const { code, errors } = await asked('perMeal: true');
   expect([code, errors![0]!.extensions.fields]).toEqual([
     'BAD_USER_INPUT',
-    { perMeal: ['A plan may have 100 meals with a time for this, and one of yours has 101. Ask without it.'] },
+    { perMeal: ['A plan can have at most 100 meals with a time for this, but one of yours has 101. Omit this argument.'] },
   ]);
   expect((await asked('perMeal: false')).data).toEqual({ nutritionIntake: [] });
 });

@@ -69,7 +69,7 @@ describe('createAccessToken', () => {
     const ann = await somebody();
     await token(ann, ['READ'], 'one');
     const again = await ann.ask(CREATE, { name: 'one', scopes: ['READ'] });
-    expect(again.made.errors).toMatchObject([{ path: ['name'], message: 'You have an access token of this name already.' }]);
+    expect(again.made.errors).toMatchObject([{ path: ['name'], message: 'You already have an access token with this name.' }]);
     const answers = await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ann.ask(CREATE, { name, scopes: ['READ'] })));
     const refused = answers.filter(({ made }) => made.token === null);
     expect(refused).toHaveLength(3);

@@ -125,7 +125,7 @@ test.each([
 ])('rejects %s', async (_name, cursor) => {
   const { errors, code } = await ann.query(CHANGES, { since: cursor });
   expect(code).toBe('BAD_USER_INPUT');
-  expect(errors![0]!.extensions.fields).toEqual({ since: ['This is not a cursor of changes.'] });
+  expect(errors![0]!.extensions.fields).toEqual({ since: ['This is not a valid cursor of changes.'] });
 });
 
 test('limits `first` to 1 to 500 and rejects anonymous clients', async () => {

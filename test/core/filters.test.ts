@@ -187,7 +187,7 @@ describe('an invalid condition or order', () => {
   });
 
   test('is rejected when `each` is nested inside another condition', async () => {
-    const message = ['This stands in `where` itself only, not in conditions inside of it.'];
+    const message = ['This is allowed only at the top level of `where`.'];
     await refused('Exercise', 'exercises', { and: [{ muscleIds: { each: ['1'] } }] }, { 'where.and[0].muscleIds.each': message });
   });
 
@@ -200,10 +200,10 @@ describe('an invalid condition or order', () => {
     ));
 
   test('is rejected when `relevance` has no search or the order is too long', async () => {
-    const none = ['`relevance` is that of a `search` in `where`, and there is none.'];
+    const none = ['`relevance` requires a `search` in `where`.'];
     await refused('Exercise', 'exercises', {}, { orderBy: none }, [{ relevance: 'DESC' }]);
     await refused('Exercise', 'exercises', { not: { name: { search: 'x' } } }, { orderBy: none }, [{ relevance: 'DESC' }]);
-    const other = ['`relevance` is that of the listed rows themselves.'];
+    const other = ['`relevance` applies only to the listed rows themselves.'];
     await refused('Exercise', 'exercises', { name: { search: 'x' } }, { 'orderBy[0]': other }, [{ exerciseBase: { relevance: 'DESC' } }]);
     const long = { orderBy: ['Ensure this list has no more than 50 elements.'] };
     await refused('Exercise', 'exercises', {}, long, Array(51).fill({ id: 'ASC' }));
@@ -288,7 +288,7 @@ describe('a search in `where`', () => {
     const { errors } = await ann.query(document, { text: 'cocoa', after });
     expect(errors![0]!.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
-      fields: { after: ['This cursor belongs to another order of the list, or to another search.'] },
+      fields: { after: ['This cursor belongs to a different order or search.'] },
     });
   });
 });

@@ -466,7 +466,7 @@ describe('an invalid grouping', () => {
   const keys = (count: number) => Array.from({ length: count }, (_, index) => `{ reps: { width: ${index + 1} } }`).join(' ');
   test.each([
     ['seven keys', `groupBy: [${keys(7)}]`, { groupBy: ['Ensure this list has no more than 6 elements.'] }],
-    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['There is such a key already.'] }],
+    ['a repeated key', 'groupBy: [{ field: REPS }, { field: REPS }]', { 'groupBy[1]': ['This key is a duplicate.'] }],
     [
       'an unknown time zone',
       'groupBy: [{ createdAt: { by: DAY, timeZone: "Mars/Base" } }]',
@@ -478,7 +478,7 @@ describe('an invalid grouping', () => {
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
     ],
     ['a bin of width 0', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
-    ['no muscle weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
+    ['no muscle weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('Provide the weight of at least one list.')] }],
     ['a negative muscle weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
     [
       'two keys with empty groups',

@@ -78,7 +78,7 @@ describe('a bulk create', () => {
     const inputs = days.map((date) => ({ date, weight: '80' }));
     const limit = (argument: string) => ({
       code: 'BAD_USER_INPUT',
-      fields: { [argument]: ['A mutation writes 500 rows at most; these are 501.'] },
+      fields: { [argument]: ['A mutation can write at most 500 rows; this one has 501.'] },
     });
     expect(extensions(await create(inputs))).toEqual(limit('inputs'));
     expect(extensions(await update(days.map((_, id) => ({ id, input: {} }))))).toEqual(limit('changes'));
@@ -150,7 +150,7 @@ describe('a bulk update', () => {
   });
 
   test.each([
-    ['repeated', (id: string) => id, 'INVALID', /^The id \d+ is there more than once\.$/],
+    ['repeated', (id: string) => id, 'INVALID', /^The id \d+ occurs more than once\.$/],
     ['unknown', () => '2000000000', 'NOT_FOUND', /^There is no WeightEntry with the id "2000000000"\.$/],
     ['not a number', () => 'x', 'NOT_FOUND', /^There is no WeightEntry with the id "x"\.$/],
   ])('is rejected as a whole when an id is %s, and so is a bulk delete', async (_what, last, code, message) => {

@@ -229,15 +229,15 @@ describe('an invalid page request', () => {
     [{ last: 10_001 }, { last: ['Ensure this value is less than or equal to 10000.'] }],
     [{ first: -1 }, { first: ['Ensure this value is greater than or equal to 0.'] }],
     [{ offset: -1 }, { offset: ['Ensure this value is greater than or equal to 0.'] }],
-    [{ first: 1, last: 1 }, { last: ['Give either first or last, not both.'] }],
-    [{ after: 'nonsense' }, { after: ['This is not a cursor of this list.'] }],
-    [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a cursor of this list.'] }],
-    [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a cursor of this list.'] }],
+    [{ first: 1, last: 1 }, { last: ['Use either first or last, not both.'] }],
+    [{ after: 'nonsense' }, { after: ['This is not a valid cursor for this list.'] }],
+    [{ before: Buffer.from('[1]').toString('base64url') }, { before: ['This is not a valid cursor for this list.'] }],
+    [{ after: Buffer.from('{"a":1}').toString('base64url') }, { after: ['This is not a valid cursor for this list.'] }],
   ])('with %j is rejected', (args, fields) => refused(args, fields));
 
   test('with a cursor of another order is rejected', async () => {
     const { endCursor } = await page({ first: 1 }, [['sets', 'ASC']]);
-    const message = ['This cursor belongs to another order of the list, or to another search.'];
+    const message = ['This cursor belongs to a different order or search.'];
     await refused({ after: endCursor }, { after: message }, [['position', 'DESC']]);
     await refused({ before: endCursor }, { before: message }, [['id', 'DESC'], ['sets', 'ASC']]); // prettier-ignore
     await refused({ after: endCursor }, { after: message }, [['sets', 'DESC']]);
@@ -246,7 +246,7 @@ describe('an invalid page request', () => {
   test('with a cursor of wrong value types is rejected', async () => {
     const forged = (...values: unknown[]) => Buffer.from(JSON.stringify(['position,id', ...values])).toString('base64url');
     for (const after of [forged('x', 1), forged(1, 'x'), forged(true, 1), forged(1e99, 1), forged(1.5, 1), forged('1; SELECT 1', 1)])
-      await refused({ after }, { after: ['This is not a cursor of this list.'] });
+      await refused({ after }, { after: ['This is not a valid cursor for this list.'] });
   });
 });
 

@@ -134,7 +134,7 @@ test('rejects a cursor of the byte order', async () => {
   const { errors } = await fitgraph.anyone.query('query ($after: String) { ingredients(after: $after) { nodes { name } } }', { after });
   expect(errors![0]!.extensions).toMatchObject({
     code: 'BAD_USER_INPUT',
-    fields: { after: ['This cursor belongs to another order of the list, or to another search.'] },
+    fields: { after: ['This cursor belongs to a different order or search.'] },
   });
 });
 

@@ -200,7 +200,7 @@ test('rejects more than 500 rows, including nested ones', async () => {
   const { errors } = await createWorkout(ann, many(498));
   expect(errors![0]!.extensions).toEqual({
     code: 'BAD_USER_INPUT',
-    fields: { input: ['A mutation writes 500 rows at most; these are 501.'] },
+    fields: { input: ['A mutation can write at most 500 rows; this one has 501.'] },
   });
   expect(await rowsOf(ann)).toBe(before);
   expect((await createWorkout(ann, many(497))).data.made.errors).toEqual([]);

@@ -103,7 +103,7 @@ describe('with INTROSPECTION=users', () => {
   ])('rejects introspection of anonymous clients and serves signed-in users: %s', async (_what, text) => {
     const refused = await closed.anyone.query(text);
     expect([refused.code, refused.data]).toEqual(['UNAUTHENTICATED', undefined]);
-    expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection is for those who are signed in.' })]);
+    expect(refused.errors).toEqual([expect.objectContaining({ message: 'Introspection requires signing in.' })]);
     expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
     expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
     expect((await open.anyone.query(text)).errors).toBeUndefined();

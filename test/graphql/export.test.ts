@@ -247,7 +247,7 @@ describe('an export request', () => {
       const { status, text } = await file(ann, { query });
       expect([status, JSON.parse(text).errors[0].message]).toEqual([
         400,
-        'A row of a file may have 1000 fields, those of objects below it included, and this one has more.',
+        'A row of a file can have at most 1000 fields, including those of nested objects.',
       ]);
     };
     // Each level has eight times as many columns.

@@ -41,21 +41,21 @@ it('creates an access token and shows it once', async () => {
   const again = await visitor.get(PATH);
   expect(again.text).not.toContain(token);
   expect(rowsIn(again.text)).toHaveLength(1);
-  expect(again.text).toContain('An access token was made.');
+  expect(again.text).toContain('An access token was created.');
 });
 
 it('shows errors in the form of a new token and keeps the submitted values', async () => {
   const visitor = await signedIn('bob');
   const { status, text } = await createToken(visitor, 'Backup', [], '');
   expect([status, tokenIn(text)]).toEqual([400, undefined]);
-  expect(text).toContain('Choose one scope at least.');
+  expect(text).toContain('Choose at least one scope.');
   expect(text).toContain('value="Backup"');
   expect((await createToken(visitor, 'Backup', ['read', 'everything'])).status).toBe(400);
   const made = await createToken(visitor, 'Backup', ['read'], '');
   expect(rowsIn(made.text)).toEqual([['Backup', 'READ', 'never', 'never']]);
   // The same form again, as by a reload.
   const reloaded = await createToken(visitor, 'Backup', ['read'], '');
-  expect(reloaded.text).toContain('You have an access token of this name already.');
+  expect(reloaded.text).toContain('You already have an access token with this name.');
   expect(rowsIn(reloaded.text)).toHaveLength(1);
 });
 

@@ -31,7 +31,7 @@ export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'
 
 export const TokenScope = registerChoices(
   'TokenScope',
-  'What an access token is for. Everybody reads what is public, without any.',
+  'What an access token permits. Public data can be read without a token.',
   SCOPES.map(([scope, description]) => [scopeName(scope), scope, scope, description]),
 );
 

@@ -53,7 +53,7 @@ interface Position {
   afterId?: number;
 }
 
-const INVALID_CURSOR_MESSAGE = 'This is not a cursor of changes.';
+const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
 const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
@@ -75,7 +75,7 @@ function parsePosition(cursor: string): Position {
 const cursorExpiredError = () =>
   new ClientError(
     'CURSOR_EXPIRED',
-    'What changed since this cursor is no longer known: read everything again, and go on from a new cursor.',
+    'The changes since this cursor are no longer available. Read everything again and continue from a new cursor.',
   );
 
 /** Whether the log has all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is null for an unknown log. */
@@ -201,7 +201,7 @@ export class ChangeLog {
   watch({ ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
     const limits: [Caller | null, number][] = [[caller, MAX_WATCHERS_PER_CALLER], ...(ownerId === null ? ANONYMOUS_LIMITS : [])];
     for (const [key, max] of limits)
-      if ((this.watchers.get(key) ?? 0) >= max) throw new ClientError('TOO_MANY_SUBSCRIPTIONS', `There are ${max} subscriptions already.`);
+      if ((this.watchers.get(key) ?? 0) >= max) throw new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
     for (const [key] of limits) this.watchers.set(key, (this.watchers.get(key) ?? 0) + 1);
     const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
     for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));

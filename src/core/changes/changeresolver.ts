@@ -39,7 +39,7 @@ const RETRY_INTERVAL_MS = 500;
 /** Values of the enum RowType; filled after all resources are loaded. */
 const RowType: Record<string, string> = {};
 const rowTypeConfigs: Record<string, { description: string }> = {};
-registerEnumType(RowType, { name: 'RowType', description: 'A type of rows that changes are told of.', valuesConfig: rowTypeConfigs });
+registerEnumType(RowType, { name: 'RowType', description: 'Types of rows in the change log.', valuesConfig: rowTypeConfigs });
 
 export function registerRowTypes(): void {
   for (const entity of allEntities()) {
@@ -58,21 +58,21 @@ enum ChangeOperation {
 }
 registerEnumType(ChangeOperation, {
   name: 'ChangeOperation',
-  description: 'What happened to a row.',
+  description: 'Kinds of changes.',
   valuesConfig: {
-    CREATED: { description: 'It was made.' },
-    UPDATED: { description: 'It, or a set of ids that it shows, was changed.' },
-    DELETED: { description: 'It was deleted, by itself or with what it hung below.' },
+    CREATED: { description: 'The row was created.' },
+    UPDATED: { description: 'The row or one of its id lists was changed.' },
+    DELETED: { description: 'The row was deleted, directly or together with its parent.' },
   },
 });
 
 /** Has neither `id` nor `nodeId`, by which client caches identify objects: a row may change more than once. */
-@ObjectType({ description: 'Something that happened to a row.', simpleResolvers: true })
+@ObjectType({ description: 'A change of a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
-  @Field(() => ID, { description: 'The `id` of the row, also of one that is gone.' }) readonly rowId: number;
-  @Field(() => ChangeOperation, { description: 'What happened to it.' }) readonly operation: string;
-  @Field(() => DateTimeScalar, { description: 'When the transaction began that did it.' }) readonly occurredAt: string;
+  @Field(() => ID, { description: 'The `id` of the row, even if it is deleted.' }) readonly rowId: number;
+  @Field(() => ChangeOperation, { description: 'The kind of change.' }) readonly operation: string;
+  @Field(() => DateTimeScalar, { description: 'Start time of the transaction that made the change.' }) readonly occurredAt: string;
   private readonly entity: Entity;
 
   constructor(entity: Entity, { rowId, operation, at }: LoggedChange) {
@@ -83,14 +83,14 @@ export class Change {
     this.occurredAt = at;
   }
 
-  @Field(() => ID, { description: 'The `nodeId` of the row, also of one that is gone.' })
+  @Field(() => ID, { description: 'The `nodeId` of the row, even if it is deleted.' })
   rowNodeId(): string {
     return nodeIdOf(this.type, this.rowId);
   }
 
   @Field(() => Node, {
     nullable: true,
-    description: 'The row as it is now; null if it is gone or not for the viewer to see, such as a pending one.',
+    description: 'The current row; null if it is deleted or not visible to the viewer, for example because its review is pending.',
   })
   async node(@Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     if (this.operation === ChangeOperation.DELETED) return null;
@@ -99,13 +99,13 @@ export class Change {
   }
 }
 
-@ObjectType({ description: 'Changes of rows, oldest first, and how to go on from there.', simpleResolvers: true })
+@ObjectType({ description: 'Changes of rows, oldest first, and the cursor for the next request.', simpleResolvers: true })
 export class Changes {
-  @Field(() => String, { description: 'To be given as `since` for what comes after.' }) declare cursor: string;
-  @Field(() => Boolean, { description: 'Whether there may be more already; if so, ask again with the new cursor.' })
+  @Field(() => String, { description: 'Pass this as `since` to get the following changes.' }) declare cursor: string;
+  @Field(() => Boolean, { description: 'Whether there may be more changes. If so, request them with the new cursor.' })
   declare hasMore: boolean;
   @Extensions({ listSize: { assumedSize: MAX_CHANGES } })
-  @Field(() => [Change], { description: 'What happened. A row that was changed several times is in it as many times.' })
+  @Field(() => [Change], { description: 'The changes. A row that was changed several times appears once for each change.' })
   declare changes: Change[];
 }
 
@@ -113,14 +113,14 @@ export class Changes {
 class ChangesArgs {
   @Field(() => String, {
     nullable: true,
-    description: `The \`cursor\` up to which the client knows everything. Without one there are no changes, only a cursor of now. CURSOR_EXPIRED if it is older than ${CURSOR_MAX_AGE_DAYS} days or tables were emptied: then read everything again.`,
+    description: `Returns the changes after this \`cursor\`. If absent, there are no changes, only the current cursor. Rejected with CURSOR_EXPIRED if it is older than ${CURSOR_MAX_AGE_DAYS} days or tables were emptied; then read everything again.`,
   })
   declare since?: string | null;
 
   @Field(() => [RowType], {
     nullable: true,
     description:
-      'Rows of these types: those of the viewer of types whose rows belong to a user, and all of public types, which need no signing in. If absent: all rows of the viewer, and none of public types.',
+      'Types of rows: those of the viewer for owned types, and all rows of public types, which do not require sign-in. If absent, all rows of the viewer and no public rows.',
   })
   declare types?: string[] | null;
 }
@@ -188,11 +188,15 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
 export class ChangeResolver {
   @Query(() => Changes, {
     description:
-      'What happened to rows of the viewer, or of public types that are named, since a cursor, whoever did it and by whatever interface. A client that takes a cursor, reads all rows and then applies the changes since that cursor (again and again, while `hasMore`) has exactly what the server has.',
+      'Changes of rows of the viewer, or of the public types in `types`, since a cursor, made by any user through any interface. To stay in sync, fetch a cursor, read all rows, then apply the changes since that cursor, repeating while `hasMore`.',
   })
   changes(
     @Args(() => ChangesArgs) args: ChangesArgs,
-    @Arg('first', () => Int, { nullable: true, defaultValue: DEFAULT_CHANGES, description: `At most this many, from 1 to ${MAX_CHANGES}.` })
+    @Arg('first', () => Int, {
+      nullable: true,
+      defaultValue: DEFAULT_CHANGES,
+      description: `Returns the first n changes, from 1 to ${MAX_CHANGES}.`,
+    })
     requestedFirst: number | null,
     @Ctx() context: Context,
   ): Promise<Changes> {
@@ -203,7 +207,7 @@ export class ChangeResolver {
 
   @Subscription(() => Changes, {
     subscribe: ({ args, context }) => followChanges(args as ChangesArgs, context as Context),
-    description: `What happens to rows of the viewer, or of public types that are named, as it happens. Begins with what happened since the cursor, or with just a cursor; after a lost connection go on with the last one. Each event has ${MAX_CHANGES} changes at most.`,
+    description: `Changes of rows of the viewer, or of the public types in \`types\`, as they happen. Starts with the changes since the cursor, or with only a cursor. After a lost connection, continue from the last cursor. Each event has at most ${MAX_CHANGES} changes.`,
   })
   changed(@Root() changes: Changes, @Args(() => ChangesArgs) _args: ChangesArgs): Changes {
     return changes;

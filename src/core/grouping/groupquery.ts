@@ -88,12 +88,12 @@ export class GroupQuery {
     const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
-      if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Name either a `key` or a `statistic`.');
+      if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
       if (statistic != null) {
         statisticKind(this.entity, { statistic, of }, inputPath);
         return orderTerm(`"${this.values.addStatistic(statistic, of)}"`, direction);
       }
-      if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key is not of a field.');
+      if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
       if (!(key! >= 1 && key! <= keys.length))
         throw invalidArgumentError(`${inputPath}.key`, 'Ensure that this is the number of an element of `groupBy`, from 1.');
       return byKey(key! - 1, direction);
@@ -168,7 +168,7 @@ export class GroupQuery {
     if (rows[0]?._over)
       throw invalidArgumentError(
         'groupBy',
-        `Between the first and the last group there are more than ${MAX_SERIES_STEPS} steps: ask for fewer, or for none that are empty.`,
+        `There are more than ${MAX_SERIES_STEPS} steps between the first and the last group. Narrow the range, or omit \`empty\`.`,
       );
     return rows.filter((row) => row._row).map((row) => this.group(row));
   }

@@ -32,7 +32,7 @@ function conditionsOf(
   const name = havingMemberName(kind);
   const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
   if (misplacedName || filters[name] == null)
-    throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `A condition on this statistic stands in \`${name}\`.`);
+    throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);
   const column = values.addStatistic(statistic, of);
   // The cast allows comparison of integer statistics with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;

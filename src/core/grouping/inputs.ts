@@ -46,10 +46,10 @@ function inputType(name: string, description: string, members: FieldDefinitions)
 const nullable = true;
 
 const EMPTY_DESCRIPTION =
-  'Fills gaps between the first and the last group with empty ones, for each combination of the other keys. At most one key.';
-const FIRST_DAY_DESCRIPTION = 'With which day weeks begin, and in which order weekdays come.';
+  'Adds empty groups between the first and the last group, for each combination of the other keys. At most one key can set this.';
+const FIRST_DAY_DESCRIPTION = 'First day of the week; also determines the order of weekdays.';
 
-@InputType({ description: 'Days put together.' })
+@InputType({ description: 'Groups days by a unit of time.' })
 export class DayGroupBy {
   @Field(() => DayUnit, { description: 'Unit of time.' })
   declare by: DayUnit;
@@ -59,13 +59,13 @@ export class DayGroupBy {
   declare empty: boolean;
 }
 
-@InputType({ description: 'Moments put together.' })
+@InputType({ description: 'Groups times by a unit of time.' })
 export class TimeGroupBy {
   @Field(() => TimeUnit, { description: 'Unit of time.' })
   declare by: TimeUnit;
   @Field(() => String, {
     nullable: true,
-    description: 'The zone whose clocks count, summer time and all, such as `Europe/Berlin`; that of the server if absent.',
+    description: 'IANA time zone, such as `Europe/Berlin`; the time zone of the server if absent.',
   })
   declare timeZone?: string | null;
   @Field(() => WEEKDAY.type, { defaultValue: MONDAY, description: FIRST_DAY_DESCRIPTION })
@@ -74,11 +74,11 @@ export class TimeGroupBy {
   declare empty: boolean;
 }
 
-@InputType({ description: 'Numbers put together in bins of the same width.' })
+@InputType({ description: 'Groups numbers in bins of equal width.' })
 export class NumberGroupBy {
-  @Field(() => DecimalScalar, { description: 'How wide a bin is; more than 0.' })
+  @Field(() => DecimalScalar, { description: 'Width of a bin, greater than 0.' })
   declare width: string;
-  @Field(() => DecimalScalar, { defaultValue: '0', description: 'Where a bin begins, from which all others follow upwards and downwards.' })
+  @Field(() => DecimalScalar, { defaultValue: '0', description: 'Start of one bin. The other bins are aligned to it.' })
   declare from: string;
   @Field(() => Boolean, { defaultValue: false, description: EMPTY_DESCRIPTION })
   declare empty: boolean;
@@ -86,11 +86,11 @@ export class NumberGroupBy {
 
 const describeValueKey = ({ path, field }: ValueKey): string => {
   const reference = path.at(-1);
-  if (reference) return `That of \`${reference.object}\`.`;
+  if (reference) return `The value of \`${reference.object}\`.`;
   return field.object ? `The ${field.label.toLowerCase()} that \`${field.name}\` names.` : field.description;
 };
 const describeLinkKey = ({ path, target }: LinkKey): string =>
-  `Each ${nounFor(target.name)} that ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'} leads to; a row is in the group of each.`;
+  `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
 /** Whether a link key takes a weight per list. One with a single list needs none. */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
@@ -104,7 +104,7 @@ export const groupFieldEnum = memoizePerEntity((entity) => {
   const values = Object.fromEntries(keys.map(({ name }) => [toConstantCase(name), name]));
   registerEnumType(values, {
     name: `${entity.name}GroupField`,
-    description: `Values by which rows of ${entity.name} are grouped.`,
+    description: `Fields by which rows of ${entity.name} can be grouped.`,
     valuesConfig: Object.fromEntries(keys.map(({ name, description }) => [toConstantCase(name), { description }])),
   });
   return values;
@@ -114,10 +114,14 @@ const weightsInput = memoizePerEntity((entity): ClassType => {
   const { target, fields } = linkKeysOf(entity).find(hasWeights)!;
   const members: FieldDefinitions = {};
   for (const { relation } of fields) {
-    const description = `Of those in \`${relation!.object}\`, at least 0; absent: they do not count.`;
+    const description = `Weight of the rows in \`${relation!.object}\`, at least 0. If absent, they are not counted.`;
     members[relation!.object] = { type: () => DecimalScalar, nullable, description };
   }
-  return inputType(`${target.name}Weights`, `Weight per list of rows of ${target.name}; the larger one for a row in two lists.`, members);
+  return inputType(
+    `${target.name}Weights`,
+    `Weight per list of rows of ${target.name}. A row in two lists has the larger weight.`,
+    members,
+  );
 });
 
 /** The oneOf input type `XGroupBy` of a resource X: one key. */
@@ -134,9 +138,9 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   for (const number of numberFieldsOf(entity)) addMember(groupFieldName(number), () => NumberGroupBy, `\`${number.name}\` in bins.`);
   for (const key of linkKeysOf(entity).filter(hasWeights)) {
     const weights = weightsInput(key.entity);
-    addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and 1 in the group without any.`);
+    addMember(key.name, () => weights, `${describeLinkKey(key)} It has the given weight there, and weight 1 in the group without one.`);
   }
-  const Input = inputType(`${entity.name}GroupBy`, `One key that rows of ${entity.name} are grouped by; \`keys\` shows it.`, members);
+  const Input = inputType(`${entity.name}GroupBy`, `A key by which rows of ${entity.name} are grouped, returned in \`keys\`.`, members);
   Extensions({ oneOf: true })(Input);
   return Input;
 });
@@ -145,30 +149,31 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
 export const havingMemberName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 
-const STATISTIC_MEMBER: FieldDefinition = { type: () => Statistic, description: 'What to compute of the group.' };
+const STATISTIC_MEMBER: FieldDefinition = { type: () => Statistic, description: 'The statistic to compute.' };
 const ofMember = (entity: Entity): FieldDefinition => ({
   type: () => groupFieldEnum(entity),
   nullable,
-  description: 'The field; absent for a count of rows.',
+  description: 'The field of the statistic; absent for counts of rows.',
 });
 
 export const havingInput = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = { statistic: STATISTIC_MEMBER, of: ofMember(entity) };
   for (const kind of ['decimal', ...extremeFieldsOf(entity).map((field) => field.kind)] as const) {
     const name = havingMemberName(kind);
-    const description = name === 'is' ? 'On a number.' : `On a ${kind}: the smallest or the largest.`;
+    const description = name === 'is' ? 'Condition on a number.' : `Condition on a ${kind}, for MIN and MAX.`;
     members[name] ??= { type: () => filterInput({ kind, name: '' } as FieldMeta)!, nullable, description };
   }
   return inputType(`${entity.name}Having`, `A condition on a statistic of a group of ${entity.name}.`, members);
 });
 
-const KEY_DESCRIPTION = 'Element of `groupBy`, counted from 1: dates and numbers by value, texts as in lists, rows by id.';
+const KEY_DESCRIPTION =
+  'Number of an element of `groupBy`, starting at 1. Dates and numbers are ordered by value, texts as in lists, rows by id.';
 
 export const groupOrderInput = memoizePerEntity((entity: Entity): ClassType =>
-  inputType(`${entity.name}GroupOrder`, `One element of the order of groups of ${entity.name}: a key or a statistic.`, {
+  inputType(`${entity.name}GroupOrder`, `An element of the order of groups of ${entity.name}: a key or a statistic.`, {
     key: { type: () => Int, nullable, description: KEY_DESCRIPTION },
     statistic: { ...STATISTIC_MEMBER, nullable },
     of: ofMember(entity),
-    direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Which way.' },
+    direction: { type: () => OrderDirection, defaultValue: OrderDirection.ASC, description: 'Sort direction.' },
   }),
 );

@@ -72,9 +72,9 @@ class KeyReader {
   }
 
   private add(key: GroupKey, inputPath: string): void {
-    if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'There is such a key already.');
+    if (this.keys.some(({ name }) => name === key.name)) throw invalidArgumentError(inputPath, 'This key is a duplicate.');
     if (key.seriesSql && this.keys.some(({ seriesSql }) => seriesSql))
-      throw invalidArgumentError(inputPath, 'Another key asks for empty groups already.');
+      throw invalidArgumentError(inputPath, 'Another key already requests empty groups.');
     this.keys.push(key);
   }
 
@@ -141,7 +141,7 @@ class KeyReader {
       if (new Decimal(weight).isNegative()) throw invalidArgumentError(`${inputPath}.${field.relation!.object}`, atLeast(0));
       return [{ ...field.link!, weight }];
     });
-    if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Say of one list at least how much those in it weigh.');
+    if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.weights.length}`;
     const visibility = referenceableRowConditions(target, this.context);
     const outer = this.rows.aliasOf(path);

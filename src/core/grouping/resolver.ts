@@ -20,12 +20,12 @@ function groupedParameters(entity: Entity): ParameterDecorator[] {
   const nullable = true;
   const [groupBy, havingType, order] = [groupByInput(entity), havingInput(entity), groupOrderInput(entity)];
   return [
-    Arg('where', () => whereInput(entity), { nullable, description: 'Which rows.' }),
-    Arg('groupBy', () => [groupBy], { nullable, description: 'Keys; absent: all rows are one group.' }),
+    Arg('where', () => whereInput(entity), { nullable, description: 'Filters the rows.' }),
+    Arg('groupBy', () => [groupBy], { nullable, description: 'The keys of the groups. If absent, all rows form one group.' }),
     Arg('having', () => [havingType], { nullable, description: 'Conditions on statistics; all must hold.' }),
-    Arg('orderBy', () => [order], { nullable, description: 'The keys decide last, nulls last.' }),
-    Arg('first', () => Int, { defaultValue: DEFAULT_GROUP_COUNT, description: 'How many groups, 10000 at most.' }),
-    Arg('offset', () => Int, { nullable, description: 'How many groups to skip.' }),
+    Arg('orderBy', () => [order], { nullable, description: 'Order of the groups. Ties are resolved by the keys, nulls last.' }),
+    Arg('first', () => Int, { defaultValue: DEFAULT_GROUP_COUNT, description: 'Returns the first n groups, at most 10000.' }),
+    Arg('offset', () => Int, { nullable, description: 'Number of groups to skip.' }),
     Ctx(),
     Info(),
   ];

@@ -14,7 +14,7 @@ export const EXTREME_STATISTICS = {
   min: 'Smallest value; null without values.',
   max: 'Largest value; null without values.',
 } as const;
-export const COUNT_DISTINCT_DESCRIPTION = 'Number of different values; nulls do not count.';
+export const COUNT_DISTINCT_DESCRIPTION = 'Number of distinct values, without nulls.';
 export const COUNT_DESCRIPTION = 'Number of rows.';
 export const WEIGHTED_COUNT_DESCRIPTION = 'Sum of the weights of the rows; equals `count` unless a key has weights.';
 
@@ -34,7 +34,7 @@ export type Statistic = (typeof Statistic)[keyof typeof Statistic];
 
 registerEnumType(Statistic, {
   name: 'Statistic',
-  description: 'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` are of rows, all others of a field of them.',
+  description: 'A statistic of a group. `COUNT` and `WEIGHTED_COUNT` count rows; all others are computed from a field.',
   valuesConfig: {
     COUNT: { description: COUNT_DESCRIPTION },
     WEIGHTED_COUNT: { description: WEIGHTED_COUNT_DESCRIPTION },
@@ -65,7 +65,7 @@ function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string,
 /** The kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
 export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): FieldMeta['kind'] {
   if (isRowStatistic(statistic)) {
-    if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic is of rows, not of a field.');
+    if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic counts rows and takes no field.');
     return 'decimal';
   }
   const kinds = kindsByField(entity, statistic);

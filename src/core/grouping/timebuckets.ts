@@ -6,15 +6,15 @@ import { DateScalar, DateTimeScalar } from '../model/scalars';
 
 const DAY_UNITS = {
   DAY: { description: 'From midnight to midnight.' },
-  WEEKDAY: { description: 'All Mondays together, all Tuesdays, and so on.' },
-  WEEK: { description: 'Seven days from the first day of the week; from Monday they are the weeks of ISO 8601.' },
-  MONTH: { description: 'A month of one year.' },
-  QUARTER: { description: 'Three months of one year, the first of which is January, April, July or October.' },
-  YEAR: { description: 'From the first of January to the end of December.' },
+  WEEKDAY: { description: 'All Mondays, all Tuesdays, and so on.' },
+  WEEK: { description: 'Seven days from the first day of the week. Weeks that start on Monday are the weeks of ISO 8601.' },
+  MONTH: { description: 'A calendar month.' },
+  QUARTER: { description: 'A calendar quarter, starting in January, April, July or October.' },
+  YEAR: { description: 'A calendar year.' },
 };
 const HOUR_UNITS = {
-  HOUR: { description: 'One hour of one day; the hour that comes twice at the end of summer time is two.' },
-  HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock together, whatever their day, and so on.' },
+  HOUR: { description: 'An hour of one day. The repeated hour at the end of daylight saving time counts as two.' },
+  HOUR_OF_DAY: { description: 'All hours from 8 to 9 o’clock of all days, and so on.' },
 };
 
 type KeyEnum<T> = { readonly [K in keyof T]: K };
@@ -22,13 +22,13 @@ const enumOfKeys = <T extends object>(units: T) => Object.fromEntries(Object.key
 
 export type DayUnit = keyof typeof DAY_UNITS;
 export const DayUnit = enumOfKeys(DAY_UNITS);
-registerEnumType(DayUnit, { name: 'DayUnit', description: 'By what days are put together.', valuesConfig: DAY_UNITS });
+registerEnumType(DayUnit, { name: 'DayUnit', description: 'Units of time by which days are grouped.', valuesConfig: DAY_UNITS });
 
 export type TimeUnit = DayUnit | keyof typeof HOUR_UNITS;
 export const TimeUnit = enumOfKeys({ ...HOUR_UNITS, ...DAY_UNITS });
 registerEnumType(TimeUnit, {
   name: 'TimeUnit',
-  description: 'By what moments are put together.',
+  description: 'Units of time by which times are grouped.',
   valuesConfig: { ...HOUR_UNITS, ...DAY_UNITS },
 });
 
@@ -48,32 +48,32 @@ export const WEEKDAY = registerEnum(
 );
 export const MONDAY = 1;
 
-const NUMBER_DESCRIPTION = 'Of a weekday 1 for Monday to 7 for Sunday, of an hour of the day 0 to 23; null of all others.';
+const NUMBER_DESCRIPTION = 'For weekdays, 1 (Monday) to 7 (Sunday); for hours of the day, 0 to 23; otherwise null.';
 
-@ObjectType({ description: 'Days of one group.', simpleResolvers: true })
+@ObjectType({ description: 'The days of one group.', simpleResolvers: true })
 export class DayBucket {
-  @Field(() => DayUnit, { description: 'By what the days were put together.' })
+  @Field(() => DayUnit, { description: 'The unit of time of the group.' })
   declare unit: DayUnit;
-  @Field(() => DateScalar, { nullable: true, description: 'The first day; null of a weekday.' })
+  @Field(() => DateScalar, { nullable: true, description: 'The first day; null for weekdays.' })
   declare start: string | null;
-  @Field(() => DateScalar, { nullable: true, description: 'The first day after it, where the next group starts; null of a weekday.' })
+  @Field(() => DateScalar, { nullable: true, description: 'The first day of the next group; null for weekdays.' })
   declare end: string | null;
   @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })
   declare number: number | null;
 }
 
-@ObjectType({ description: 'Moments of one group, in the time zone of the grouping.', simpleResolvers: true })
+@ObjectType({ description: 'The times of one group, in the time zone of the grouping.', simpleResolvers: true })
 export class TimeBucket {
-  @Field(() => TimeUnit, { description: 'By what the moments were put together.' })
+  @Field(() => TimeUnit, { description: 'The unit of time of the group.' })
   declare unit: TimeUnit;
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: 'The first moment, with the offset of the time zone of the grouping; null of a weekday and of an hour of the day.',
+    description: 'Start of the group, with the offset of its time zone; null for weekdays and hours of the day.',
   })
   declare start: string | null;
   @Field(() => DateTimeScalar, {
     nullable: true,
-    description: 'The first moment after it, where the next group starts; null of a weekday and of an hour of the day.',
+    description: 'Start of the next group; null for weekdays and hours of the day.',
   })
   declare end: string | null;
   @Field(() => Int, { nullable: true, description: NUMBER_DESCRIPTION })

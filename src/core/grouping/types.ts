@@ -32,11 +32,11 @@ import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from '
 /** Cost of a median or percentile of one field, which sorts all values of a group. */
 const SORT_COST = { cost: { weight: 5 } };
 
-@ObjectType({ description: 'Numbers of one bin.', simpleResolvers: true })
+@ObjectType({ description: 'A bin of numbers.', simpleResolvers: true })
 export class NumberBin {
-  @Field(() => DecimalScalar, { description: 'The smallest number that is in it.' })
+  @Field(() => DecimalScalar, { description: 'Lower bound, inclusive.' })
   declare from: string;
-  @Field(() => DecimalScalar, { description: 'The smallest number above it, where the next bin begins.' })
+  @Field(() => DecimalScalar, { description: 'Upper bound, exclusive.' })
   declare to: string;
 }
 
@@ -77,10 +77,10 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   for (const { name, field } of valueKeysOf(entity))
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
   for (const field of numberFieldsOf(entity))
-    members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that \`${field.name}\` lies in.` };
+    members[binMemberName(field)] = { type: () => NumberBin, nullable, description: `The bin that contains \`${field.name}\`.` };
   const type = objectType(
     `${entity.name}GroupKeys`,
-    `Keys of a group of ${entity.name}: null unless grouped by, and for rows without a value.`,
+    `Keys of a group of ${entity.name}. A key is null if it is not in \`groupBy\`, or for rows without a value.`,
     members,
   );
   @Resolver(() => type)
@@ -112,7 +112,7 @@ function addBucketField(Keys: ClassType, field: FieldMeta, bucketType: object, u
       return (requestedUnit ? bucketsOfField.find((one) => one?.unit === requestedUnit) : bucketsOfField[0]) ?? null;
     },
     [Root(), Arg('by', () => unit, { nullable, description: 'Which bucket, if grouped by several units of this field.' })],
-    FieldResolver(() => bucketType, { nullable, description: `The unit of time that \`${field.name}\` lies in.` }),
+    FieldResolver(() => bucketType, { nullable, description: `The unit of time that contains \`${field.name}\`.` }),
   );
 }
 
@@ -147,9 +147,9 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
   const name = `${entity.name}Group`;
   const Group = objectType(
     name,
-    `Rows of ${entity.name} with the same keys, null among them; without \`groupBy\` all rows, even if there are none.`,
+    `Rows of ${entity.name} with equal keys, where null equals null. Without \`groupBy\` one group of all rows, even if there are none.`,
     {
-      keys: { type: () => keys, description: 'What the rows have in common.' },
+      keys: { type: () => keys, description: 'The keys that the rows share.' },
       count: { type: () => Int, description: COUNT_DESCRIPTION },
       weightedCount: { type: () => DecimalScalar, description: WEIGHTED_COUNT_DESCRIPTION },
       ...(numberFieldsOf(entity).length && statisticFields(NUMBER_STATISTICS, numbersType(entity))),
@@ -163,7 +163,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     Groups,
     'countDistinct',
     (group: Row, fieldName: string) => group[countDistinctProperty(fieldName)],
-    [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field whose values are counted.' })],
+    [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
     FieldResolver(() => Int, { description: COUNT_DISTINCT_DESCRIPTION }),
   );
   if (!numberFieldsOf(entity).length) return Group;
@@ -174,7 +174,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     Groups,
     'percentile',
     (group: Row, p: string) => group[percentileProperty(p)],
-    [Root(), Arg('p', () => DecimalScalar, { description: 'From 0, the smallest, to 1, the largest.' })],
+    [Root(), Arg('p', () => DecimalScalar, { description: 'From 0 (the smallest value) to 1 (the largest).' })],
     FieldResolver(() => numbers, {
       description: 'Interpolated percentile, without weights; null without values. Rounded to 10 places.',
     }),

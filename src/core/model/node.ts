@@ -5,7 +5,7 @@ import { parseRowId } from './ids';
 
 export const NODE_ID_DESCRIPTION = 'Opaque; unique among rows of all types.';
 
-@InterfaceType({ description: 'Anything that `node(nodeId:)` can find again.' })
+@InterfaceType({ description: 'An object that `node(nodeId:)` can fetch.' })
 export abstract class Node {
   @Field(() => ID, { description: NODE_ID_DESCRIPTION })
   declare nodeId: string;

@@ -20,23 +20,23 @@ export enum IssueCode {
 }
 registerEnumType(IssueCode, {
   name: 'InputErrorCode',
-  description: 'What kind of mistake it is, for programs.',
+  description: 'Machine-readable kinds of input errors.',
   valuesConfig: {
-    REQUIRED: { description: 'There has to be a value.' },
+    REQUIRED: { description: 'A value is required.' },
     NULL: { description: 'The value may not be null.' },
     BLANK: { description: 'The text may not be empty.' },
     EMPTY: { description: 'The list may not be empty.' },
     TOO_LONG: { description: 'The text has too many characters.' },
     TOO_SHORT: { description: 'The text has too few characters.' },
-    TOO_LARGE: { description: 'The number is above the largest that is allowed.' },
-    TOO_SMALL: { description: 'The number is below the smallest that is allowed.' },
+    TOO_LARGE: { description: 'The number is greater than the maximum.' },
+    TOO_SMALL: { description: 'The number is less than the minimum.' },
     TOO_PRECISE: { description: 'The number has too many digits.' },
-    NOT_A_CHOICE: { description: 'The value is none of those to choose from.' },
-    NOT_FOUND: { description: 'There is no such row, or it is not one that the viewer may refer to: the two are not told apart.' },
-    NOT_UNIQUE: { description: 'There may be one such row only, and there is one.' },
-    CONFLICT: { description: 'The row has another version than was meant.' },
+    NOT_A_CHOICE: { description: 'The value is not one of the choices.' },
+    NOT_FOUND: { description: 'The row does not exist, or the viewer may not refer to it. The two cases are not distinguished.' },
+    NOT_UNIQUE: { description: 'Another row already has this unique value.' },
+    CONFLICT: { description: 'The version of the row differs from `ifVersion`.' },
     WRONG_CREDENTIALS: { description: 'The name or the password is wrong.' },
-    INVALID: { description: 'The value breaks another rule, which the message tells.' },
+    INVALID: { description: 'The value violates another rule, described in the message.' },
   },
 });
 

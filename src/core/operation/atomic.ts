@@ -16,7 +16,7 @@ import { invalidOperationError, ClientError } from '../model/errors';
 export const ATOMIC_DIRECTIVE = new GraphQLDirective({
   name: 'atomic',
   description:
-    'All fields of the mutation are one transaction: if one of them has `errors` or fails, nothing is written and the others are null with ROLLED_BACK. For mutations of rows; those of accounts are not part of one.',
+    'Runs all fields of the mutation in one transaction. If one of them has `errors` or fails, nothing is written, and the others are null with ROLLED_BACK. Only for mutations of rows, not of accounts.',
   locations: [DirectiveLocation.MUTATION],
 });
 

@@ -72,7 +72,7 @@ export function costLimitError(
   const advice = field && takesSize(field) ? 'ask for fewer rows there' : 'select less below it';
   return new ClientError(
     'COST_LIMIT',
-    `This operation may cost ${cost}, and at most ${limit} is allowed. Most of it comes from ${coordinate}: ${advice}.`,
+    `The estimated cost of this operation is ${cost}; the maximum is ${limit}. Most of it comes from ${coordinate}: ${advice}.`,
     { cost, limit, coordinate },
   );
 }

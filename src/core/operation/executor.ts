@@ -232,7 +232,7 @@ export class Executor {
     context: Context,
   ): { values: Variables; cost: OperationCost; errors?: undefined } | { errors: readonly GraphQLError[] } {
     if (this.introspectionRequiresUser && !context.viewer && containsIntrospection(document))
-      return { errors: [unauthenticatedError('Introspection is for those who are signed in.')] };
+      return { errors: [unauthenticatedError('Introspection requires signing in.')] };
     const deep = findDeepLiteral(document);
     if (deep) return { errors: [deep] };
     const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
@@ -256,7 +256,7 @@ function operationNameOf({ name, selectionSet }: OperationDefinitionNode): strin
 }
 
 const subscriptionTransportError = () =>
-  new GraphQLError('Subscriptions run over server-sent events or a WebSocket, not as single answers.', {
+  new GraphQLError('Subscriptions require server-sent events or a WebSocket.', {
     extensions: { code: 'BAD_REQUEST' },
   });
 

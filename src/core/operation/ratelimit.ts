@@ -6,14 +6,14 @@ import { DateTimeScalar } from '../model/scalars';
 const MS_PER_SECOND = 1000;
 
 @ObjectType({
-  description: 'What may be spent on operations. Costs are those of objects and fields that an operation may answer.',
+  description: 'The budget for operations. The cost of an operation is estimated from the objects and fields that it may return.',
   simpleResolvers: true,
 })
 class RateLimit {
-  @Field(() => Int, { description: 'What this operation may cost; what it does not need is given back afterwards.' }) declare cost: number;
-  @Field(() => Int, { description: 'What may be spent at once by whoever has spent nothing for a while.' }) declare limit: number;
-  @Field(() => Int, { description: 'What may be spent now, this operation taken off.' }) declare remaining: number;
-  @Field(() => DateTimeScalar, { description: 'When all of it may be spent again, if nothing more is spent until then.' })
+  @Field(() => Int, { description: 'Estimated cost of this operation. The unused part is refunded afterwards.' }) declare cost: number;
+  @Field(() => Int, { description: 'The full budget.' }) declare limit: number;
+  @Field(() => Int, { description: 'The remaining budget, after this operation.' }) declare remaining: number;
+  @Field(() => DateTimeScalar, { description: 'When the budget is fully replenished, if nothing more is spent.' })
   declare resetAt: string;
 }
 
@@ -22,7 +22,7 @@ export class RateLimitResolver {
   @Query(() => RateLimit, {
     nullable: true,
     description:
-      'The budget of the viewer, or of the address of an anonymous request; null where the server sets none. RATE_LIMITED when it is spent.',
+      'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
   rateLimit(@Ctx() { budget: spending }: Context): RateLimit | null {
     const standing = spending?.state;

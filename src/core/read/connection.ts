@@ -33,24 +33,24 @@ export const MAX_PAGE_SIZE = 10_000;
 export class PageArgs {
   @Field(() => Int, {
     nullable: true,
-    description: `At most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
+    description: `Returns the first n rows, at most ${MAX_PAGE_SIZE}; ${DEFAULT_PAGE_SIZE} without \`first\` and \`last\`.`,
   })
   declare first?: number | null;
-  @Field(() => String, { nullable: true, description: 'Rows after this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Returns the rows after this cursor.' })
   declare after?: string | null;
-  @Field(() => Int, { nullable: true, description: `Rows from the end, at most ${MAX_PAGE_SIZE}.` })
+  @Field(() => Int, { nullable: true, description: `Returns the last n rows, at most ${MAX_PAGE_SIZE}.` })
   declare last?: number | null;
-  @Field(() => String, { nullable: true, description: 'Rows before this cursor.' })
+  @Field(() => String, { nullable: true, description: 'Returns the rows before this cursor.' })
   declare before?: string | null;
-  @Field(() => Int, { nullable: true, description: 'Rows to skip; a cursor is faster.' })
+  @Field(() => Int, { nullable: true, description: 'Number of rows to skip. Cursors are faster.' })
   declare offset?: number | null;
 }
 
-@ObjectType({ description: 'Where a page lies in its list.', simpleResolvers: true })
+@ObjectType({ description: 'Information about a page of a connection.', simpleResolvers: true })
 export class PageInfo {
-  @Field(() => Boolean, { description: 'There are rows after this page.' })
+  @Field(() => Boolean, { description: 'Whether there are rows after this page.' })
   declare hasNextPage: boolean;
-  @Field(() => Boolean, { description: 'There are rows before this page.' })
+  @Field(() => Boolean, { description: 'Whether there are rows before this page.' })
   declare hasPreviousPage: boolean;
   @Field(() => String, { nullable: true, description: 'Cursor of the first row of this page.' })
   declare startCursor: string | null;
@@ -68,15 +68,15 @@ export interface Connection {
 /** Creates the GraphQL types `XConnection` and `XEdge` of an entity. */
 export function createConnectionType(entity: Entity): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
-  Field(() => String, { description: 'The place of the row in this order; opaque.' })(Edge.prototype, 'cursor');
+  Field(() => String, { description: 'Opaque position of the row in the list.' })(Edge.prototype, 'cursor');
   Field(() => entity, { description: 'The row.' })(Edge.prototype, 'node');
-  ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its place in a list.`, simpleResolvers: true })(Edge);
+  ObjectType(`${entity.name}Edge`, { description: `A row of ${entity.name} and its cursor.`, simpleResolvers: true })(Edge);
   const name = `${entity.name}Connection`;
   const Connection = { [name]: class {} }[name]!;
-  Field(() => Int, { description: 'Rows in all pages together.' })(Connection.prototype, 'totalCount');
+  Field(() => Int, { description: 'Number of rows on all pages.' })(Connection.prototype, 'totalCount');
   Field(() => [entity], { description: 'The rows of this page.' })(Connection.prototype, 'nodes');
   Field(() => [Edge], { description: 'The rows of this page, each with its cursor.' })(Connection.prototype, 'edges');
-  Field(() => PageInfo, { description: 'Where this page lies.' })(Connection.prototype, 'pageInfo');
+  Field(() => PageInfo, { description: 'Information about this page.' })(Connection.prototype, 'pageInfo');
   ObjectType(name, { description: `A page of ${entity.name}.`, simpleResolvers: true })(Connection);
   return Connection;
 }
@@ -135,7 +135,7 @@ function pageWindow({ entity, order, asked: orderContext, page }: ListRequest): 
   const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;
-  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Give either first or last, not both.');
+  if (first !== undefined && last !== undefined) throw invalidArgumentError('last', 'Use either first or last, not both.');
   const backward = last !== undefined;
   const terms = orderTerms(entity, order, orderContext);
   const valuesOf = (argument: 'after' | 'before') => {

@@ -53,11 +53,11 @@ function addQueries(target: ClassType, entity: Entity): void {
     target,
     'one',
     (id, context, info) => readRowById(entity, id, context, info),
-    [Arg('id', () => ID, { description: 'Its `id` or its `nodeId`.' }), Ctx(), Info()],
+    [Arg('id', () => ID, { description: 'The `id` or `nodeId` of the row.' }), Ctx(), Info()],
     Query(() => entity, {
       name: one,
       nullable: true,
-      description: `${upperFirst(withArticle(nounFor(entity.name)))} by its \`id\` or its \`nodeId\`. Null and NOT_FOUND if there is none that the viewer may see.`,
+      description: `${upperFirst(withArticle(nounFor(entity.name)))} by its \`id\` or \`nodeId\`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.`,
     }),
     only,
   );

@@ -11,18 +11,18 @@ import type { InputIssue } from '../model/validationissues';
 import { InputError } from './payload';
 
 @ObjectType({
-  description: 'Rows that were deleted, in the order in which they were named. Caches evict them by `deletedNodeIds`.',
+  description: 'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
   simpleResolvers: true,
 })
 export class DeletePayload {
-  @Field(() => [ID], { description: 'The `id`s of the rows; empty if nothing was deleted.' })
+  @Field(() => [ID], { description: 'The `id`s of the deleted rows; empty if nothing was deleted.' })
   readonly deletedIds: readonly number[];
 
-  @Field(() => [ID], { description: 'Their `nodeId`s.' })
+  @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
   readonly deletedNodeIds: readonly string[];
 
   @Field(() => [InputError], {
-    description: 'One for each row that is not there or whose version did not match; then nothing was deleted.',
+    description: 'One error for each row that was not found or had another version. If there are any, nothing was deleted.',
   })
   readonly errors: readonly InputIssue[];
 
@@ -36,7 +36,7 @@ export class DeletePayload {
     this.errors = rejection?.mistakes ?? [];
   }
 
-  @Field(() => [Node], { description: 'The current rows whose versions did not match.' })
+  @Field(() => [Node], { description: 'The current rows with other versions than expected.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
     const { entity, rejection } = this;
     const rows = await loadRowsById(entity, rejection?.conflicts ?? [], context, info);

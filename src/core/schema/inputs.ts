@@ -55,44 +55,43 @@ const creationInputs = new Map<string, ClassType>();
 
 /** Input type of a new row and its child rows. `by` is the reference to a parent row that the same mutation creates; the input leaves it out. */
 export function creationInput(entity: Entity, by?: string): ClassType {
-  const aNoun = withArticle(nounFor(entity.name));
+  const noun = nounFor(entity.name);
   const parent = by && fieldOf(entity, by).object!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
   if (existingInput) return existingInput;
   const togetherText = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
   const fields = writableFields(entity).filter((field) => field.name !== by);
-  const Input = createInputType(name, `The values of ${aNoun} that is made${togetherText}.`, fields, creationOptions);
+  const Input = createInputType(name, `The values of a new ${noun}${togetherText}.`, fields, creationOptions);
   creationInputs.set(name, Input);
   if (by && isPart(entity, by))
     Field(() => ID, {
       nullable: true,
-      description:
-        'Of a row that is there already, its `id` or `nodeId`: where the whole is saved, the row is changed. A new row has none.',
+      description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
     })(Input.prototype, 'id');
   // Child types may refer back to this type, so it must be in the map before.
   for (const child of creatableChildren(entity)) {
     const type = creationInput(child.target(), child.by);
-    const description = `${child.description} Made together with the row.`;
+    const description = `${child.description} Created together with the row.`;
     Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
   }
   return Input;
 }
 
 export const patchInput = memoizePerEntity((entity) => {
-  const description = `Changes of ${withArticle(nounFor(entity.name))}; what is left out stays.`;
+  const description = `Changes of ${withArticle(nounFor(entity.name))}. Absent fields stay unchanged.`;
   const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
   for (const child of partsOf(entity)) {
     const type = creationInput(child.target(), child.by);
-    const description = `${child.description} The list replaces the one that is there: rows with an \`id\` are changed, others are made, and those that it leaves out are deleted.`;
+    const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
     Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);
   }
   return Patch;
 });
 
-export const IF_VERSION_DESCRIPTION = 'Expected `version`; on a mismatch nothing is written.';
+export const IF_VERSION_DESCRIPTION = 'Expected `version`. On a mismatch, nothing is written.';
 
-@InputType({ description: 'One of many rows to be deleted.' })
+@InputType({ description: 'A row to delete, and its expected version.' })
 export class RowVersion {
   @Field(() => ID, { description: ROW_ID_DESCRIPTION }) declare readonly id: string;
   @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
@@ -106,6 +105,6 @@ export function bulkChangeInput(entity: Entity): ClassType {
   const Patch = patchInput(entity);
   Field(() => Patch, { description: 'The values to change.' })(Change.prototype, 'input');
   Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION })(Change.prototype, 'ifVersion');
-  InputType(name, { description: `One of many changes: ${withArticle(nounFor(entity.name))} and what changes of it.` })(Change);
+  InputType(name, { description: `The changes of ${withArticle(nounFor(entity.name))}.` })(Change);
   return Change as ClassType;
 }

@@ -21,7 +21,7 @@ import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
 /** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */
 const ROW_MUTATION = { writesRows: true };
-const ATOMIC_NOTE = `All or nothing, ${MAX_ROWS_PER_MUTATION} rows at most.`;
+const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
   const { fact, one, mine } = resourceOf(entity)!;
@@ -30,7 +30,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
       entity,
       many: false,
       name: `${entity.name}Payload`,
-      description: `${upperFirst(nounPhrase(entity))} that was written, or what is wrong with its values.`,
+      description: `The written ${nounFor(entity.name)}, or the errors in the input.`,
       field: one,
       type: () => entity,
       read: ({ id, row }, context, info) =>
@@ -48,12 +48,14 @@ const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
 
 /** Sentence for descriptions: who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
-  resourceOf(entity)!.contributed ? ' FORBIDDEN but for whoever added it, until it is reviewed, and for superusers.' : '';
+  resourceOf(entity)!.contributed
+    ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
+    : '';
 
 function addCreation(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Create = creationInput(entity);
   const childRowsNote = childrenOf(entity).some(({ readOnly }) => !readOnly)
-    ? ` and what the input holds below it: all or nothing, ${MAX_ROWS_PER_MUTATION} rows at most`
+    ? ` and the child rows of the input, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows`
     : '';
   addResolverMethod(
     target,
@@ -64,7 +66,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Creates ${nounPhrase(entity)}${childRowsNote}. What the input leaves out has its default.`,
+      description: `Creates ${nounPhrase(entity)}${childRowsNote}. Absent fields have their default values.`,
     }),
     ROW_MUTATION,
   );
@@ -72,7 +74,7 @@ function addCreation(target: ClassType, entity: Entity, name: string, Payload: P
 
 function addUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
-  const partsNote = partsOf(entity).length ? `, or saves it with its parts: all or nothing, ${MAX_ROWS_PER_MUTATION} rows at most` : '';
+  const partsNote = partsOf(entity).length ? `, optionally with its parts, all or nothing, at most ${MAX_ROWS_PER_MUTATION} rows` : '';
   addResolverMethod(
     target,
     'update',
@@ -87,7 +89,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Changes ${nounPhrase(entity)}${partsNote}; what the input leaves out stays.${permissionNote(entity)}`,
+      description: `Updates ${nounPhrase(entity)}${partsNote}. Absent fields stay unchanged.${permissionNote(entity)}`,
     }),
     resourceOf(entity)!.mine ? { only: 'rest', ...ROW_MUTATION } : ROW_MUTATION,
   );
@@ -110,14 +112,14 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
     Mutation(() => Payload, {
       nullable: true,
       name,
-      description: `Changes the viewer's ${nounFor(entity.name)}; what the input leaves out stays.`,
+      description: `Updates the viewer's ${nounFor(entity.name)}. Absent fields stay unchanged.`,
     }),
     ROW_MUTATION,
   );
 }
 
 function addRemoval(target: ClassType, entity: Entity, name: string): void {
-  const description = `Deletes ${nounPhrase(entity)} and all that hangs below it.${permissionNote(entity)}`;
+  const description = `Deletes ${nounPhrase(entity)} and all rows below it.${permissionNote(entity)}`;
   addResolverMethod(
     target,
     'remove',
@@ -145,7 +147,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     entity,
     many: true,
     name: `${upperFirst(many)}Payload`,
-    description: `The ${nouns} that were written, in the order of the input, or what is wrong with their values.`,
+    description: `The written ${nouns}, in the order of the input, or the errors in the input.`,
     field: many,
     type: () => [entity],
     read: (ids, context, info) => loadRowsById(entity, ids, context, info),
@@ -174,8 +176,8 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       });
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
-    [Arg('changes', () => [Change], { description: 'Each row once, with its changes.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Changes ${nouns}. ${ATOMIC_NOTE}` }),
+    [Arg('changes', () => [Change], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
+    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Updates ${nouns}. ${ATOMIC_NOTE}` }),
     ROW_MUTATION,
   );
   addResolverMethod(
@@ -188,11 +190,11 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       });
       return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },
-    [Arg('rows', () => [RowVersion], { description: 'Each row once.' }), Ctx()],
+    [Arg('rows', () => [RowVersion], { description: 'The rows to delete. A row may occur only once.' }), Ctx()],
     Mutation(() => DeletePayload, {
       nullable: true,
       name: fact.removeMany,
-      description: `Deletes ${nouns} and all that hangs below them. ${ATOMIC_NOTE}`,
+      description: `Deletes ${nouns} and all rows below them. ${ATOMIC_NOTE}`,
     }),
     ROW_MUTATION,
   );

@@ -24,10 +24,10 @@ function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity
 export class NodeResolver {
   @Query(() => Node, {
     nullable: true,
-    description: 'Any row by its `nodeId`. Null and NOT_FOUND if there is none that the viewer may see.',
+    description: 'Any row by its `nodeId`. Null with NOT_FOUND if it does not exist or is not visible to the viewer.',
   })
   async node(
-    @Arg('nodeId', () => ID, { description: 'As a row shows it.' }) nodeId: string,
+    @Arg('nodeId', () => ID, { description: 'The `nodeId` of the row.' }) nodeId: string,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
@@ -39,10 +39,10 @@ export class NodeResolver {
 
   @Query(() => [Node], {
     nullable: 'items',
-    description: `Rows by their \`nodeId\`s, in that order, ${MAX_NODES} at most. Null and an error of its own for each that \`node\` would not find.`,
+    description: `Rows by their \`nodeId\`s, in the given order, at most ${MAX_NODES}. Null with a separate error for each row that \`node\` would not find.`,
   })
   async nodes(
-    @Arg('nodeIds', () => [ID], { description: 'As rows show them.' }) nodeIds: string[],
+    @Arg('nodeIds', () => [ID], { description: 'The `nodeId`s of the rows.' }) nodeIds: string[],
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ): Promise<(Row | Error)[]> {

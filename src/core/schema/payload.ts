@@ -10,22 +10,22 @@ import { addResolverMethod } from '../model/resolvermethods';
 import { IssueCode, type InputIssue } from '../model/validationissues';
 import { resourceOf } from '../model/registry';
 
-@ObjectType({ description: 'A mistake in the input of a mutation.', simpleResolvers: true })
+@ObjectType({ description: 'An error in the input of a mutation.', simpleResolvers: true })
 export class InputError implements InputIssue {
   @Field(() => [String], {
     description:
-      'Its place, from the argument on, e.g. `["input", "days", "1", "description"]`. A row as a whole is `["input"]`, all arguments together are `[]`.',
+      'Path of the invalid value, starting at the argument, e.g. `["input", "days", "1", "description"]`. `["input"]` is the row as a whole, `[]` all arguments together.',
   })
   declare readonly path: readonly string[];
 
-  @Field(() => IssueCode, { description: 'What kind of mistake it is.' })
+  @Field(() => IssueCode, { description: 'The kind of the error.' })
   declare readonly code: IssueCode;
 
-  @Field(() => String, { description: 'What is wrong, in one sentence.' })
+  @Field(() => String, { description: 'Human-readable message.' })
   declare readonly message: string;
 }
 
-const CONFLICT_SUFFIX = 'in the way, with CONFLICT or NOT_UNIQUE.';
+const CONFLICT_SUFFIX = 'that caused CONFLICT or NOT_UNIQUE.';
 
 /** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
 function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
@@ -89,9 +89,12 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
       return this.written === null ? null : read(this.written, context, info);
     },
     [Ctx(), Info()],
-    Field(type, { nullable: true, description: 'As it is stored now; null if there are errors.' }),
+    Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
   );
-  Field(() => [InputError], { description: 'All that is wrong with the input; then nothing was written.' })(Payload.prototype, 'errors');
+  Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
+    Payload.prototype,
+    'errors',
+  );
   addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as PayloadConstructor<T>;

@@ -33,17 +33,18 @@ export const listTypesOf = memoizePerEntity((entity): Inputs => ({
 
 export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] => [
   Args(() => PageArgs),
-  Arg('where', () => where, { nullable: true, description: 'Which rows.' }),
+  Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
     nullable: true,
-    description: 'Absent: by relevance of a search, else the default order. The id decides last.',
+    description:
+      'Order of the rows. If absent, by relevance of the search if there is one, else the default order. Ties are resolved by id.',
   }),
   Ctx(),
   Info(),
 ];
 
 /** Sentence for descriptions: why a reference may be null. */
-export const UNREVIEWED_REFERENCE_NOTE = 'Null while it has not passed the review; then only its id is shown.';
+export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
 /** Typical number of linked rows, for cost estimates: muscles of an exercise, days of a week. */
 const ASSUMED_LINKS = 3;
@@ -62,7 +63,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
     [Root(), Ctx(), Info()],
     FieldResolver(() => (field.relation!.many ? [field.target!()] : field.target!()), {
       nullable: field.null || hidesTarget,
-      description: `What \`${field.name}\` ${field.relation!.many ? 'name' : 'names'}.${hidesTarget ? ` ${UNREVIEWED_REFERENCE_NOTE}` : ''}`,
+      description: `The ${field.relation!.many ? 'rows' : 'row'} of \`${field.name}\`.${hidesTarget ? ` ${UNREVIEWED_REFERENCE_NOTE}` : ''}`,
     }),
     {
       only: field.only,

@@ -23,11 +23,10 @@ export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
 
 /** Decodes and validates a cursor, which a client may have forged. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
-  const invalidCursor = () => invalidArgumentError(argument, 'This is not a cursor of this list.');
+  const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
   const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
   if (typeof ownSignature !== 'string') throw invalidCursor();
-  if (ownSignature !== signature(terms))
-    throw invalidArgumentError(argument, 'This cursor belongs to another order of the list, or to another search.');
+  if (ownSignature !== signature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
     throw invalidCursor();
   return values;

@@ -13,10 +13,10 @@ export enum TextMode {
 }
 registerEnumType(TextMode, {
   name: 'TextMode',
-  description: 'Whether capitals matter when texts are compared.',
+  description: 'Case sensitivity of text comparisons.',
   valuesConfig: {
-    SENSITIVE: { description: '`a` and `A` are two letters.' },
-    INSENSITIVE: { description: '`a` and `A` are the same letter.' },
+    SENSITIVE: { description: '`a` and `A` are different.' },
+    INSENSITIVE: { description: '`a` and `A` are equal.' },
   },
 });
 
@@ -35,23 +35,23 @@ function inputType(name: string, description: string, operators: Operators): Cla
 
 const equalityOperators = (type: TypeThunk, noun: string): Operators => ({
   eq: [type, `Equal to this ${noun}; null matches rows without one.`],
-  ne: [type, `Anything but this ${noun}, rows without one included; null matches rows with one.`],
+  ne: [type, `Not equal to this ${noun}; also matches rows without one. null matches rows with one.`],
 });
 const listOperators = (type: TypeThunk): Operators => ({
   in: [() => [type()], 'Equal to one of these.'],
-  notIn: [() => [type()], 'Equal to none of these; rows without a value match.'],
+  notIn: [() => [type()], 'Equal to none of these; also matches rows without a value.'],
 });
 const nullOperator: Operators = { isNull: [() => Boolean, 'True: rows without a value. False: rows with one.'] };
 
 const comparisonOperators = (type: TypeThunk, noun: string): Operators => ({
-  lt: [type, `Less than this ${noun}. Rows without one never match this and the other comparisons.`],
-  lte: [type, `Less than this ${noun} or equal to it.`],
+  lt: [type, `Less than this ${noun}. Rows without one match no comparison.`],
+  lte: [type, `Less than or equal to this ${noun}.`],
   gt: [type, `Greater than this ${noun}.`],
-  gte: [type, `Greater than this ${noun} or equal to it.`],
+  gte: [type, `Greater than or equal to this ${noun}.`],
 });
 
 const createFilter = (name: string, noun: string, operators: Operators) =>
-  inputType(name, `Conditions on a ${noun}; all given ones must hold, and null is none.`, operators);
+  inputType(name, `Conditions on a ${noun}, all of which must hold. null is no condition.`, operators);
 
 const createEqualityFilter = (name: string, type: TypeThunk, noun: string) =>
   createFilter(name, noun, { ...equalityOperators(type, noun), ...listOperators(type), ...nullOperator });
@@ -67,9 +67,9 @@ const createComparisonFilter = (kind: string, type: TypeThunk, noun: string) =>
 const stringType: TypeThunk = () => String;
 
 /** Requires exactly one operator (`@oneOf`). An omitted id variable is therefore an error and not an absent condition. */
-const IdFilter = inputType('IdFilter', 'A condition on an id; either the `id` or the `nodeId` of a row names it.', {
+const IdFilter = inputType('IdFilter', 'A condition on an id, given as `id` or `nodeId`.', {
   eq: [() => ID, 'Equal to this id.'],
-  ne: [() => ID, 'Any other id; rows without one match.'],
+  ne: [() => ID, 'Not equal to this id; also matches rows without one.'],
   ...listOperators(() => ID),
   ...nullOperator,
 });
@@ -84,20 +84,20 @@ const DateTimeFilter = createComparisonFilter('DateTime', () => DateTimeScalar, 
 const StringFilter = createFilter('StringFilter', 'text', {
   ...equalityOperators(stringType, 'text'),
   ...listOperators(stringType),
-  contains: [stringType, 'This is a part of it. `%` and `_` stand for themselves.'],
-  startsWith: [stringType, 'It begins with this.'],
-  endsWith: [stringType, 'It ends with this.'],
+  contains: [stringType, 'Contains this text. `%` and `_` are literal characters.'],
+  startsWith: [stringType, 'Starts with this text.'],
+  endsWith: [stringType, 'Ends with this text.'],
   search: [
     stringType,
-    'Fuzzy search: ignores case and accents, tolerates typos. At the top level of `where` it also ranks the rows: see `relevance` in `orderBy`.',
+    'Fuzzy search that ignores case and accents and tolerates typos. At the top level of `where` it also ranks the rows; see `relevance` in `orderBy`.',
   ],
-  mode: [() => TextMode, 'Whether capitals matter to the other conditions of this filter; they do if absent.'],
+  mode: [() => TextMode, 'Case sensitivity of the other conditions of this filter; SENSITIVE if absent.'],
   ...nullOperator,
 });
 const createIdSetFilter = (name: string, type: TypeThunk, noun: string) =>
   createFilter(name, `set of ${noun}s`, {
-    in: [() => [type()], 'At least one of these is in the set.'],
-    notIn: [() => [type()], 'None of these is in the set.'],
+    in: [() => [type()], 'The set contains at least one of these.'],
+    notIn: [() => [type()], 'The set contains none of these.'],
     each: [() => [type()], `Like \`in\`, but with one row per matching ${noun}. Only at the top level of \`where\`.`],
   });
 const IdListFilter = createIdSetFilter('IdListFilter', () => ID, 'id');
@@ -155,17 +155,17 @@ export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     addCondition(Where, field.name, () => type, `Condition on \`${field.name}\`.`);
     Extensions({ field })(Where.prototype, field.name);
   }
-  addCondition(Where, 'and', () => [Where], 'All of these.');
-  addCondition(Where, 'or', () => [Where], 'At least one of these.');
-  addCondition(Where, 'not', () => Where, 'Not this. Rows without a value match too.');
-  InputType(name, { description: `Conditions on rows of ${entity.name}; all given ones must hold.` })(Where);
+  addCondition(Where, 'and', () => [Where], 'All of these conditions hold.');
+  addCondition(Where, 'or', () => [Where], 'At least one of these conditions holds.');
+  addCondition(Where, 'not', () => Where, 'The condition does not hold. Also matches rows without a value.');
+  InputType(name, { description: `Conditions on rows of ${entity.name}, all of which must hold.` })(Where);
   return Where;
 }, addRelationConditions);
 
 function addRelationConditions(Where: ClassType, entity: Entity): void {
-  for (const { name, target, many, noun, only } of relationsOf(entity)) {
+  for (const { name, target, many, only } of relationsOf(entity)) {
     const type = many ? relatedRowsFilter(target()) : whereInput(target());
-    const description = many ? `Condition on rows of \`${name}\`.` : `There is a ${noun}, and it matches.`;
+    const description = many ? `Condition on rows of \`${name}\`.` : `Condition on \`${name}\`. Rows without one do not match.`;
     addCondition(Where, name, () => type, description);
     Extensions({ only })(Where.prototype, name);
   }
@@ -176,8 +176,8 @@ const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
     const type: TypeThunk = () => whereInput(entity);
     return inputType(`${entity.name}ListFilter`, `Conditions on related rows of ${entity.name}.`, {
-      some: [type, 'At least one matches.'],
-      none: [type, 'None matches.'],
+      some: [type, 'At least one related row matches.'],
+      none: [type, 'No related row matches.'],
     });
   },
   (_List, entity) => void whereInput(entity),

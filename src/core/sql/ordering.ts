@@ -23,11 +23,11 @@ export enum OrderDirection {
 }
 registerEnumType(OrderDirection, {
   name: 'OrderDirection',
-  description: 'Which way an order runs.',
+  description: 'Sort direction.',
   valuesConfig: {
     ASC: { description: 'Smallest first, nulls last.' },
     DESC: { description: 'Largest first, nulls first.' },
-    ASC_NULLS_FIRST: { description: 'Smallest first but for the nulls, which come before all.' },
+    ASC_NULLS_FIRST: { description: 'Smallest first, nulls first.' },
     DESC_NULLS_LAST: { description: 'Largest first, nulls last.' },
   },
 });
@@ -64,12 +64,12 @@ const isComputedDecimal = ({ kind, sql }: FieldMeta) => sql !== undefined && kin
 const isOrderable = (field: FieldMeta) => field.stored || isReference(field) || isComputedDecimal(field);
 
 function describeAscending({ name, kind }: FieldMeta): string {
-  if (name === 'id') return 'In the order of creation with `ASC`.';
+  if (name === 'id') return 'In order of creation with `ASC`.';
   if (kind === 'relation') return 'Lowest id first with `ASC`.';
   if (kind === 'date' || kind === 'datetime' || kind === 'time') return 'Earliest first with `ASC`.';
   if (kind === 'integer' || kind === 'decimal' || kind === 'computed') return 'Smallest first with `ASC`.';
   if (kind === 'boolean') return 'False first with `ASC`.';
-  return kind === 'choice' || kind === 'uuid' ? 'In the order in which it is stored.' : 'Alphabetical with `ASC`.';
+  return kind === 'choice' || kind === 'uuid' ? 'In order of the stored values.' : 'Alphabetical with `ASC`.';
 }
 
 /** `XOrder` of an entity: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other reference. */
@@ -89,8 +89,8 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     Extensions({ only: field.only })(Order.prototype, field.object);
   }
   if (fieldsOf(entity).some(isSearchableText))
-    addElement(RELEVANCE, () => OrderDirection, 'Best first with `DESC`. Needs `search` at the top level of `where`.');
-  InputType(name, { description: `One field of ${entity.name} and the direction.` })(Order);
+    addElement(RELEVANCE, () => OrderDirection, 'Best match first with `DESC`. Requires `search` at the top level of `where`.');
+  InputType(name, { description: `A field of ${entity.name} and a sort direction.` })(Order);
   Extensions({ oneOf: true })(Order);
   return Order;
 }, createReferencedOrders);
@@ -117,7 +117,7 @@ function parseElement(element: OrderElement, argumentPath: string): OrderField {
     path.push(name);
     value = inner;
     if (path.length > 1 && path.includes(RELEVANCE))
-      throw invalidArgumentError(argumentPath, '`relevance` is that of the listed rows themselves.');
+      throw invalidArgumentError(argumentPath, '`relevance` applies only to the listed rows themselves.');
   }
   const [direction, nulls] = value.split('_NULLS_');
   return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
@@ -137,7 +137,7 @@ export function resolveOrder(
 
 /** Term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
 function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
-  if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` is that of a `search` in `where`, and there is none.');
+  if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
   const hash = createHash('sha256').update(searchKey).digest('hex').slice(0, SEARCH_HASH_CHARACTERS);
   const sql = (bind: BindParameter) => `(${searches.map((one) => searchRelevance(one)('t', bind)).join(' + ')})`;

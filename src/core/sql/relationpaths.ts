@@ -19,8 +19,6 @@ export interface Relation extends KeyPath {
   name: string;
   target: Thunk;
   many: boolean;
-  /** Name of the related rows in descriptions, in lower case. */
-  noun: string;
   /** Restricts the relation to one API. */
   only?: InterfaceName;
   shown(context: Context): SqlCondition[];
@@ -93,7 +91,6 @@ const referenceRelations = (entity: Entity): Relation[] =>
         name: object,
         target,
         many: field.relation.many,
-        noun: field.label.toLowerCase(),
         only: resourceOf(target())!.only ?? field.only,
         ...referencePath(entity, field),
         shown: (context) => referenceableRowConditions(target(), context),
@@ -106,7 +103,6 @@ const childRelations = (entity: Entity): Relation[] =>
     name,
     target,
     many: true,
-    noun: name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`),
     ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
     shown: (context) => visibleRowConditions(target(), context),
   }));

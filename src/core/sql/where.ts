@@ -168,7 +168,7 @@ class WhereCompiler {
       if (Array.isArray(value)) return value.map((one, index) => resolveId(one, `${idPath}[${index}]`));
       if (typeof value !== 'string' || WHOLE_NUMBER.test(value)) return value;
       rejectOtherNodeType(type, value, idPath);
-      if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is no id of ${type}.`);
+      if (!parseNodeId(value)) throw invalidArgumentError(idPath, `"${truncateInput(value)}" is not a valid id of ${type}.`);
       return resolveRowId(type, value) ?? NO_ROW_ID;
     };
     return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
@@ -188,7 +188,7 @@ class WhereCompiler {
     if (filter.in != null) conditions.push(this.countCondition(linkedToAny(field, validParameters(field, filter.in))));
     if (filter.notIn != null) conditions.push(this.countCondition(negation(linkedToAny(field, validParameters(field, filter.notIn)))));
     if (filter.each != null) {
-      if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This stands in `where` itself only, not in conditions inside of it.');
+      if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
       this.joins.push(this.countCondition(joinEach(field, validParameters(field, filter.each), `j${this.joins.length}`)));
     }
     return conditions;

@@ -80,7 +80,7 @@ export const createUpdateDraft = (entity: Entity, id: number, input: FieldValues
 
 export function rejectTooManyRows(count: number, argument: string): void {
   if (count > MAX_ROWS_PER_MUTATION)
-    throw invalidArgumentError(argument, `A mutation writes ${MAX_ROWS_PER_MUTATION} rows at most; these are ${count}.`);
+    throw invalidArgumentError(argument, `A mutation can write at most ${MAX_ROWS_PER_MUTATION} rows; this one has ${count}.`);
 }
 
 /** Groups drafts that one statement can write: those of one entity at the same depth, parents first. */

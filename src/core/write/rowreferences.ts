@@ -35,7 +35,7 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
     if (rowId === undefined) {
       const typeMessage = nodeTypeMismatch(entity.name, id);
       mistakes.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
-    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} is there more than once.`) });
+    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
     return rowId!;
   });

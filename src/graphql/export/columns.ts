@@ -22,14 +22,12 @@ export function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeT
     for (const selectedField of selections.collectFields(nodes, parent)) {
       fields += 1;
       if (fields > MAX_FIELDS_PER_ROW)
-        throw exportError(
-          `A row of a file may have ${MAX_FIELDS_PER_ROW} fields, those of objects below it included, and this one has more.`,
-        );
+        throw exportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
       const columnPath = [...path, selectedField.key];
       const name = columnPath.join('.');
       if (isPaged(selectedField))
         throw exportError(
-          `\`${name}\` is a list with pages of its own, which has no place in a cell. Ask for that list by itself, or for the file as .jsonl.`,
+          `\`${name}\` is a paginated list, which does not fit in a cell. Export that list separately, or export as .jsonl.`,
           name,
         );
       const childType = selections.compositeTypeOf(selectedField);

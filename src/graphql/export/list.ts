@@ -79,7 +79,7 @@ export function findExportedList(
   operation: OperationDefinitionNode,
   variables: Variables,
 ): ExportedList {
-  if (operation.operation !== OperationTypeNode.QUERY) throw exportError('A file is made of a query, which changes nothing.');
+  if (operation.operation !== OperationTypeNode.QUERY) throw exportError('Only queries can be exported.');
   const fragments = document.definitions.filter((node): node is FragmentDefinitionNode => node.kind === Kind.FRAGMENT_DEFINITION);
   const selections = new FieldCollector(schema, new Map(fragments.map((node) => [node.name.value, node])), variables);
   const fieldPath: SelectedField[] = [];
@@ -88,15 +88,15 @@ export function findExportedList(
   for (;;) {
     const [selectedField, secondField] = selections.collectFields(parents, parent);
     const path = fieldPath.map(({ key }) => key);
-    if (!selectedField) throw exportError('A file is one list, and this operation asks for nothing.');
+    if (!selectedField) throw exportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
       const both = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
-      throw exportError(`A file is one list. Ask for one field here, not for ${both}.`, [...path, secondField.key].join('.'));
+      throw exportError(`A file contains one list. Select one field here, not ${both}.`, [...path, secondField.key].join('.'));
     }
     fieldPath.push(selectedField);
     const type = selections.compositeTypeOf(selectedField);
     if (!type)
-      throw exportError(`${quotePath([...path, selectedField.key])} is no list of objects.`, [...path, selectedField.key].join('.'));
+      throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
     if (isPaged(selectedField) || (isSeries(selectedField) && valueOf(selectedField, 'last', variables) === null))
       return pagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
@@ -136,7 +136,7 @@ function pagedList(
   const rows = isListField(list) ? list : rowsOf(list, listPath, type, selections);
   const argumentValue = (name: WindowArgument) => valueOf(list, name, variables);
   if (argumentValue('last') !== null)
-    throw exportError('A file begins with the first row: turn `orderBy` around, and ask with `first` instead of `last`.', 'last');
+    throw exportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
   const variableNames = windowVariableNames(list, operation);
   return {
     name: list.name,
@@ -165,10 +165,10 @@ function valueOf(list: SelectedField, name: WindowArgument, variables: Variables
 /** Returns `nodes` or `edges` of a connection, of which exactly one must be selected. */
 function rowsOf(list: SelectedField, listPath: readonly string[], type: GraphQLCompositeType, selections: FieldCollector): SelectedField {
   const [rows, secondField] = selections.collectFields(list.nodes, type).filter(isListField);
-  if (!rows) throw exportError(`Ask for \`nodes\` of ${quotePath(listPath)}: they are the rows of the file.`, listPath.join('.'));
+  if (!rows) throw exportError(`Select \`nodes\` of ${quotePath(listPath)}, which are the rows of the file.`, listPath.join('.'));
   if (secondField)
     throw exportError(
-      `A file has the rows of ${quotePath(listPath)} once: ask for \`${rows.key}\` or for \`${secondField.key}\`.`,
+      `A file contains the rows of ${quotePath(listPath)} once. Select either \`${rows.key}\` or \`${secondField.key}\`.`,
       secondField.key,
     );
   return rows;

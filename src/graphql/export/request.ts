@@ -72,8 +72,7 @@ export function parseExportRequest(
   if (!('kind' in document)) throw new ExportError(document.map(withErrorCode));
   const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
   const operation = getOperationAST(document, name);
-  if (!operation)
-    throw exportError('Name the operation that is meant as `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
+  if (!operation) throw exportError('Choose an operation with `operationName`.', 'operationName', 'OPERATION_RESOLUTION_FAILURE');
   requestContext.operation = operation.name?.value ?? null;
   const coercedVariables = coerceVariables(schema, operation, variables, !context.viewer);
   if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);

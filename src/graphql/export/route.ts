@@ -42,7 +42,7 @@ function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (runningExports < limiter.limits.slotsPerClient) throw new ExportError([overloadedError()]);
   const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
   throw new ExportError([
-    new GraphQLError(`You are being sent ${runningExports} files already. Try again when one of them is there.`, { extensions }),
+    new GraphQLError(`You already have ${runningExports} running exports. Try again when one of them has finished.`, { extensions }),
   ]);
 }
 
@@ -84,7 +84,7 @@ class ExportResponse {
     try {
       if (!METHODS.includes(request.method)) {
         response.set('Allow', METHODS.join(', '));
-        throw exportError(`A file is asked for by ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
+        throw exportError(`Exports allow only ${METHODS.join(', ')}.`, undefined, 'METHOD_NOT_ALLOWED');
       }
       await identifyClient(requestContext);
       const { session }: Context = requestContext.resolverContext;

@@ -50,7 +50,7 @@ export class EventStreamTransport {
     if (response.closed) return;
     if (this.isShuttingDown) {
       response.setHeader('Retry-After', String(RETRY_AFTER_SECONDS));
-      return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is about to end. Come back in a moment.');
+      return sendGraphQLError(request, response, 503, 'SERVICE_UNAVAILABLE', 'The server is shutting down. Try again in a moment.');
     }
     // graphql-sse would read a body that our parser skipped for its media type, without a size limit.
     if (request.method === 'POST' && request.body === undefined) return sendGraphQLError(request, response, 415, 'BAD_REQUEST', JSON_BODY);

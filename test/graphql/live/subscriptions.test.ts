@@ -138,7 +138,7 @@ describe.each(TRANSPORTS)('the endpoint for subscriptions over %s', (_name, tran
   });
 
   test.each([
-    ['an invalid cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a cursor of changes.'],
+    ['an invalid cursor', { query: CHANGED, variables: { since: 'x' } }, 'since: This is not a valid cursor of changes.'],
     ['an unknown row type', { query: CHANGED, variables: { types: ['Bicycle'] } }, 'Bicycle'],
     ['an unknown field', { query: 'subscription { changed { hat } }' }, 'Cannot query field "hat"'],
     ['a syntax error', { query: 'subscription {' }, 'Syntax Error'],

@@ -27,7 +27,7 @@ test.each([
     (_, index) => `a${index}: login(username: "n${index}", password: "a wrong password") { token }`,
   );
   const { result, aliveMs, answerLimitMs } = await siege.under(() => graphql(siege.base, document(fields.join(' '))));
-  expect(result.text).toContain('`login` may stand once in an operation.');
+  expect(result.text).toContain('`login` is allowed only once in an operation.');
   expect(codes(result)).toContain('GRAPHQL_VALIDATION_FAILED');
   expect(result.text.length).toBeLessThan(10_000);
   expect(result.ms).toBeLessThan(answerLimitMs);
@@ -37,7 +37,7 @@ test.each([
 test('rejects a fragment with `login` that is spread 400 times', async () => {
   const spreads = '...F '.repeat(400);
   const document = `mutation { ${spreads} } fragment F on Mutation { login(username: "n", password: "a wrong password") { token } }`;
-  expect((await graphql(siege.base, document)).text).toContain('`login` may stand once in an operation.');
+  expect((await graphql(siege.base, document)).text).toContain('`login` is allowed only once in an operation.');
 });
 
 test('stays responsive during 60 concurrent logins with different usernames', async () => {
