@@ -478,7 +478,11 @@ describe('an invalid grouping', () => {
       { 'groupBy[0].timeZone': [expect.stringContaining('IANA')] },
     ],
     ['a bin of width 0', 'groupBy: [{ reps: { width: 0 } }]', { 'groupBy[0].width': ['Ensure this value is greater than 0.'] }],
-    ['no muscle weight', 'groupBy: [{ muscle: {} }]', { 'groupBy[0]': [expect.stringContaining('how much')] }],
+    [
+      'no muscle weight',
+      'groupBy: [{ muscle: {} }]',
+      { 'groupBy[0]': [expect.stringContaining('Provide the weight of at least one list.')] },
+    ],
     ['a negative muscle weight', 'groupBy: [{ muscle: { muscles: -1 } }]', { 'groupBy[0].muscles': [expect.stringContaining('0')] }],
     [
       'two keys with empty groups',
