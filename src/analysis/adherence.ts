@@ -46,8 +46,8 @@ class PlannedArgs extends RankingArgs {
 
 @ObjectType({ description: 'An exercise of the active schedule: planned and completed sets.', simpleResolvers: true })
 export class PlannedExercise {
-  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
   @Field(() => Int, { description: 'Number of planned sets in these weeks.' }) declare plannedSets: number;
   @Field(() => Int, { description: 'Number of logged sets in these weeks, of any workout.' }) declare doneSets: number;
   @Field(() => DecimalScalar, { nullable: true, description: 'Logged sets as a percentage of planned sets; null if none were planned.' })

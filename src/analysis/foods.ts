@@ -51,7 +51,7 @@ registerEnumType(FoodOrder, {
 
 @ObjectType({ description: 'The consumption of a food.', simpleResolvers: true })
 export class EatenFood {
-  @Field(() => ID, { description: 'Id of the food.' }) declare ingredientId: number;
+  @Field(() => ID, { description: 'Id of the food that was eaten.' }) declare ingredientId: number;
   @Field(() => Int, { description: 'Number of diary entries.' }) declare count: number;
   @Field(() => DecimalScalar, { description: 'Amount in grams.' }) declare grams: string;
   @Field(() => NutritionalValues, { description: 'Sum of all its entries.' }) declare total: NutritionalValues;

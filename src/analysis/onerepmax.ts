@@ -91,8 +91,8 @@ class BestArgs extends SeriesArgs {
 @ObjectType({ description: 'The best estimated one-rep max of an exercise in a period.', simpleResolvers: true })
 export class BestOneRepMax {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
   @Field(() => DecimalScalar, { description: `The estimated one-rep max, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare oneRepMax: string;
   @Field(() => DateScalar, { description: 'The day of the best set; the earliest of equally good sets.' }) declare date: string;
   @Field(() => ID, { description: 'Id of the log of that set.' }) declare logId: number;

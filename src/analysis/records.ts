@@ -66,10 +66,10 @@ class RecordArgs extends SeriesArgs {
 
 @ObjectType({ description: 'A personal record.', simpleResolvers: true })
 export class PersonalRecord {
-  @Field(() => RecordKind, { description: 'The kind of the record.' }) declare kind: RecordKind;
+  @Field(() => RecordKind, { description: 'The measure that was exceeded.' }) declare kind: RecordKind;
   @Field(() => DateScalar, { description: 'The day of the record.' }) declare date: string;
-  @Field(() => ID, { description: 'Id of `exercise`.' }) declare exerciseId: number;
-  @Field(() => ID, { description: 'Id of `exerciseBase`.' }) declare exerciseBaseId: number;
+  @Field(() => ID, { description: 'Id of the translation shown in `exercise`.' }) declare exerciseId: number;
+  @Field(() => ID, { description: 'Id of the base shared by the translations.' }) declare exerciseBaseId: number;
   @Field(() => DecimalScalar, { description: 'The value of the record: repetitions, or a mass in `unit`.' }) declare value: string;
   @Field(() => DecimalScalar, { nullable: true, description: 'The previous record; null for the first one.' })
   declare previous: string | null;

@@ -28,7 +28,7 @@ registerEnumType(LoadMeasure, {
 @ArgsType()
 class LoadArgs extends SeriesArgs {
   @WhereLogs('Filters the logs.') declare where?: WhereInput;
-  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'The measure of the load.' }) declare measure: LoadMeasure;
+  @Field(() => LoadMeasure, { defaultValue: LoadMeasure.TONNAGE, description: 'How load is computed.' }) declare measure: LoadMeasure;
   @Field(() => MASS_UNIT.type, OUTPUT_UNIT_OPTIONS) declare unit: string;
 }
 

@@ -55,9 +55,9 @@ export class MuscleVolume {
 @ObjectType({ description: 'The training volume of a period.', simpleResolvers: true })
 export class TrainingVolume {
   @Field(() => DayBucket, { description: 'The period.' }) declare bucket: DayBucket;
-  @Field(() => ID, { nullable: true, description: 'Id of `exercise`; null unless `perExercise`.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the most recently logged translation; null unless `perExercise`.' })
   declare exerciseId: number | null;
-  @Field(() => ID, { nullable: true, description: 'Id of `exerciseBase`; null unless `perExercise`.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the base shared by the translations; null unless `perExercise`.' })
   declare exerciseBaseId: number | null;
   @Field(() => Int, { description: 'Number of days with logs.' }) declare days: number;
   @Field(() => Int, { description: 'Number of hard sets.' }) declare hardSets: number;

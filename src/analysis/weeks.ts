@@ -25,7 +25,7 @@ class WeekArgs extends SeriesArgs {
 
 @ObjectType({ description: 'A week and its number of training days.', simpleResolvers: true })
 export class TrainingWeek {
-  @Field(() => DayBucket, { description: 'The week.' }) declare bucket: DayBucket;
+  @Field(() => DayBucket, { description: 'The period of seven days.' }) declare bucket: DayBucket;
   @Field(() => Int, { description: 'Number of days with a session or a log.' }) declare sessions: number;
   @Field(() => Int, { description: 'Number of consecutive weeks up to this one that reached the goal; 0 if this one did not.' })
   declare streak: number;
