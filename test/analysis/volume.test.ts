@@ -65,6 +65,19 @@ test('rejects anonymous clients and excludes logs of other users', async () => {
   expect(await muscles('', await fitgraph.user('dan'))).toEqual([]);
 });
 
+test('requires the scope READ_TRAINING of an access token', async () => {
+  const tokenWith = async (scope: string) => {
+    const { made } = await ann.ask(`mutation { made: createAccessToken(name: "${scope}", scopes: [${scope}]) { token } }`);
+    return fitgraph.anyone.sending({ Authorization: `Token ${made.token}` });
+  };
+  const [body, training] = [await tokenWith('READ_BODY'), await tokenWith('READ_TRAINING')];
+  for (const field of ['muscleVolume', 'trainingVolume']) {
+    const document = `{ ${field} { sets } }`;
+    expect((await body.query(document)).errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', scope: 'READ_TRAINING' } }]);
+    expect((await training.query(document)).errors).toBeUndefined();
+  }
+});
+
 test('reads the logs of one user among many with an index-only scan', async () => {
   const OTHERS = 30;
   const EACH = 400;

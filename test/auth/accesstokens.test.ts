@@ -147,11 +147,13 @@ describe('token scopes', () => {
     expect((await trainer.query('{ changes(types: [WORKOUT, WEIGHT_ENTRY]) { cursor } }')).errors).toMatchObject([
       { extensions: { scope: 'READ_BODY' } },
     ]);
-    // Neither by node id nor below a public row.
+    // Neither by node id, nor by a condition, nor below a public row.
     const { weightEntries } = await ann.ask('{ weightEntries { nodes { nodeId } } }');
     const node = 'query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }';
     const found = await trainer.query(node, { id: weightEntries.nodes[0].nodeId });
     expect(found.data).toEqual({ node: null, nodes: [null] });
+    const condition = '{ ingredients(where: { diaryEntries: { some: {} } }) { totalCount } }';
+    expect((await trainer.query(condition)).errors).toMatchObject([{ extensions: { scope: 'READ_NUTRITION' } }]);
     const nutrition = await trainer.query('{ ingredients(first: 1) { nodes { diaryEntries { totalCount } } } }');
     expect(nutrition.errors).toMatchObject([{ extensions: { scope: 'READ_NUTRITION' } }]);
     expect(nutrition.data.ingredients.nodes).toEqual([{ diaryEntries: null }]);

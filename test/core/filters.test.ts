@@ -102,15 +102,15 @@ test.each<Case>([
 });
 
 test.each([
-  ['{ weightEntries(where: { date: { eq: "2021-02-30" } }) { totalCount } }', 400],
-  ['{ weightEntries(where: { date: { eq: "yesterday" } }) { totalCount } }', 400],
-  ['{ weightEntries(where: { weight: { eq: "NaN" } }) { totalCount } }', 400],
-  ['{ weightEntries(where: { colour: { eq: "red" } }) { totalCount } }', 400],
-  ['{ diaryEntries(where: { eatenAt: { eq: "2021-03-10T08:00:00" } }) { totalCount } }', 400],
-  ['{ workoutSessions(where: { startTime: { eq: "25:00" } }) { totalCount } }', 400],
-])('rejects %s during validation', async (document, status) => {
+  '{ weightEntries(where: { date: { eq: "2021-02-30" } }) { totalCount } }',
+  '{ weightEntries(where: { date: { eq: "yesterday" } }) { totalCount } }',
+  '{ weightEntries(where: { weight: { eq: "NaN" } }) { totalCount } }',
+  '{ weightEntries(where: { colour: { eq: "red" } }) { totalCount } }',
+  '{ diaryEntries(where: { eatenAt: { eq: "2021-03-10T08:00:00" } }) { totalCount } }',
+  '{ workoutSessions(where: { startTime: { eq: "25:00" } }) { totalCount } }',
+])('rejects %s during validation', async (document) => {
   const answer = await ann.query(document);
-  expect([answer.status, answer.code]).toEqual([status, 'GRAPHQL_VALIDATION_FAILED']);
+  expect([answer.status, answer.code]).toEqual([400, 'GRAPHQL_VALIDATION_FAILED']);
 });
 
 test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:00:00+14:00', '2021-03-10T08:00:00+24:00'])(
@@ -122,11 +122,17 @@ test.each(['0000-01-01T00:00:00Z', '9999-12-31T23:59:59-14:00', '0001-01-01T00:0
 );
 
 describe('an invalid condition or order', () => {
-  const refused = async (type: string, many: string, where: unknown, fields: Record<string, unknown>, orderBy?: unknown) => {
+  const refused = async (
+    type: string,
+    many: string,
+    where: unknown,
+    fields: Record<string, unknown>,
+    orderBy?: unknown,
+    expected = 200,
+  ) => {
     const document = `query ($where: ${type}Where, $orderBy: [${type}Order!]) { page: ${many}(where: $where, orderBy: $orderBy) { totalCount nodes { id } } }`;
     const { status, code, errors } = await ann.query(document, { where, orderBy });
-    expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
-    expect(status).toBeLessThan(500);
+    expect([status, code]).toEqual([expected, 'BAD_USER_INPUT']);
     expect(errors![0]!.extensions.fields).toEqual(fields);
   };
   const nested = (depth: number, innermost: object = {}): object => (depth ? { not: nested(depth - 1, innermost) } : innermost);
@@ -160,7 +166,7 @@ describe('an invalid condition or order', () => {
     const path = `where${'.not'.repeat(11)}`;
     await refused('Exercise', 'exercises', nested(11), { [path]: ['Conditions are nested deeper than 10 levels.'] });
     const deep = { where: ['Ensure that this is nested no deeper than 64 levels.'] };
-    await refused('Exercise', 'exercises', nested(65), deep);
+    await refused('Exercise', 'exercises', nested(65), deep, undefined, 400);
     const query = 'query ($where: ExerciseWhere) { exercises(where: $where) { totalCount } }';
     const sent = async (levels: number) => {
       const text = `${'{"not":'.repeat(levels)}{}${'}'.repeat(levels)}`;
@@ -217,8 +223,7 @@ describe('an invalid condition or order', () => {
     ['Exercise', { muscles: { some: { imageUrlMain: { eq: 'x' } } } }],
   ])('is rejected when its field or operator does not exist: %s %j', async (type, where) => {
     const { status, code } = await ann.query(`query ($where: ${type}Where) { ${resourceOf(findEntity(type)!)!.many}(where: $where) { totalCount } }`, { where }); // prettier-ignore
-    expect([status, code]).toEqual([expect.any(Number), 'BAD_USER_INPUT']);
-    expect(status).toBeLessThan(500);
+    expect([status, code]).toEqual([400, 'BAD_USER_INPUT']);
   });
 });
 

@@ -210,7 +210,7 @@ test('returns only the count when `first` is 0', async () => {
 
 test('keeps the pages after a cursor when a row is inserted before it', async () => {
   const { endCursor } = await page({ first: 3 });
-  const [, day] = [0, (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday];
+  const day = (await ann.get(`/set/${rows[0]!.id}/`)).body.exerciseday;
   const { body } = await ann.post('/set/', { exerciseday: day, order: 0, sets: 1 });
   const next = await query({ first: 2, after: endCursor });
   await ann.delete(`/set/${body.id}/`);

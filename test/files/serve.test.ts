@@ -103,6 +103,8 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
     const [etag, modified] = ['etag', 'last-modified'].map((name) => [name, ask('a.png', {}, 'HEAD')] as const);
     const known = await Promise.all([etag!, modified!].map(async ([name, answer]) => (await answer).headers.get(name)!));
     const strong = known.filter((one) => !one.startsWith('W/'));
+    // A weak ETag never matches If-Range.
+    expect(strong.length).toBeGreaterThan(0);
     for (const one of strong) expect((await ask('a.png', { Range: 'bytes=0-9', 'If-Range': one })).status).toBe(206);
     expect((await ask('a.png', { Range: 'bytes=0-9', 'If-Range': '"other"' })).status).toBe(200);
   });

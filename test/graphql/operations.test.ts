@@ -111,7 +111,7 @@ describe('trusted documents', () => {
     for (const search of [`query=${encodeURIComponent(other)}`, `query=${encodeURIComponent(other)}&query=${encodeURIComponent(WORKOUTS)}`])
       expect((await preflighted.send('GET', `/graphql?${search}`)).status).toBe(400);
     expect((await anyone.get('/exercise/1/')).body.name).toBe('Squat');
-    expect((await anyone.send('GET', '/playground')).text).toContain('runs only operations that are registered');
+    expect((await anyone.send('GET', '/playground')).text).toContain('accepts only registered operations (PERSISTED_ONLY)');
   });
 
   test('are the only subscriptions allowed with PERSISTED_ONLY', async () => {

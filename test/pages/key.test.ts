@@ -12,8 +12,9 @@ async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> 
   return visitor;
 }
 
-const works = async (token: string) =>
-  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).get('/weightentry/')).status === 200;
+/** The user whose key this is. */
+const ownerOf = async (token: string): Promise<string | undefined> =>
+  (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
 const shown = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
 
 it('redirects anonymous visitors to the login', async () => {
@@ -33,7 +34,7 @@ it('creates a key, and keeps it when the form is sent again', async () => {
   const { text } = await visitor.post(PATH, fields);
   expect(text).toContain('Your API key was created.');
   const token = shown(text)!;
-  expect(await works(token)).toBe(true);
+  expect(await ownerOf(token)).toBe('ann');
   expect(text).toContain(`Authorization: Token ${token}`);
   // The form is sent again, as by a reload.
   expect(shown((await visitor.post(PATH, fields)).text)).toBe(token);
@@ -56,10 +57,10 @@ it('replaces the key after a confirmation, and only once', async () => {
   const { text } = await visitor.post(PATH, fields);
   const renewed = shown(text)!;
   expect(renewed).not.toBe(token);
-  expect([await works(token), await works(renewed)]).toEqual([false, true]);
+  expect([await ownerOf(token), await ownerOf(renewed)]).toEqual([undefined, 'carl']);
   // Sending the form again replaces nothing, because the key that it names no longer exists.
   expect(shown((await visitor.post(PATH, fields)).text)).toBe(renewed);
-  expect(await works(renewed)).toBe(true);
+  expect(await ownerOf(renewed)).toBe('carl');
 });
 
 it('cannot show a key that was encrypted with another SECRET_KEY, but replaces it', async () => {
@@ -68,10 +69,10 @@ it('cannot show a key that was encrypted with another SECRET_KEY, but replaces i
   try {
     const visitor = await signedIn('dora', other.url);
     expect((await visitor.get(PATH)).text).toContain('can’t show it');
-    expect(await works(token)).toBe(true);
+    expect(await ownerOf(token)).toBe('dora');
     const { text } = await visitor.post(PATH, await visitor.fieldsOf(`${PATH}/replace`, /Replace key/));
-    expect(await works(shown(text)!)).toBe(true);
-    expect(await works(token)).toBe(false);
+    expect(await ownerOf(shown(text)!)).toBe('dora');
+    expect(await ownerOf(token)).toBeUndefined();
   } finally {
     await other.stop();
   }

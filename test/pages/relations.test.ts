@@ -203,7 +203,6 @@ describe('relations with many rows', () => {
     const script = await visitor.get('/pages/tabs.js');
     expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(headers.get('content-security-policy')).toMatch(/script-src 'self';.*connect-src 'none'/);
-    expect(headers.get('content-security-policy')).toContain("connect-src 'none'");
   });
 });
 

@@ -75,12 +75,45 @@ test('describes the list and the detail path of every resource in the root', asy
   }
 });
 
-test('describes the schema of every view, and POST only for resources with a create mutation', () => {
+/** The schemas of the success responses and of the body of an operation, as names of components. */
+const schemasOf = (address: string, method: string) => {
+  const operation = document.paths[address]![method] as {
+    requestBody?: { content: object };
+    responses: Record<string, { content?: object }>;
+  };
+  // A resource with files takes forms only.
+  const nameOf = (content: object = {}) =>
+    (Object.values(content) as { schema: { $ref?: string } }[])[0]?.schema.$ref?.replace('#/components/schemas/', '');
+  const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))!;
+  return [success, nameOf(operation.responses[success]!.content), nameOf(operation.requestBody?.content)];
+};
+
+test('describes the schemas of every view, and writes only for resources with the mutation', () => {
   for (const entity of allEntities()) {
-    const { views, create } = resourceOf(entity)!.fact;
+    const { views, create, update, remove } = resourceOf(entity)!.fact;
     views.forEach(({ rest }, index) => {
-      expect(document.components.schemas).toHaveProperty([rest]);
-      expect('post' in document.paths[`/${rest}/`]!).toBe(index === 0 && create !== undefined);
+      const [list, detail] = [`/${rest}/`, `/${rest}/{id}/`];
+      expect([schemasOf(list, 'get'), schemasOf(detail, 'get')]).toEqual([
+        ['200', `${rest}.page`, undefined],
+        ['200', rest, undefined],
+      ]);
+      const page = document.components.schemas[`${rest}.page`] as { properties: { results: { items: object } } };
+      expect(page.properties.results.items).toEqual({ $ref: `#/components/schemas/${rest}` });
+      expect(Object.keys((document.components.schemas[rest] as { properties: object }).properties)).toContain('id');
+      const writes = [
+        [list, 'post', create, ['201', rest, `${rest}.body`]],
+        [detail, 'put', update, ['200', rest, `${rest}.body`]],
+        [detail, 'patch', update, ['200', rest, `${rest}.change`]],
+        [detail, 'delete', remove, ['204', undefined, undefined]],
+      ] as const;
+      for (const [address, method, mutation, schemas] of writes) {
+        const isPossible = index === 0 && mutation !== undefined;
+        const isDescribed = method in document.paths[address]!;
+        // A view may permit fewer methods than there are mutations.
+        expect({ address, method, isPossible: isPossible && (isDescribed || method !== 'post') }).toEqual({ address, method, isPossible });
+        expect(isDescribed && !isPossible).toBe(false);
+        if (isDescribed) expect(schemasOf(address, method)).toEqual(schemas);
+      }
     });
   }
   expect(Object.keys(document.paths)).toEqual(expect.arrayContaining(['/', '/login/']));
@@ -178,15 +211,16 @@ test('describes the responses to rejected requests', async () => {
   expect(wrong).toEqual([]);
 });
 
-test.each(ownedTypes().map((entity) => [entity.name, entity] as const))(
+/** Owned types whose rows REST creates. */
+const creatableTypes = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create && resourceOf(entity)!.fact.views.length > 0);
+
+test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(
   'describes the bodies and responses of writes of %s',
   async (_name, entity) => {
     const [view] = resourceOf(entity)!.fact.views;
-    const { post } = (view && document.paths[`/${view.rest}/`]) ?? {};
-    if (!view || !post) return;
-    const [list, detail] = [`/${view.rest}/`, `/${view.rest}/{id}/`];
+    const [list, detail] = [`/${view!.rest}/`, `/${view!.rest}/{id}/`];
     const sent = bodyOf(entity, 2, parentsIn(belongings));
-    expect(conformance.differs(`${view.rest}.body`, asJson(sent))).toEqual([]);
+    expect(conformance.differs(`${view!.rest}.body`, asJson(sent))).toEqual([]);
     const created = await ann.post(list, sent);
     expect(created.status).toBe(201);
     expect(conformance.problems('post', list, 201, created.body)).toEqual([]);

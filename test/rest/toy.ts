@@ -110,7 +110,7 @@ const UNKNOWN = { path: ['id'], code: 'NOT_FOUND', message: 'There is no such fr
 export class Orchard {
   fruits: Fruit[] = [];
   private server?: Server;
-  private url = '';
+  url = '';
 
   private find = (id: string): Fruit => {
     const found = this.fruits.find((one) => one.id === Number(id));

@@ -34,7 +34,7 @@ const SYSTEM = [
   'server/https',
   'system/limits/bodies',
   'system/limits/responses',
-  'system/limits/strangers',
+  'system/limits/anonymous',
   'graphql/live/instances',
   'server/commands',
   'server/containment',
