@@ -66,7 +66,7 @@ test('rejects a DATABASE_LISTEN_URL that leads through a pooler or to another da
   await expect(poolers.open(url, { DATABASE_LISTEN_URL: url })).rejects.toThrow(/DATABASE_LISTEN_URL points to a pooler/);
   const other = await createDatabase('nothing');
   try {
-    await expect(poolers.open(url, { DATABASE_LISTEN_URL: other.url })).rejects.toThrow(/another database/);
+    await expect(poolers.open(url, { DATABASE_LISTEN_URL: other.url })).rejects.toThrow(/must refer to the same database/);
   } finally {
     await other.drop();
   }

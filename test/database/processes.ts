@@ -63,27 +63,36 @@ export interface Child {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** The modules of src/platform that the launcher imports, directly or indirectly. */
-const PLATFORM = ['config', 'environment', 'settings', 'bucket', 'folders'].map((name) => `platform/${name}.ts`);
+/** Programs of the launcher: what it imports, and the processes that it starts. */
+const ENTRY_POINTS = [
+  'database/embedded.ts',
+  ...fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`),
+];
+
+/** Files with all that they import by value, directly or indirectly. */
+function withImports(files: readonly string[], found = new Set<string>()): Set<string> {
+  for (const file of files.filter((one) => !found.has(one))) {
+    found.add(file);
+    const text = fs.readFileSync(path.join(SOURCE, file), 'utf8');
+    const specifiers = [...text.matchAll(/^(?:import|export) (?!type )[^;]*?from '(\.[^']*)'/gm)].map(([, specifier]) => specifier!);
+    withImports(
+      specifiers.map((specifier) => `${path.join(path.dirname(file), specifier)}.ts`),
+      found,
+    );
+  }
+  return found;
+}
 
 /** Transpiles the launcher; returns its directory. */
 export function buildLauncher(): string {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-launcher-'));
   fs.chmodSync(dir, 0o755);
-  for (const folder of ['database/embedded', 'platform']) fs.mkdirSync(path.join(dir, folder), { recursive: true });
-  const parts = fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`);
-  for (const file of [
-    ...PLATFORM,
-    'database/datadir.ts',
-    'database/locks.ts',
-    'database/viewerrole.ts',
-    'database/embedded.ts',
-    ...parts,
-  ]) {
+  for (const file of withImports(ENTRY_POINTS)) {
     const { code } = transformSync(fs.readFileSync(path.join(SOURCE, file), 'utf8'), {
       jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
       module: { type: 'commonjs' },
     });
+    fs.mkdirSync(path.join(dir, path.dirname(file)), { recursive: true });
     fs.writeFileSync(path.join(dir, file.replace(/ts$/, 'js')), code);
   }
   fs.writeFileSync(path.join(dir, 'child.js'), CHILD);

@@ -130,7 +130,7 @@ test('checks the files in the bucket with doctor and reports an unreachable buck
   const environment = environmentOfCommands();
   const doctor = await run('command', environment, ['doctor']);
   // The image of the small catalogue has no file.
-  expect(doctor.stdout).toMatch(/of 3 images 1 have no file/);
+  expect(doctor.stdout).toMatch(/1 of 3 images have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
   const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);
   expect(away.stdout + away.stderr).toMatch(/MEDIA_URL must refer to a writable bucket/);

@@ -236,7 +236,7 @@ test('restores a backup into another installation and into the running server', 
   const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
   const taken = await fitgraph('backup', file);
   expect(taken).toMatchObject({ status: 0, stderr: '' });
-  expect(taken.stdout).toMatch(/^\d{4} rows of \d+ tables and 0 files are in \S+ \(0\.\d MB\), verified\.\n$/);
+  expect(taken.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 0 files to \S+ \(0\.\d MB\), verified\.\n$/);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   expect((await fitgraph('backup', file)).stderr).toMatch(/already exists\. Use --replace/);
 

@@ -117,9 +117,9 @@ describe('readTls', () => {
             .toString(),
         ),
       }),
-      /^TLS_KEY must name/,
+      /^TLS_KEY must be the path of/,
     ],
-    ['a swapped certificate and key', () => ({ cert: key, key: cert }), /^TLS_CERT must name/],
+    ['a swapped certificate and key', () => ({ cert: key, key: cert }), /^TLS_CERT must be the path of/],
     [
       'the key of another certificate',
       () => ({ cert, key: write('d', pair().export(pem).toString()) }),

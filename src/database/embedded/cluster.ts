@@ -31,7 +31,7 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
     if (major === binaries.major) return false;
     throw new ConfigError(
       `DATA_DIR: the data in ${place.cluster} is of PostgreSQL ${major}, but the embedded server is PostgreSQL ${binaries.major}: ` +
-        `\run \`fitgraph upgrade\``,
+        `run \`fitgraph upgrade\``,
     );
   }
   if (names.length > 0) {
