@@ -262,7 +262,7 @@ test('rejects a cluster of another PostgreSQL version', async () => {
   fs.mkdirSync(cluster(), { recursive: true });
   fs.writeFileSync(path.join(cluster(), 'PG_VERSION'), '15\n');
   const app = await child();
-  expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, the embedded server is PostgreSQL 18/);
+  expect((await app.open(data())).error).toMatch(/is of PostgreSQL 15, but the embedded server is PostgreSQL 18/);
 });
 
 test('quotes the log when the server cannot start', async () => {
@@ -360,7 +360,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
   try {
     expect(opened.error).toBeUndefined();
     expect(home).toMatch(/fitgraph-[0-9a-f]{16}$/);
-    expect(app.logged.join('\n')).toContain(`the database is kept in ${home}`);
+    expect(app.logged.join('\n')).toContain(`the database is stored in ${home}`);
     expect(fs.readdirSync(home).some((entry) => entry.startsWith('binaries-'))).toBe(true);
     await app.query('CREATE TABLE note AS SELECT 42 AS answer');
     await app.release();
