@@ -118,10 +118,10 @@ test('lists accounts as text and as JSON lines', async () => {
 });
 
 test('reverts a migration only after its name is typed, and applies it again', async () => {
-  const refused = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', 'yes\n']]);
+  const refused = await runInTerminal(['migrate', '--down'], [['Type its name to continue: ', 'yes\n']]);
   expect(refused.shown).toContain('fitgraph: The name does not match. Nothing was changed.');
   const name = /^The migration (\S+) will be reverted/.exec(refused.shown)![1]!;
-  const done = await runInTerminal(['migrate', '--down'], [['Type its name to go on: ', `${name}\n`]]);
+  const done = await runInTerminal(['migrate', '--down'], [['Type its name to continue: ', `${name}\n`]]);
   expect([done.status, done.shown]).toEqual([0, expect.stringMatching(new RegExp(`\nReverted: ${name}\n$`))]);
   expect((await installation.command('migrate')).stdout).toBe(`Applied: ${name}\n`);
 });
