@@ -5,6 +5,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const FIRST = [
   'server/supervisor',
   'system/browser/pages',
+  'system/docs/addaresource',
   'server/commands',
   'system/attacks/injection',
   'system/codebase/suite',
