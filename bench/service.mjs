@@ -15,6 +15,12 @@ const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;
 
+/** Ends a child process and waits for its exit. */
+const end = (child) => {
+  const ended = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
+  if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) return ended;
+};
+
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 const children = [];
 
@@ -53,14 +59,14 @@ export async function withService({ prepare, run }) {
     await fill(client, (line) => process.stderr.write(`${line}\n`));
     await prepare?.(client);
     await client.end();
-    const ended = new Promise((resolve) => first.removeAllListeners('exit').once('exit', resolve));
-    first.kill('SIGTERM');
-    await ended;
+    await end(first);
     await service('off');
     await run(embedded.connection);
+    // Before the database stops, because the pool of the baseline does not expect that.
+    await Promise.all(children.map(end));
     await embedded.release();
   } finally {
-    for (const child of children) child.removeAllListeners('exit').kill('SIGTERM');
+    await Promise.all(children.map(end));
     setTimeout(() => rmSync(folder, { recursive: true, force: true }), 2000);
   }
 }
