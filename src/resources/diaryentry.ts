@@ -36,7 +36,7 @@ const MEAL_BELONGS_TO_PLAN: FieldRule = {
   position: 31,
   title: 'Log Item',
   dump: 'nutrition.logitem',
-  description: 'Something eaten: an ingredient, how much of it, when.',
+  description: 'An entry of the food diary: an ingredient, the amount eaten and the time.',
   plural: 'diaryEntries',
   owned: true,
   bulk: true,
@@ -71,7 +71,7 @@ export class DiaryEntry extends Model<DiaryEntry> {
 
 @Resolver(() => DiaryEntry)
 export default class DiaryEntryResolver extends crud(DiaryEntry) {
-  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => DiaryEntry, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() entry: Portion, @Ctx() context: Context) {

@@ -27,7 +27,7 @@ const variations = (alias: string) =>
   rest: 'exercise',
   position: 16,
   dump: 'exercises.exercise',
-  description: 'An exercise in one language; what its translations share is its base.',
+  description: 'An exercise in one language. Its exercise base holds what all translations share.',
   ordering: ['name'],
   grouped: {},
   visible: { status: ACCEPTED },
@@ -59,7 +59,7 @@ const variations = (alias: string) =>
 export class Exercise extends Model<Exercise> {
   @Id() declare id: number;
   @Uuid({ note: 'Stays the same wherever the exercise is copied to.', readOnly: true }) declare uuid: string;
-  @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, searched: true, sorted: true }) declare name: string;
+  @Text({ label: 'Name', note: 'The name in its own language.', max: 200, searched: true, sorted: true }) declare name: string;
   @Choose({
     label: 'Status',
     note: 'Only accepted ones are shown to everybody.',
@@ -110,7 +110,7 @@ export class Exercise extends Model<Exercise> {
   @Children(() => ExerciseComment, 'exerciseId', { size: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', size: 3, help: 'Images of the base, main image first.' })
   declare images: ExerciseImage[];
-  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'What the viewer logged of it.' }) declare logs: WorkoutLog[];
+  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'Workout logs of this exercise by the signed-in user.' }) declare logs: WorkoutLog[];
 }
 
 export default crud(Exercise);

@@ -9,7 +9,7 @@ import { Exercise } from './exercise';
   rest: 'exercisecategory',
   position: 18,
   dump: 'exercises.exercisecategory',
-  description: 'The part of the body that an exercise is for.',
+  description: 'An exercise category: the part of the body that is trained.',
   plural: 'exerciseCategories',
   ordering: ['name'],
   filters: ['name'],
@@ -19,7 +19,7 @@ import { Exercise } from './exercise';
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
   @Text({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { connection: true, help: 'What trains this part of the body.' }) declare exercises: Exercise[];
+  @Children(() => Exercise, 'categoryId', { connection: true, help: 'The exercises of this category.' }) declare exercises: Exercise[];
 }
 
 export default crud(ExerciseCategory);

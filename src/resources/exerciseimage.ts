@@ -174,7 +174,7 @@ export default class ExerciseImageResolver extends ImageCrud {
   }
 
   @Extensions({ only: 'rest', cost: { weight: 20 }, action: { name: 'thumbnails', selection: THUMBNAILS_SELECTION } })
-  @FieldResolver(() => Thumbnails, { description: 'Smaller versions of the image, made when they are first asked for.' })
+  @FieldResolver(() => Thumbnails, { description: 'Thumbnails of the image, generated on first request.' })
   @Needs(() => ExerciseImage, 'image')
   async thumbnails(@Root() row: RowFields<ExerciseImage, 'image'>, @Ctx() { services: { media } }: Context): Promise<Thumbnails> {
     return thumbnailsOf(row.image, await media.thumbnails(row.image));

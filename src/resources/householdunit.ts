@@ -11,7 +11,7 @@ import { Language } from './language';
   position: 23,
   title: 'Weight Unit',
   dump: 'nutrition.weightunit',
-  description: 'A household unit of ingredients, e.g. cup or slice.',
+  description: 'A household unit for ingredients, e.g. cup or slice.',
   ordering: ['name'],
   filters: ['languageId', 'name'],
   inMemory: true,
@@ -19,10 +19,10 @@ import { Language } from './language';
 export class HouseholdUnit extends Model<HouseholdUnit> {
   @Id() declare id: number;
   @Ref(() => Language, { label: 'Language', readOnly: true }) declare languageId: number;
-  @Text({ label: 'Name', note: 'What it is called in its language.', max: 200, sorted: true }) declare name: string;
+  @Text({ label: 'Name', note: 'The name in its own language.', max: 200, sorted: true }) declare name: string;
   @Children(() => IngredientUnit, 'householdUnitId', {
     connection: true,
-    help: 'The ingredients measured in it, and what it weighs of each.',
+    help: 'The ingredients that can be measured in this unit, with its weight for each.',
   })
   declare ingredientUnits: IngredientUnit[];
 }

@@ -15,7 +15,7 @@ const title = 'Ingredient Weight Unit';
   position: 24,
   title,
   dump: 'nutrition.ingredientweightunit',
-  description: 'What a household unit of an ingredient weighs.',
+  description: 'The weight of a household unit of an ingredient.',
   ordering: ['id'],
   names: ['ingredient.name', 'householdUnit.name', 'amount'],
   filters,

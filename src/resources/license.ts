@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
   rest: 'license',
   position: 12,
   dump: 'core.license',
-  description: 'A licence of texts and images.',
+  description: 'A licence for texts and images.',
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],
   inMemory: true,

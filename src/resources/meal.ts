@@ -31,7 +31,7 @@ export class Meal extends Model<Meal> {
   declare position: number;
   @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'What it consists of.' }) declare items: MealItem[];
+  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'The items of the meal.' }) declare items: MealItem[];
 }
 
 /** The nutritional values of a meal: the sum of the rounded values of its items. */
@@ -42,7 +42,7 @@ export async function mealValues(id: number, context: Context, unit: MassUnit = 
 
 @Resolver(() => Meal)
 export default class MealResolver extends crud(Meal) {
-  @FieldResolver(() => NutritionalValues, { description: 'All items together.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of all items together.' })
   @Extensions({ cost: { weight: 10 }, action: { name: 'nutritional_values' } })
   @Needs(() => Meal, 'id')
   async nutritionalValues(@Root() meal: RowFields<Meal, 'id'>, @Ctx() context: Context) {

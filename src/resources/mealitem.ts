@@ -18,7 +18,7 @@ import { User } from './user';
   rest: 'mealitem',
   position: 27,
   dump: 'nutrition.mealitem',
-  description: 'An ingredient of a meal and how much of it.',
+  description: 'An ingredient of a meal and its amount.',
   owned: true,
   group: 'nutrition',
   ordering: ['id'],
@@ -41,7 +41,7 @@ export class MealItem extends Model<MealItem> {
 
 @Resolver(() => MealItem)
 export default class MealItemResolver extends crud(MealItem) {
-  @FieldResolver(() => NutritionalValues, { description: 'Of this amount of the ingredient.' })
+  @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of this amount of the ingredient.' })
   @Extensions({ cost: { weight: 2 }, action: { name: 'nutritional_values' } })
   @Needs(() => MealItem, 'ingredientId', 'ingredientUnitId', 'amount')
   async nutritionalValues(@Root() item: Portion, @Ctx() context: Context) {

@@ -11,7 +11,7 @@ const image = (kind: string) => (alias: string) => `('/static/images/muscles/${k
   rest: 'muscle',
   position: 21,
   dump: 'exercises.muscle',
-  description: 'A muscle, by its Latin name.',
+  description: 'A muscle, with its Latin name.',
   ordering: ['name'],
   filters: ['name', 'isFront'],
   inMemory: true,

@@ -29,7 +29,7 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
   rest: 'nutritionplan',
   position: 25,
   dump: 'nutrition.nutritionplan',
-  description: 'A nutrition plan; its meals and its diary hang below it. A user has one active plan at most.',
+  description: 'A nutrition plan with its meals and diary. A user has at most one active plan.',
   owned: true,
   group: 'nutrition',
   ordering: ['-createdOn'],
@@ -88,8 +88,8 @@ export class NutritionPlan extends Model<NutritionPlan> {
     sql: (alias) => `(SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id")`,
   })
   declare unitSystem: string;
-  @Children(() => Meal, 'planId', { part: true, size: 5, help: 'Its meals, by time.' }) declare meals: Meal[];
-  @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What was eaten.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => Meal, 'planId', { part: true, size: 5, help: 'The meals of the plan, ordered by time.' }) declare meals: Meal[];
+  @Children(() => DiaryEntry, 'planId', { connection: true, help: 'The diary entries of the plan.' }) declare diaryEntries: DiaryEntry[];
 }
 
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
@@ -170,14 +170,14 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => diaryDay(date, entries));
   }
 
-  @FieldResolver(() => DiaryDay, { description: 'One day of the diary, named in parts; zeros where it has no entries.' })
+  @FieldResolver(() => DiaryDay, { description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.' })
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async logSummary(
     @Root() plan: DiaryPlanRow,
-    @Arg('year', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) year: string | null,
-    @Arg('month', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) month: string | null,
-    @Arg('day', () => String, { nullable: true, description: 'A whole number; that of today if absent or empty.' }) day: string | null,
+    @Arg('year', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) year: string | null,
+    @Arg('month', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) month: string | null,
+    @Arg('day', () => String, { nullable: true, description: 'An integer; that of today if absent or empty.' }) day: string | null,
     @Ctx() context: Context,
   ) {
     const date = parseDateParts({ year, month, day }, currentDate(context.services.timeZone));

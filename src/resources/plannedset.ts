@@ -19,7 +19,7 @@ import { SetGroup } from './setgroup';
   table: 'setting',
   position: 7,
   dump: 'manager.setting',
-  description: 'How an exercise is done in a set: repetitions, weight, repetitions in reserve.',
+  description: 'A planned set of an exercise: repetitions, weight, repetitions in reserve.',
   owned: true,
   group: 'training',
   ordering: ['position', 'id'],

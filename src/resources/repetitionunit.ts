@@ -7,7 +7,7 @@ import { Resource } from '../core/model/resource';
   rest: 'setting-repetitionunit',
   position: 13,
   dump: 'core.repetitionunit',
-  description: 'What the repetitions of a setting count, e.g. repetitions, seconds or miles.',
+  description: 'The unit in which a planned set counts repetitions, e.g. repetitions, seconds or miles.',
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,

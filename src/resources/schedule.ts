@@ -12,7 +12,7 @@ import { User } from './user';
   rest: 'schedule',
   position: 4,
   dump: 'manager.schedule',
-  description: 'Workouts one after the other, each for some weeks. A user has one active schedule at most.',
+  description: 'A sequence of workouts, each for a number of weeks. A user has at most one active schedule.',
   owned: true,
   group: 'training',
   ordering: ['id'],
@@ -29,11 +29,11 @@ export class Schedule extends Model<Schedule> {
     default: defaultValues.today,
   })
   declare startsOn: string;
-  @Flag({ label: 'Schedule active', help: 'Whether this is the schedule that you follow now; the others stop being it.', default: true })
+  @Flag({ label: 'Schedule active', help: 'Whether this is the active schedule. Activating it deactivates the others.', default: true })
   declare isActive: boolean;
-  @Flag({ label: 'Is a loop', help: 'Whether to start over when the last workout is done.', default: false }) declare isLoop: boolean;
+  @Flag({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'Its steps, in their order.' }) declare steps: ScheduleStep[];
+  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'The steps of the schedule, in order.' }) declare steps: ScheduleStep[];
 }
 
 export default crud(Schedule, {

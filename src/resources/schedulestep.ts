@@ -11,7 +11,7 @@ import { Workout } from './workout';
   rest: 'schedulestep',
   position: 3,
   dump: 'manager.schedulestep',
-  description: 'A workout in a schedule, and for how many weeks.',
+  description: 'A step of a schedule: a workout and its number of weeks.',
   owned: true,
   group: 'training',
   ordering: ['position'],
@@ -23,7 +23,7 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @Whole({ label: 'Order', storedAs: 'order', help: 'Place in the schedule.', default: 1, hidden: true })
+  @Whole({ label: 'Order', storedAs: 'order', help: 'Position in the schedule.', default: 1, hidden: true })
   declare position: number;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }

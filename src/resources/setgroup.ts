@@ -23,7 +23,7 @@ import { User } from './user';
   title: 'Set',
   table: 'workout_set',
   dump: 'manager.set',
-  description: 'A group of sets on a training day; its exercises are those of its planned sets.',
+  description: 'A group of planned sets on a training day, trained together.',
   owned: true,
   group: 'training',
   ordering: ['position'],
@@ -45,14 +45,14 @@ export class SetGroup extends Model<SetGroup> {
   })
   declare position: number | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'Its planned sets, in their order.' })
+  @Children(() => PlannedSet, 'setGroupId', { part: true, size: 3, help: 'The planned sets of the group, in order.' })
   declare plannedSets: PlannedSet[];
 }
 
 @Resolver(() => SetGroup)
 export default class SetGroupResolver extends crud(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
-    description: 'The planned sets as they are trained, round by round: a single planned set of an exercise is repeated for each set.',
+    description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
   @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
   @Needs(() => SetGroup, 'sets')
@@ -67,7 +67,7 @@ export default class SetGroupResolver extends crud(SetGroup) {
   @Needs(() => SetGroup, 'sets')
   async summary(
     @Root() set: RowFields<SetGroup, 'id' | 'sets'>,
-    @Arg('exerciseId', () => ID, { description: 'Whose planned sets; `NOT_FOUND` if there is no such exercise.' }) exercise: string,
+    @Arg('exerciseId', () => ID, { description: 'Id of the exercise; `NOT_FOUND` if it does not exist.' }) exercise: string,
     @Ctx() context: Context,
   ): Promise<string> {
     const id = parseIdArgument('exerciseId', Exercise.name, exercise, context);

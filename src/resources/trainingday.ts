@@ -34,14 +34,14 @@ export class TrainingDay extends Model<TrainingDay> {
     label: 'Day',
     rest: 'day',
     note: 'Ids of the days of the week, at least one.',
-    about: 'Days of the week, at least one; shown Monday first.',
+    about: 'Days of the week, at least one; returned Monday first.',
     object: 'weekdayRows',
     enum: WEEKDAY,
     link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
   })
   declare weekdays: number[];
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'Its sets, in their order.' })
+  @Children(() => SetGroup, 'trainingDayId', { part: true, size: 8, help: 'The set groups, in order.' })
   declare setGroups: SetGroup[];
 }
 

@@ -16,7 +16,7 @@ const checkEmail = (value: unknown) =>
 
 @Resource({
   table: 'user_account',
-  description: 'A person who signs in. Everybody sees only themselves; what they logged and planned is in the lists of Query.',
+  description: 'A user account. Users see only their own; their logs and plans are in the lists of Query.',
   dump: 'auth.user',
   owned: true,
   group: 'account',
@@ -35,7 +35,7 @@ export class User extends Model<User> {
   @Text({ label: 'E-mail address', note: 'Where they are written to.', max: 254, blank: true, check: checkEmail }) declare email: string;
   @Flag({ label: 'Active', help: 'An inactive user cannot sign in.', default: true, readOnly: true }) declare isActive: boolean;
   @Flag({ label: 'Staff', note: 'Whether they help to run the service.', default: false, readOnly: true }) declare isStaff: boolean;
-  @Flag({ label: 'Superuser', help: 'What they contribute is accepted at once.', default: false, readOnly: true })
+  @Flag({ label: 'Superuser', help: 'Contributions of this user are accepted without review.', default: false, readOnly: true })
   declare isSuperuser: boolean;
   @Moment({
     label: 'Joined',
@@ -70,7 +70,7 @@ export default class UserResolver extends crud(User) {
     return `${user.firstName} ${user.lastName}`.trim() || user.username;
   }
 
-  @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body facts.' })
+  @FieldResolver(() => UserProfile, { nullable: true, description: 'Preferences and body measurements.' })
   @Needs(() => User, 'id')
   async profile(@Root() user: RowFields<User, 'id'>, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
     return (await loadChildren(UserProfile, 'userId', [], user.id, context, info))[0] ?? null;

@@ -40,7 +40,7 @@ const checkBirthdate = (value: unknown, timeZone: string) => {
   rest: 'userprofile',
   position: 9,
   dump: 'core.userprofile',
-  description: 'The preferences and body facts of a user. Each user has one.',
+  description: 'Preferences and body measurements of a user. Each user has exactly one profile.',
   names: ['user.username'],
   owned: true,
   group: 'account',
@@ -120,7 +120,7 @@ export class UserProfile extends Model<UserProfile> {
   @Choose({
     label: 'Physical intensity',
     note: 'How hard the work is for the body.',
-    help: 'Of the work.',
+    help: 'Intensity of the work.',
     choices: INTENSITY,
     null: true,
     default: '1',
@@ -131,7 +131,7 @@ export class UserProfile extends Model<UserProfile> {
   @Choose({
     label: 'Physical intensity',
     note: 'How hard the sport is for the body.',
-    help: 'Of the sport.',
+    help: 'Intensity of the sport.',
     choices: INTENSITY,
     null: true,
     default: '2',
@@ -143,7 +143,7 @@ export class UserProfile extends Model<UserProfile> {
   @Choose({
     label: 'Physical intensity',
     note: 'How hard the rest of the day is for the body.',
-    help: 'Of the free time.',
+    help: 'Intensity of the free time.',
     choices: INTENSITY,
     null: true,
     default: '1',
@@ -162,23 +162,23 @@ export class UserProfile extends Model<UserProfile> {
   @Choose({
     label: 'Weight unit',
     storedAs: 'weight_unit',
-    help: 'kg or lb, for weights from now on; those that were logged keep theirs. Plan totals and diary sums follow it.',
+    help: 'kg or lb, the default for new weights; existing entries keep their unit. Totals of plans and of the diary use it.',
     choices: UNIT_SYSTEM,
     default: 'kg',
     max: 2,
   })
   declare unitSystem: string;
-  @Flag({ label: 'Allow external access', help: 'Whether others may see your pages by their links.', default: false, only: 'rest' })
+  @Flag({ label: 'Allow external access', help: 'Whether others may open your pages by their links.', default: false, only: 'rest' })
   declare roAccess: boolean;
   @Whole({
     label: 'Automatic reminders for weight entries',
-    help: 'Days without an entry before a reminder; 0: none.',
+    help: 'Days without an entry before a reminder is sent; 0 disables it.',
     min: 0,
     max: 30,
     default: 0,
   })
   declare numDaysWeightReminder: number;
-  @Whole({ label: 'Added by', help: 'Id of the user whose program made the account.', null: true, readOnly: true, hidden: true })
+  @Whole({ label: 'Added by', help: 'Id of the user whose application created the account.', null: true, readOnly: true, hidden: true })
   declare addedBy: number | null;
   @Flag({
     label: 'May add users',

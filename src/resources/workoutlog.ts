@@ -23,7 +23,7 @@ const sameSession = (log: string, session: string) =>
   rest: 'workoutlog',
   position: 8,
   dump: 'manager.workoutlog',
-  description: 'One set of an exercise as it was done.',
+  description: 'A performed set of an exercise.',
   owned: true,
   bulk: true,
   group: 'training',

@@ -21,7 +21,7 @@ const withMicroseconds = (time: unknown) => String(time) + '00:00:00.000000'.sli
   rest: 'workoutsession',
   position: 2,
   dump: 'manager.workoutsession',
-  description: 'A day on which a workout was trained, and how it went.',
+  description: 'A training session: the day on which a workout was trained, and how it went.',
   owned: true,
   bulk: true,
   group: 'training',
@@ -56,7 +56,7 @@ export class WorkoutSession extends Model<WorkoutSession> {
   @Clock({ label: 'Start time', storedAs: 'time_start', note: 'When the training began.', null: true })
   declare startTime: string | null;
   @Clock({ label: 'Finish time', storedAs: 'time_end', note: 'When the training was over.', null: true }) declare endTime: string | null;
-  @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'What was logged for the workout on that day.' })
+  @Children(() => WorkoutLog, 'sessionId', { connection: true, readOnly: true, help: 'The logs of the workout on that day.' })
   declare logs: WorkoutLog[];
 }
 

@@ -8,7 +8,7 @@ import { filterByUpperCase } from './uppercase';
 import { exerciseLanguages, ingredientLanguages } from './languages';
 import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './suggestions';
 
-const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name, in capitals or not.' });
+const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name; case-insensitive.' });
 const LanguageArg = (description: string) => Arg('language', () => String, { nullable: true, description });
 
 /** Options of a REST search endpoint: the hits are below `suggestions`, as an autocomplete widget expects them. */

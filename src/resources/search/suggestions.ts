@@ -28,12 +28,12 @@ interface ExerciseRow {
 }
 
 @ObjectType({
-  description: 'An exercise that a search found.',
+  description: 'An exercise found by a search.',
   simpleResolvers: true,
 })
 export class ExerciseHit {
   @Field(() => ID, { description: 'Id of the exercise.' }) readonly exerciseId: number;
-  @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
+  @Field(() => String, { description: 'The name in its own language.' }) readonly name: string;
   @Field(() => String, { description: 'Name of its category. Always English.' }) readonly category: string;
   private readonly path: string | null;
 
@@ -49,29 +49,29 @@ export class ExerciseHit {
     return this.path === null ? null : mediaUrl(this.path);
   }
 
-  @Field(() => String, { nullable: true, description: 'URL of a square of 30 pixels cut out of the main image, without scheme and host.' })
+  @Field(() => String, { nullable: true, description: 'URL of a 30 × 30 pixel thumbnail of the main image, without scheme and host.' })
   async imageThumbnail(@Ctx() { services: { media } }: Context): Promise<string | null> {
     return this.path === null ? null : mediaUrl(thumbnailPath(this.path, THUMBNAIL_ALIAS, await media.hasPngThumbnails(this.path)));
   }
 
-  @Field(() => ExerciseHit, { description: 'The hit itself, where a widget expects it.' })
+  @Field(() => ExerciseHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
   @Extensions({ only: 'rest' })
   data(): ExerciseHit {
     return this;
   }
 }
 
-@ObjectType({ description: 'An ingredient that a search found.', simpleResolvers: true })
+@ObjectType({ description: 'An ingredient found by a search.', simpleResolvers: true })
 export class IngredientHit {
   @Field(() => ID, { description: 'Id of the ingredient.' }) readonly ingredientId: number;
-  @Field(() => String, { description: 'What it is called in its language.' }) readonly name: string;
+  @Field(() => String, { description: 'The name in its own language.' }) readonly name: string;
 
   constructor({ id, name }: IngredientRow) {
     this.ingredientId = id;
     this.name = name;
   }
 
-  @Field(() => IngredientHit, { description: 'The hit itself, where a widget expects it.' })
+  @Field(() => IngredientHit, { description: 'The result itself, in the shape that autocomplete widgets expect.' })
   @Extensions({ only: 'rest' })
   data(): IngredientHit {
     return this;

@@ -46,7 +46,7 @@ export class CanonicalImage {
   @Field(() => Boolean, { description: 'Whether this is the main image of the exercise.' }) declare isMain: boolean;
 }
 
-@ObjectType({ description: 'An exercise of a set, with the planned sets that are for it.', simpleResolvers: true })
+@ObjectType({ description: 'An exercise of a set group, with its planned sets.', simpleResolvers: true })
 export class CanonicalExercise extends LazyParts {
   @Field(() => [PlannedSet], { description: 'In their order.' }) readonly plannedSets: RowOf<PlannedSet>[];
   private readonly exerciseId: number;
@@ -95,9 +95,9 @@ export class CanonicalExercise extends LazyParts {
   }
 }
 
-@ObjectType({ description: 'A set of a training day, worked out.', simpleResolvers: true })
+@ObjectType({ description: 'A set group of a training day, fully resolved.', simpleResolvers: true })
 export class CanonicalSet extends LazyParts {
-  @Field(() => SetGroup, { description: 'The set itself.' }) readonly set: RowOf<SetGroup>;
+  @Field(() => SetGroup, { description: 'The set group.' }) readonly set: RowOf<SetGroup>;
 
   constructor(set: RowOf<SetGroup>) {
     super();
@@ -111,17 +111,17 @@ export class CanonicalSet extends LazyParts {
     );
   }
 
-  @Field(() => Boolean, { description: 'Whether it has more than one exercise.' })
+  @Field(() => Boolean, { description: 'Whether the group has more than one exercise.' })
   async isSuperset(@Ctx() context: Context): Promise<boolean> {
     return (await this.exercises(context)).length > 1;
   }
 
-  @Field(() => [PlannedSet], { description: 'The planned sets as they are trained, round by round.' })
+  @Field(() => [PlannedSet], { description: 'The planned sets in training order, round by round.' })
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return this.computeOnce('sequence', async () => arrangeInRounds(this.set.sets, await rows.loadPlannedSets(this.set, context)));
   }
 
-  @Field(() => TrainedMuscles, { description: 'The muscles that it trains.' })
+  @Field(() => TrainedMuscles, { description: 'The muscles trained by the group.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
     return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfSet(this.set, context), context));
   }
@@ -129,55 +129,55 @@ export class CanonicalSet extends LazyParts {
 
 @ObjectType({ description: 'The days of the week on which a training day is trained.', simpleResolvers: true })
 export class CanonicalWeekdays {
-  @Field(() => String, { description: 'Their English names, e.g. `Wednesday, Friday`.' }) declare text: string;
+  @Field(() => String, { description: 'The English names of the days, e.g. `Wednesday, Friday`.' }) declare text: string;
   @Field(() => [DayOfWeek], { description: 'The days, Monday first.' }) declare days: RowOf<DayOfWeek>[];
 }
 
-@ObjectType({ description: 'A training day, worked out.', simpleResolvers: true })
+@ObjectType({ description: 'A training day, fully resolved.', simpleResolvers: true })
 export class CanonicalDay extends LazyParts {
-  @Field(() => TrainingDay, { description: 'The day itself.' }) readonly day: RowOf<TrainingDay>;
+  @Field(() => TrainingDay, { description: 'The training day.' }) readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>) {
     super();
     this.day = day;
   }
 
-  @Field(() => [CanonicalSet], { description: 'Its sets, in their order.' })
+  @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
     return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set)));
   }
 
-  @Field(() => CanonicalWeekdays, { description: 'When it is trained.' })
+  @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
   @Extensions({ only: 'rest' })
   weekdays(@Ctx() { services: { catalogue: reference } }: Context): CanonicalWeekdays {
     const days = this.day.weekdays.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 
-  @Field(() => TrainedMuscles, { description: 'The muscles that its sets train.' })
+  @Field(() => TrainedMuscles, { description: 'The muscles trained on the day.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
     return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfDay(this.day, context), context));
   }
 }
 
 @ObjectType({
-  description: 'A workout, worked out: days in the order of the week, sets, exercises, texts and muscles.',
+  description: 'A workout, fully resolved: days in the order of the week, set groups, exercises, summaries and muscles.',
   simpleResolvers: true,
 })
 export class CanonicalWorkout extends LazyParts {
-  @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
+  @Field(() => Workout, { description: 'The workout.' }) readonly workout: RowOf<Workout>;
 
   constructor(workout: RowOf<Workout>) {
     super();
     this.workout = workout;
   }
 
-  @Field(() => [CanonicalDay], { description: 'Its days, by their first day of the week.' })
+  @Field(() => [CanonicalDay], { description: 'The training days, ordered by their first day of the week.' })
   days(@Ctx() context: Context): Promise<CanonicalDay[]> {
     return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day)));
   }
 
-  @Field(() => TrainedMuscles, { description: 'The muscles that its days train.' })
+  @Field(() => TrainedMuscles, { description: 'The muscles trained by the workout.' })
   muscles(@Ctx() context: Context): Promise<TrainedMuscles> {
     return this.computeOnce('muscles', async () => musclesOf(await rows.loadExercisesOfWorkout(this.workout, context), context));
   }

@@ -22,7 +22,7 @@ import { WorkoutSession } from '../workoutsession';
   rest: 'workout',
   position: 1,
   dump: 'manager.workout',
-  description: 'A training plan; its days hang below it.',
+  description: 'A training plan, made of training days.',
   owned: true,
   group: 'training',
   ordering: ['-createdOn'],
@@ -48,16 +48,16 @@ export class Workout extends Model<Workout> {
   declare name: string;
   @Owner(() => User, { hidden: true }) declare userId: number;
   @Children(() => TrainingDay, 'workoutId', { part: true, size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
-  @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The days on which it was trained.' })
+  @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'What was logged for it.' }) declare logs: WorkoutLog[];
-  @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'Where schedules use it.' }) declare scheduleSteps: ScheduleStep[];
+  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'The logs of the workout.' }) declare logs: WorkoutLog[];
+  @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'The schedule steps that use the workout.' }) declare scheduleSteps: ScheduleStep[];
 }
 
 @Resolver(() => Workout)
 export default class WorkoutResolver extends crud(Workout) {
   @FieldResolver(() => CanonicalWorkout, {
-    description: 'The whole plan in training order: days, sets and exercises with their planned sets, in words and as they are trained.',
+    description: 'The whole plan in training order: days, set groups and exercises with their planned sets, summarized and set by set.',
   })
   @Extensions({ cost: { weight: 50 }, action: { name: 'canonical_representation', selection: CANONICAL_SELECTION } })
   @Needs(() => Workout)
@@ -71,7 +71,7 @@ export default class WorkoutResolver extends crud(Workout) {
   }
 
   @FieldResolver(() => ExerciseLogData, {
-    description: 'What was logged for one of its exercises in repetitions of a weight in kg or lb, as a list and for a chart.',
+    description: 'The logs of one exercise of the workout, in repetitions and kg or lb, as a list and as data of a chart.',
   })
   @Extensions({
     only: 'rest',

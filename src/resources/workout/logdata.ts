@@ -10,23 +10,23 @@ import { groupByDay, chartLines } from '../../training/progress';
 import { allFieldNames } from './loaders';
 import { REPETITIONS_UNIT_ID } from '../../training/summary';
 
-@ObjectType({ description: 'The heaviest weight of a day for a number of repetitions.', simpleResolvers: true })
+@ObjectType({ description: 'The heaviest weight of a day for one number of repetitions.', simpleResolvers: true })
 export class ChartPoint {
-  @Field(() => DateScalar, { description: 'When it was trained.' }) declare date: string;
+  @Field(() => DateScalar, { description: 'The date of the training.' }) declare date: string;
   @Field(() => DecimalScalar, { description: 'The weight, in the unit in which it was logged.' }) declare weight: string;
   @Field(() => Int, { description: 'The number of repetitions.' }) declare reps: number;
 }
 
-@ObjectType({ description: 'What was logged on one day.', simpleResolvers: true })
+@ObjectType({ description: 'The logs of one day.', simpleResolvers: true })
 export class LogDay {
-  @Field(() => DateScalar, { description: 'When it was trained.' }) declare date: string;
-  @Field(() => [WorkoutLog], { description: 'What was logged then, in the order of its repetitions.' }) declare logs: RowOf<WorkoutLog>[];
+  @Field(() => DateScalar, { description: 'The date of the training.' }) declare date: string;
+  @Field(() => [WorkoutLog], { description: 'The logs of that day, ordered by repetitions.' }) declare logs: RowOf<WorkoutLog>[];
 }
 
-@ObjectType({ description: 'What was logged for one exercise of a workout.', simpleResolvers: true })
+@ObjectType({ description: 'The logs of one exercise of a workout.', simpleResolvers: true })
 export class ExerciseLogData {
-  @Field(() => [[ChartPoint]], { description: 'A line for each number of repetitions.' }) declare chart: ChartPoint[][];
-  @Field(() => [LogDay], { description: 'The same as a list, oldest first.' }) declare days: LogDay[];
+  @Field(() => [[ChartPoint]], { description: 'One series for each number of repetitions.' }) declare chart: ChartPoint[][];
+  @Field(() => [LogDay], { description: 'The same data as a list, oldest first.' }) declare days: LogDay[];
 }
 
 /** Includes only logs of repetitions with a weight in kg or lb; other units cannot be compared. */
