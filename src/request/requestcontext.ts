@@ -1,8 +1,9 @@
 /** The context of one HTTP request, the same for all front ends. The pipeline in docs/architecture.md names the step that uses each part. */
 import type { ServerResponse } from 'node:http';
-import type { Context } from '../core/context';
+import type { Context, RateBudget, Viewer } from '../core/context';
 import { POLICIES, type Api } from '../core/model/policies';
 import { Loaders } from '../core/read/loaders';
+import type { Session } from '../database/session';
 import type { Route } from '../rest/routes';
 import { AccountService } from './account';
 import { Authentication } from './authentication';
@@ -31,6 +32,32 @@ export interface RequestContext {
   headers(): Record<string, string>;
 }
 
+/**
+ * A class, because an object literal with a getter would get a hidden class of its own for each request: slow to read from, and kept with all
+ * that it refers to until a major garbage collection.
+ */
+class ResolverContext implements Context {
+  readonly policies: Context['policies'];
+  readonly loaders = new Loaders();
+  budget?: RateBudget;
+
+  constructor(
+    readonly request: HttpRequestInfo,
+    readonly api: Api,
+    readonly session: Session,
+    readonly account: AccountService,
+    readonly services: Services,
+    private readonly authentication: Authentication,
+  ) {
+    this.policies = POLICIES[api];
+    this.budget = services.costLimiter.budgetFor(this, request.network);
+  }
+
+  get viewer(): Viewer | null {
+    return this.authentication.viewer;
+  }
+}
+
 /** `api`: the interface whose policies apply. HTML pages outside of REST have those of GraphQL. */
 export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
@@ -39,19 +66,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
   session.setClient('anonymous', info.network);
   const authentication = new Authentication(request, services, session, info, AUTH_SCHEMES[api]);
   const account = new AccountService(request, services, session, info, authentication);
-  const resolverContext: Context = {
-    request: info,
-    get viewer() {
-      return authentication.viewer;
-    },
-    api,
-    policies: POLICIES[api],
-    session,
-    loaders: new Loaders(),
-    account,
-    services,
-  };
-  resolverContext.budget = services.costLimiter.budgetFor(resolverContext, info.network);
+  const resolverContext = new ResolverContext(info, api, session, account, services, authentication);
   const timing = () => ({ 'Server-Timing': `db;dur=${session.milliseconds.toFixed(1)};desc="${session.statements} statements"` });
   return {
     info,

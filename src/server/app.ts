@@ -26,6 +26,7 @@ import type { Scrape } from '../telemetry/scrape';
 import { createScrape } from '../telemetry/workermetrics';
 import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
+import { ErrorContainment } from './errorcontainment';
 import { RequestContexts } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
 import { ReadinessProbe } from './readiness';
@@ -40,7 +41,7 @@ export interface App {
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: Scrape;
-  failures: ErrorResponses;
+  containment: ErrorContainment;
   /** Reports "not ready", rejects new WebSockets and ends subscriptions, so that their clients reconnect, possibly to another instance. */
   startDraining(): void;
   stop(): Promise<void>;
@@ -57,6 +58,7 @@ const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, origin } = processServices;
   const failures = new ErrorResponses(log);
+  const containment = new ErrorContainment(log, failures);
   const door = new AdmissionControl(config.maxLag, origin, log, failures);
   const { executor, restExecutor } = executorsOf(processServices);
   const gauges: AppGauges = {
@@ -93,6 +95,7 @@ export async function createApp(processServices: Services): Promise<App> {
     contexts,
     readiness,
     failures,
+    containment,
     scrape,
   });
   return {
@@ -103,7 +106,7 @@ export async function createApp(processServices: Services): Promise<App> {
       live.end();
     },
     scrape,
-    failures,
+    containment,
     async stop() {
       door.stop();
       services.metrics?.stop();

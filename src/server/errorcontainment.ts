@@ -8,13 +8,20 @@ import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { UpgradeFilteredRequest } from '../internals/node';
 import type { ErrorResponses } from './errorresponses';
 
+/** Classes of the requests and responses of a server, see the options of `http.createServer`. */
+export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
+
 export class ErrorContainment {
+  readonly classes: MessageClasses;
+
   constructor(
     private readonly log: Logger,
     private readonly failures: Pick<ErrorResponses, 'handleError'>,
-  ) {}
+  ) {
+    this.classes = this.createClasses();
+  }
 
-  get options(): Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'> {
+  private createClasses(): MessageClasses {
     const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
     class GuardedRequest extends UpgradeFilteredRequest {
       response?: ServerResponse;
@@ -48,10 +55,7 @@ export class ErrorContainment {
         }
       }
     }
-    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as Pick<
-      ServerOptions,
-      'IncomingMessage' | 'ServerResponse'
-    >;
+    return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
   }
 
   /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */

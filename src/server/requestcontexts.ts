@@ -4,20 +4,26 @@ import type { RequestHead } from '../request/clientorigin';
 import { createContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 
-export class RequestContexts {
-  private readonly byRequest = new WeakMap<IncomingMessage, RequestContext>();
+/**
+ * Property of a request that holds its context. A WeakMap would be slower: for a minor garbage collection, the values of a long-lived WeakMap
+ * are roots, so everything that belongs to a request would be promoted to the old generation.
+ */
+const CONTEXT = Symbol('request context');
 
+type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
+
+export class RequestContexts {
   constructor(private readonly services: Services) {}
 
   /** Returns the context of a request for which `begin` was called. */
-  readonly of = (request: IncomingMessage): RequestContext => this.byRequest.get(request)!;
+  readonly of = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
 
   /** Creates a context with the policies of GraphQL without registering it. */
   readonly open = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
 
   begin(request: IncomingMessage, isRest: boolean): RequestContext {
     const context = createContext(this.services, request, isRest ? 'rest' : 'graphql');
-    this.byRequest.set(request, context);
+    (request as RequestWithContext)[CONTEXT] = context;
     return context;
   }
 }

@@ -24,6 +24,7 @@ import type { PrepareOperation } from '../rest/endpoints';
 import { METRICS_PATH, metricsHandler, type Scrape } from '../telemetry/scrape';
 import { graphqlJsonParser } from './bodies';
 import type { RequestContexts } from './requestcontexts';
+import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import type { ReadinessProbe } from './readiness';
 
@@ -48,11 +49,13 @@ export interface AppParts {
   contexts: RequestContexts;
   readiness: ReadinessProbe;
   failures: ErrorResponses;
+  containment: ErrorContainment;
   scrape?: Scrape;
 }
 
 export function createExpressApp(parts: AppParts): Express {
   const app = express();
+  addExpressMethods(app, parts.containment.classes);
   app.disable('x-powered-by');
   app.set('etag', false);
   // Paths are case-sensitive as in rules of proxies, which could otherwise be bypassed.
@@ -64,6 +67,21 @@ export function createExpressApp(parts: AppParts): Express {
   app.use(notFoundHandler(parts.contexts.of));
   app.use(parts.failures.expressErrorHandler);
   return app;
+}
+
+/**
+ * Gives the server's requests and responses the methods of Express. Otherwise Express changes their prototypes one by one, and V8 keeps an object
+ * with a changed prototype, and all that it refers to, until a major garbage collection.
+ */
+function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: MessageClasses): void {
+  for (const [key, { prototype }] of [
+    ['request', IncomingMessage],
+    ['response', ServerResponse],
+  ] as const) {
+    Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(express[key]));
+    Object.defineProperty(prototype, 'app', { value: app, configurable: true, writable: true });
+    Object.assign(app, { [key]: prototype });
+  }
 }
 
 const limitContentType: RequestHandler = (request, _response, next) => {

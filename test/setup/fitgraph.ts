@@ -4,9 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import type { Logger } from 'pino';
 import { createApp, type App } from '../../src/server/app';
-import { ErrorContainment } from '../../src/server/errorcontainment';
 import { createUser, getOrCreateToken } from '../../src/auth/accounts';
 import { TokenVault } from '../../src/auth/tokens';
 import { readConfig } from '../../src/platform/config';
@@ -69,7 +67,7 @@ export class Fitgraph {
     const { services, stop } = await startServices(config, database, new TokenVault(config.secretKey!), new ClientOrigin(config), log);
     const app = await createApp(services);
     const witness = new Witness();
-    const server = await listening(app, witness, log);
+    const server = await listening(app, witness);
     const url = `http://localhost:${(server.address() as AddressInfo).port}`;
     return new Fitgraph(database, services.catalogue, url, logged, config.mediaDir, config.secretKey!, witness, services, async () => {
       app.startDraining();
@@ -119,9 +117,8 @@ export class Fitgraph {
   }
 }
 
-function listening(app: App, witness: Witness, log: Logger): Promise<Server> {
-  const guard = new ErrorContainment(log, app.failures);
-  const server = createServer({ keepAliveTimeout: 65_000, ...guard.options }, witness.hearing(app.listener))
+function listening(app: App, witness: Witness): Promise<Server> {
+  const server = createServer({ keepAliveTimeout: 65_000, ...app.containment.classes }, witness.hearing(app.listener))
     .on('upgrade', app.onUpgrade)
     .on('connection', app.onConnection);
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
