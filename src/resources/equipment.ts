@@ -19,7 +19,8 @@ import { Exercise } from './exercise';
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;
   @Text({ label: 'Name', note: 'What it is called in English.', max: 50 }) declare name: string;
-  @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need this equipment.' }) declare exercises: Exercise[];
+  @Children(() => Exercise, 'equipmentIds', { connection: true, help: 'Exercises that need this equipment.' })
+  declare exercises: Exercise[];
 }
 
 export default crud(Equipment);

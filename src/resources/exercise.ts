@@ -110,7 +110,8 @@ export class Exercise extends Model<Exercise> {
   @Children(() => ExerciseComment, 'exerciseId', { size: 3, help: 'Short hints.' }) declare comments: ExerciseComment[];
   @Children(() => ExerciseImage, 'exerciseBaseId', { key: 'exerciseBaseId', size: 3, help: 'Images of the base, main image first.' })
   declare images: ExerciseImage[];
-  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'Workout logs of this exercise by the signed-in user.' }) declare logs: WorkoutLog[];
+  @Children(() => WorkoutLog, 'exerciseId', { connection: true, help: 'Workout logs of this exercise by the signed-in user.' })
+  declare logs: WorkoutLog[];
 }
 
 export default crud(Exercise);

@@ -37,7 +37,12 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
     string | null;
-  @Ref(() => Variation, { label: 'Variation', rest: 'variations', help: 'The group of variations that the exercise belongs to.', null: true })
+  @Ref(() => Variation, {
+    label: 'Variation',
+    rest: 'variations',
+    help: 'The group of variations that the exercise belongs to.',
+    null: true,
+  })
   declare variationId: number | null;
   @Children(() => Exercise, 'exerciseBaseId', { size: 3, help: 'The translations, pending ones included.' })
   declare translations: Exercise[];

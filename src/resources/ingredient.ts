@@ -175,8 +175,10 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare foodCategory: string | null;
   @Text({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { size: 5, help: 'The household units of the ingredient.' }) declare units: IngredientUnit[];
-  @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'Diary entries of this ingredient by the signed-in user.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => IngredientUnit, 'ingredientId', { size: 5, help: 'The household units of the ingredient.' })
+  declare units: IngredientUnit[];
+  @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
+  declare diaryEntries: DiaryEntry[];
 }
 
 /** The fields of a meal item or diary entry that determine its nutritional values. */
@@ -225,11 +227,14 @@ const equivalentBarcodes = (barcode: string): string[] =>
 export default class IngredientResolver extends crud(Ingredient) {
   @Query(() => Ingredient, {
     nullable: true,
-    description: 'The ingredient with this barcode, or null. If several have it, one in a language of Accept-Language is preferred, then the oldest.',
+    description:
+      'The ingredient with this barcode, or null. If several have it, one in a language of Accept-Language is preferred, then the oldest.',
   })
   @Extensions({ only: 'graphql' })
   async ingredientByBarcode(
-    @Arg('code', () => String, { description: 'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.' })
+    @Arg('code', () => String, {
+      description: 'The barcode as printed, e.g. `4006381333931`. A 12-digit UPC-A also matches the corresponding EAN-13.',
+    })
     code: string,
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
@@ -250,9 +255,12 @@ export default class IngredientResolver extends crud(Ingredient) {
   @Needs(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Root() row: NutrientRow,
-    @Arg('amount', () => DecimalScalar, { description: 'In grams, or in the given unit; at most five digits, two of them after the decimal point.' })
+    @Arg('amount', () => DecimalScalar, {
+      description: 'In grams, or in the given unit; at most five digits, two of them after the decimal point.',
+    })
     amount: string,
-    @Arg('unit', () => ID, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' }) unit: string | null,
+    @Arg('unit', () => ID, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
+    unit: string | null,
     @Ctx() context: Context,
   ) {
     if (unit != null) rejectOtherNodeType(IngredientUnit.name, unit, 'unit');
@@ -264,7 +272,8 @@ export default class IngredientResolver extends crud(Ingredient) {
   }
 
   @FieldResolver(() => FormValues, {
-    description: 'Nutritional values of an amount of the ingredient, for the values of a form. The unit must belong to the ingredient named in the form.',
+    description:
+      'Nutritional values of an amount of the ingredient, for the values of a form. The unit must belong to the ingredient named in the form.',
   })
   @Extensions({
     only: 'rest',
@@ -274,7 +283,8 @@ export default class IngredientResolver extends crud(Ingredient) {
   async formValues(
     @Root() row: NutrientRow,
     @Arg('amount', () => String, { nullable: true, description: 'In grams, or in the given unit. Required.' }) amount: string | null,
-    @Arg('unit', () => String, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' }) unit: string | null,
+    @Arg('unit', () => String, { nullable: true, description: 'Id of a household unit of the ingredient; grams if absent.' })
+    unit: string | null,
     @Arg('ingredient', () => String, { nullable: true, description: 'Id of the ingredient, repeated.' }) ingredient: string | null,
     @Ctx() context: Context,
   ) {

@@ -170,7 +170,9 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
     return [...days].sort(([a], [b]) => (a < b ? 1 : -1)).map(([date, entries]) => diaryDay(date, entries));
   }
 
-  @FieldResolver(() => DiaryDay, { description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.' })
+  @FieldResolver(() => DiaryDay, {
+    description: 'Nutritional values of one day of the diary, given as year, month and day; zeros without entries.',
+  })
   @Extensions({ only: 'rest', action: { name: 'log_summary', selection: DAY_VALUES_SELECTION } })
   @Needs(() => NutritionPlan, 'unitSystem')
   async logSummary(

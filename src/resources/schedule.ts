@@ -33,7 +33,8 @@ export class Schedule extends Model<Schedule> {
   declare isActive: boolean;
   @Flag({ label: 'Is a loop', help: 'Whether to start over after the last workout.', default: false }) declare isLoop: boolean;
   @Owner(() => User, { hidden: true }) declare userId: number;
-  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'The steps of the schedule, in order.' }) declare steps: ScheduleStep[];
+  @Children(() => ScheduleStep, 'scheduleId', { part: true, size: 4, help: 'The steps of the schedule, in order.' })
+  declare steps: ScheduleStep[];
 }
 
 export default crud(Schedule, {

@@ -5,7 +5,12 @@ import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { ExerciseBase } from './exercisebase';
 
-@Resource({ dump: 'exercises.variation', description: 'A group of exercises that are variations of each other.', ordering: ['id'], dictionary: true })
+@Resource({
+  dump: 'exercises.variation',
+  description: 'A group of exercises that are variations of each other.',
+  ordering: ['id'],
+  dictionary: true,
+})
 export class Variation extends Model<Variation> {
   @Id() declare id: number;
   @Children(() => ExerciseBase, 'variationId', { size: 4, help: 'The exercises of the group.' }) declare exerciseBases: ExerciseBase[];

@@ -51,7 +51,8 @@ export class Workout extends Model<Workout> {
   @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
   @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'The logs of the workout.' }) declare logs: WorkoutLog[];
-  @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'The schedule steps that use the workout.' }) declare scheduleSteps: ScheduleStep[];
+  @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'The schedule steps that use the workout.' })
+  declare scheduleSteps: ScheduleStep[];
 }
 
 @Resolver(() => Workout)
