@@ -1,6 +1,6 @@
 // The service as `npm start` runs it, on a database of its own that holds the data of the benchmarks.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,20 +37,25 @@ export function start(script, args, environment, ready) {
   });
 }
 
-/** `prepare` meets a service that tells its statements, `run` one that was started anew and shows no timings. */
-export async function withService({ prepare, run }) {
+/**
+ * `prepare` meets a service that tells its statements, `run` one that was started anew and shows no timings. `operations`: trusted documents by id.
+ */
+export async function withService({ prepare, run, operations = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
   const environment = {
-    DATA_DIR: folder,
+    DATA_DIR: join(folder, 'data'),
     LOG_LEVEL: 'silent',
     NODE_ENV: 'production',
     SECRET_KEY: 'benchmark'.repeat(8),
     HOST: '127.0.0.1',
     PORT: String(PORT),
+    PERSISTED_OPERATIONS: join(folder, 'operations'),
   };
+  mkdirSync(environment.PERSISTED_OPERATIONS);
+  writeFileSync(join(environment.PERSISTED_OPERATIONS, 'bench.json'), JSON.stringify(operations));
   const service = (timing) => start('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing, BUDGET: 'off' }, '/playground');
   try {
-    const embedded = await openEmbedded({ dataDir: folder });
+    const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
     // A first start makes the tables and the reference data.
     const first = await service('on');
     // The superuser of the embedded database, who may switch triggers off.
