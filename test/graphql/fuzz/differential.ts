@@ -53,7 +53,10 @@ export class Contexts {
     const { authentication, resolverContext } = createContext(services, request, 'graphql');
     await authentication.authenticate();
     // Only our executor charges budgets; graphql-js does not.
-    return { ...resolverContext, budget: undefined, ...(transaction && { session: new RolledBackSession(this.fitgraph, transaction) }) };
+    return Object.assign(resolverContext, {
+      budget: undefined,
+      ...(transaction && { session: new RolledBackSession(this.fitgraph, transaction) }),
+    });
   }
 }
 
