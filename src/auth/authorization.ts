@@ -1,5 +1,6 @@
 /** Parser of the Authorization header (https://www.rfc-editor.org/rfc/rfc9110#name-authorization). */
 import { forbiddenError } from '../core/model/errors';
+import { isAccessToken } from './accesstokens';
 
 /** ASCII whitespace only; bytes beyond ASCII are part of the token. */
 const WHITESPACE = /[ \t\n\v\f\r]/;
@@ -18,4 +19,10 @@ export function parseAuthorization(header: string | undefined, schemes: readonly
   if (bytes.some((byte) => byte > 127) && bytes.toString('utf8').includes('\uFFFD'))
     throw forbiddenError('Invalid token header. Token string should not contain invalid characters.');
   return bytes.toString('utf8');
+}
+
+/** The access token of `Authorization: Bearer fgt_…`. Undefined for every other header, which REST takes as anonymous like the reference service. */
+export function parseBearerAccessToken(header: string | undefined): string | undefined {
+  const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE).filter(Boolean);
+  return scheme?.toLowerCase() === 'bearer' && token !== undefined && !rest.length && isAccessToken(token) ? token : undefined;
 }

@@ -4,7 +4,7 @@
  */
 import { isAccessToken } from '../auth/accesstokens';
 import { viewerOfApiKey } from '../auth/accounts';
-import { parseAuthorization } from '../auth/authorization';
+import { parseAuthorization, parseBearerAccessToken } from '../auth/authorization';
 import { CSRF_HEADER, CsrfError } from '../auth/sessions';
 import type { ScopeGroup } from '../contract/facts';
 import { missingScopeError } from '../core/access/access';
@@ -41,7 +41,8 @@ export class Authentication {
 
   /** Token of the Authorization header; undefined without one of an accepted scheme. */
   get token(): string | undefined {
-    return parseAuthorization(this.request.headers.authorization, this.schemes);
+    const { authorization } = this.request.headers;
+    return parseAuthorization(authorization, this.schemes) ?? parseBearerAccessToken(authorization);
   }
 
   /** Id of the session by which the browser was authenticated. */

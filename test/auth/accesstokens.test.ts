@@ -53,6 +53,21 @@ describe('createAccessToken', () => {
     });
   });
 
+  test('returns a token that REST accepts as `Bearer`, too, whereas it ignores other Bearer headers', async () => {
+    const ann = await somebody();
+    const reader = await token(ann, ['READ']);
+    const get = (header: string, path = '/weightentry/') => fitgraph.anyone.sending({ Authorization: header }).get(path);
+    for (const scheme of ['Bearer', 'bearer', 'Token']) expect(await get(`${scheme} ${reader.token}`)).toMatchObject({ status: 200 });
+    const post = await fitgraph.anyone
+      .sending({ Authorization: `Bearer ${reader.token}` })
+      .post('/weightentry/', { date: '2024-01-01', weight: 80 });
+    expect(post).toMatchObject({ status: 403, body: lacks('WRITE_BODY') });
+    const revoked = `fgt_${'0'.repeat(48)}`;
+    expect(await get(`Bearer ${revoked}`, '/language/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
+    for (const header of [`Bearer ${ann.token}`, 'Bearer', 'Bearer fgt_1', `Bearer ${reader.token} more`])
+      expect([header, (await get(header, '/language/')).status, (await get(header)).status]).toEqual([header, 200, 403]);
+  });
+
   test.each([
     ['a blank name', { name: ' ', scopes: ['READ'] }, 'name'],
     ['a name that is too long', { name: 'n'.repeat(101), scopes: ['READ'] }, 'name'],

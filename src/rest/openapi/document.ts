@@ -38,7 +38,7 @@ const TOKEN_SCHEME = {
   type: 'apiKey',
   in: 'header',
   name: 'Authorization',
-  description: 'The word `Token`, a space and the API key: `Token 0123456789abcdef…`',
+  description: 'The API key as `Token 0123456789abcdef…`, or an access token as `Bearer fgt_…`.',
 };
 
 /** Names of the session cookie and of the CSRF header of signed-in browsers. */
