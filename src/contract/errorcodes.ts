@@ -18,6 +18,10 @@ export const ERROR_CODES = {
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: 'The document does not match the schema or exceeds a `limit`.' },
   OPERATION_RESOLUTION_FAILURE: { status: 400, meaning: 'The document has no operation of this name, or several and no name was sent.' },
   PERSISTED_QUERY_NOT_FOUND: { meaning: 'No document has this id. Send its text.' },
+  PERSISTED_QUERY_INVALID: {
+    status: 400,
+    meaning: 'The hash of an automatic persisted query is not that of its text, or its version is not 1.',
+  },
   PERSISTED_QUERY_ONLY: { status: 400, meaning: 'Only trusted documents are accepted.' },
   CONFLICT: { status: 409, meaning: 'The row has changed, or the Idempotency-Key was used for another request.' },
   ROLLED_BACK: { meaning: 'Another field of the same `@atomic` mutation failed; nothing was written.' },

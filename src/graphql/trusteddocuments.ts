@@ -2,6 +2,7 @@
  * Trusted documents (persisted operations): the operator puts client build manifests into a folder, and clients send operation ids instead of texts.
  * Supports the manifest of @apollo/generate-persisted-query-manifest and Relay's map of ids to texts.
  */
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RequestHandler } from 'express';
@@ -55,6 +56,7 @@ export class TrustedDocuments {
       const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }
+    checkPersistedQuery(parameters.extensions, query);
     const tooDeep = typeof query === 'string' ? bracketDepthError(query) : undefined;
     if (tooDeep) throw tooDeep;
     if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
@@ -63,6 +65,16 @@ export class TrustedDocuments {
       throw operationError('PERSISTED_QUERY_NOT_FOUND', `There is no operation with the id ${JSON.stringify(truncateInput(String(id)))}.`);
     return parameters;
   }
+}
+
+/** Checks the extension of an automatic persisted query before Apollo does, which would report an internal error. */
+function checkPersistedQuery(extensions: unknown, query: unknown): void {
+  const persistedQuery = (extensions as { persistedQuery?: unknown } | null | undefined)?.persistedQuery;
+  if (persistedQuery === undefined || persistedQuery === null) return;
+  const { version, sha256Hash } = persistedQuery as Parameters;
+  if (version !== 1) throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.version` must be 1.');
+  if (typeof query === 'string' && sha256Hash !== createHash('sha256').update(query).digest('hex'))
+    throw operationError('PERSISTED_QUERY_INVALID', '`extensions.persistedQuery.sha256Hash` is not the SHA-256 hash of the query.');
 }
 
 function filesOf(folder: string): string[] {

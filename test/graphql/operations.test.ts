@@ -59,9 +59,21 @@ describe('automatic persisted queries', () => {
     expect(get.body).toEqual(SQUAT);
   });
 
-  test('are rejected when the hash is that of another text', async () => {
+  test('are rejected when the hash is that of another text or the version is unknown, without an entry in the log of errors', async () => {
     const send = await started();
-    expect((await send({ query: WORKOUTS, extensions: byHash(EXERCISE) }))[0]).toBe(400);
+    const { sha256Hash } = byHash(EXERCISE).persistedQuery;
+    const invalid = [
+      { query: WORKOUTS, extensions: byHash(EXERCISE) },
+      { query: EXERCISE, extensions: { persistedQuery: { version: 1, sha256Hash: [sha256Hash] } } },
+      { query: EXERCISE, extensions: { persistedQuery: { version: 2, sha256Hash } } },
+      { extensions: { persistedQuery: { sha256Hash } } },
+      { query: EXERCISE, extensions: { persistedQuery: 'no object' } },
+    ];
+    for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+    const search = new URLSearchParams({ query: WORKOUTS, extensions: JSON.stringify(byHash(EXERCISE)) });
+    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+    expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+    expect(current().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
   });
 });
