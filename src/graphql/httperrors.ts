@@ -32,6 +32,9 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
 
 export const JSON_TYPE = 'application/json';
 
+/** Removes parameters of media types other than `q`, which choose no other format: `application/json; charset=utf-8` means `application/json`. */
+export const withoutMediaParameters = (accept: string): string => accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
+
 /** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */
 export const mediaTypeOf = (accept: string | undefined): string =>
   new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, 'application/graphql-response+json']) ?? JSON_TYPE;

@@ -7,7 +7,7 @@ import type { Executor } from '../core/operation/executor';
 import type { Services } from '../request/services';
 import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
-import { withHttpStatus } from '../graphql/httperrors';
+import { withHttpStatus, withoutMediaParameters } from '../graphql/httperrors';
 import type { GraphQLContext } from '../graphql/responsepolicy';
 import type { LiveTransports } from '../graphql/live/transports';
 import { trustedDocumentsMiddleware, type TrustedDocuments } from '../graphql/trusteddocuments';
@@ -113,9 +113,15 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, con
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
 
+/** For Apollo and the response policy, which negotiate by the Accept header each. */
+const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => {
+  if (headers.accept !== undefined) headers.accept = withoutMediaParameters(headers.accept);
+  next();
+};
+
 function addGraphQL(app: Express, { services, executor, trusted, apollo, live, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', graphqlJsonParser(config, contexts.of), live.events);
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.of), live.events);
   app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.of, log }));
   app.use('/graphql', uploadMiddleware(config, contexts.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
 }

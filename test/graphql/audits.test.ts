@@ -81,6 +81,13 @@ test('returns request errors in the media type that the client accepts', async (
     const [old, current] = ['application/json; charset=utf-8', 'application/graphql-response+json; charset=utf-8'];
     expect(await type('application/graphql-response+json', '{ broken')).toEqual([400, current, 'BAD_REQUEST']);
     expect(await type('*/*', '{ broken')).toEqual([400, old, 'BAD_REQUEST']);
+    for (const accept of [
+      'application/graphql-response+json; charset=utf-8',
+      'application/graphql-response+json;charset=utf-8;q=0.9, application/json; charset=utf-8; q=0.5',
+      'text/html, application/graphql-response+json ; a="b"',
+    ])
+      expect(await type(accept, '{"query":"{ nothing }"}')).toEqual([400, current, 'GRAPHQL_VALIDATION_FAILED']);
+    expect(await type('application/json; charset=utf-8', '{"query":"{ nothing }"}')).toEqual([200, old, 'GRAPHQL_VALIDATION_FAILED']);
     expect(await type('application/graphql-response+json', '{"query":"{ nothing }"}')).toEqual([400, current, 'GRAPHQL_VALIDATION_FAILED']);
     expect(await type('application/json', '{"query":"{ nothing }"}')).toEqual([200, old, 'GRAPHQL_VALIDATION_FAILED']);
     const variables = JSON.stringify({ query: 'query ($id: ID!) { exercise(id: $id) { id } }', variables: {} });
