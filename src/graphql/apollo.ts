@@ -15,6 +15,9 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
 import { responsePolicy, stringifyResult, type GraphQLContext } from './responsepolicy';
 
+/** Headers that no page can send to another origin without a preflight request, so that a GET with one is no cross-site request forgery. */
+const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
+
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
 
 /** Plugs our executor into Apollo through its gateway interface, the documented way to replace graphql-js execution. */
@@ -42,7 +45,7 @@ export async function createApolloServer(
     gateway: executorGateway(executor.schema, executor),
     introspection: true,
     stringifyResult,
-    csrfPrevention: graphqlCsrf,
+    csrfPrevention: graphqlCsrf && { requestHeaders: PREFLIGHTED_HEADERS },
     // Automatic persisted queries stay in Apollo's default cache (LRU, 30 MB per instance). After PERSISTED_QUERY_NOT_FOUND clients send the text.
     allowBatchedHttpRequests: false,
     stopOnTerminationSignals: false,

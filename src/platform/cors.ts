@@ -1,25 +1,48 @@
-/** CORS headers (https://fetch.spec.whatwg.org/#http-cors-protocol): pages of any origin may send requests and read the responses. */
+/**
+ * CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) of REST and GraphQL: pages of other origins may send requests and read the responses.
+ * Responses never allow credentials, and sessions require a CSRF token, so that other pages cannot act for a signed-in browser.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Origin': '*',
   'Access-Control-Allow-Headers':
-    'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
-    'x-csrftoken, x-requested-with',
+    'accept, accept-encoding, apollo-require-preflight, apollographql-client-name, apollographql-client-version, authorization, cache-control, ' +
+    'content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, x-apollo-operation-name, x-csrftoken, x-requested-with',
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
   'Content-Length': '0',
 };
 
 /** In addition to the CORS-safelisted response headers. */
-const EXPOSED_HEADERS = 'ETag, X-Request-Id';
+const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
 
-export const corsHeaders = ({ headers }: IncomingMessage): Record<string, string> =>
-  headers.origin === undefined ? {} : { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': EXPOSED_HEADERS };
+const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
-/** Responds to a CORS preflight request; returns whether the request was one. */
-export function respondToPreflight({ method, headers }: IncomingMessage, response: ServerResponse): boolean {
-  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
-  if (isPreflight) response.writeHead(200, PREFLIGHT_HEADERS).end();
-  return isPreflight;
+const API_PATHS = /^\/(?:api|graphql)(?:[/?]|$)/;
+
+export class CorsPolicy {
+  /** `origins`: the origins whose pages may read responses; undefined for all. */
+  constructor(private readonly origins?: readonly string[]) {}
+
+  allows(origin: string): boolean {
+    return this.origins?.includes(origin.toLowerCase()) ?? true;
+  }
+
+  /** Adds the headers that let the page of another origin read the response. */
+  addHeaders(request: IncomingMessage, response: ServerResponse): void {
+    const { origin } = request.headers;
+    if (origin === undefined || !API_PATHS.test(request.url!)) return;
+    if (this.origins) response.appendHeader('Vary', 'Origin');
+    if (!this.allows(origin)) return;
+    response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
+    if (!isPreflight(request)) response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  }
+
+  /** Responds to a preflight request; returns whether the request was one. Without `Access-Control-Allow-Origin` the browser takes it as rejected. */
+  respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
+    if (!isPreflight(request) || !API_PATHS.test(request.url!)) return false;
+    response.writeHead(200, { ...(!this.origins && { 'Access-Control-Allow-Origin': '*' }), ...PREFLIGHT_HEADERS }).end();
+    return true;
+  }
 }

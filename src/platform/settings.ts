@@ -58,6 +58,8 @@ const origin: Parser<string> = (value, name) => {
     : reject(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
+const origins: Parser<readonly string[]> = (value, name) => list(value, name).map((one) => origin(one, name));
+
 const define = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
 });
@@ -197,6 +199,9 @@ export const SETTINGS = {
   ),
   publicUrl: optional('PUBLIC_URL', origin).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
+  ),
+  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, origins), '*').describe(
+    'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
     'Addresses or networks whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, e.g. `10.0.0.0/8, ::1`. Required behind a proxy: otherwise all anonymous clients share one budget.',

@@ -1,6 +1,5 @@
 /** Writes REST responses: common headers, caching headers and body. */
 import type { ServerResponse } from 'node:http';
-import { corsHeaders } from '../platform/cors';
 import { textETag } from './preconditions';
 import type { RestRequest } from './request';
 
@@ -31,7 +30,6 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
     },
     request.route && { Allow: request.route.allow.join(', ') },
     isPersonal(request) && { 'Cache-Control': PRIVATE_CACHE_CONTROL },
-    corsHeaders(request.message),
     ...additionalHeaders,
   );
 

@@ -3,7 +3,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError, type GraphQLSchema } from 'graphql';
 import { toDjangoJson, unmarkFloats } from '../contract/floats';
 import { responseTooLong } from '../contract/messages';
-import { corsHeaders, respondToPreflight } from '../platform/cors';
 import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljson';
 import { anonymousLimits, type MultipartLimits } from '../platform/multipart';
@@ -77,12 +76,9 @@ class Router {
     const [path = ''] = url.split('?', 1);
     const search = url.slice(path.length);
     const context = this.options.open(message);
-    if (respondToPreflight(message, response)) return;
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
-      return void response
-        .writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0', ...corsHeaders(message) })
-        .end();
+      return void response.writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0' }).end();
     context.route = route;
     const { limits } = this.options;
     let bodyPromise: Promise<ParsedBody> | undefined;

@@ -4,7 +4,6 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
 import type { ClientOrigin } from '../request/clientorigin';
-import { corsHeaders } from '../platform/cors';
 import type { ErrorResponses } from './errorresponses';
 import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
@@ -87,12 +86,12 @@ export class AdmissionControl {
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.failures.sendUnavailable(request, response, overloadedError(), corsHeaders(request));
+    this.failures.sendUnavailable(request, response, overloadedError());
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    rejectHandshake(request, socket);
+    rejectHandshake(request, socket, '503 Service Unavailable');
   }
 
   private recordRejection(request: IncomingMessage, reason: RejectionReason): void {

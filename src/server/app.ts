@@ -9,14 +9,14 @@ import type { Services } from '../request/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { createApolloServer } from '../graphql/apollo';
-import { createLiveTransports, type LiveTransports } from '../graphql/live/transports';
+import { createLiveTransports } from '../graphql/live/transports';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
 import { isApiDocsPath } from '../pages/reference';
 import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
-import { corsHeaders } from '../platform/cors';
+import { CorsPolicy } from '../platform/cors';
 import { Limiter } from '../platform/limiter';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
@@ -26,6 +26,7 @@ import type { Scrape } from '../telemetry/scrape';
 import { createScrape } from '../telemetry/workermetrics';
 import { discardUnreadBody } from './connections';
 import { AdmissionControl } from './admissioncontrol';
+import { rejectHandshake } from './rejections';
 import { ErrorContainment } from './errorcontainment';
 import { RequestContexts } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
@@ -58,6 +59,7 @@ const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, origin } = processServices;
   const failures = new ErrorResponses(log);
+  const cors = new CorsPolicy(config.corsOrigins);
   const containment = new ErrorContainment(log, failures);
   const door = new AdmissionControl(config.maxLag, origin, log, failures);
   const { executor, restExecutor } = executorsOf(processServices);
@@ -96,10 +98,11 @@ export async function createApp(processServices: Services): Promise<App> {
     readiness,
     failures,
     containment,
+    cors,
     scrape,
   });
   return {
-    ...serverListeners(services, failures, door, live, handleAdmitted),
+    ...serverListeners({ services, failures, cors, door, live }, handleAdmitted),
     startDraining() {
       door.startDraining();
       readiness.startDraining();
@@ -162,7 +165,7 @@ function restOf({ services: { config }, executor, restExecutor, prepare, context
 }
 
 function admittedListener(parts: AppParts): RequestListener {
-  const { services, contexts, failures } = parts;
+  const { services, contexts, failures, cors } = parts;
   const { config, origin } = services;
   const rest = restOf(parts);
   const routes = createExpressApp(parts);
@@ -172,22 +175,24 @@ function admittedListener(parts: AppParts): RequestListener {
     cancelOnDisconnect(context, response);
     observeRequest(request, response, context, services);
     compressResponse(request, response);
+    if (cors.respondToPreflight(request, response)) return;
     // RFC 6797 permits HSTS over HTTPS only.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would take more than half of the time of a short request.
-    if (isRest) return void rest(request, response).catch((error) => failures.handleError(error, request, response, corsHeaders(request)));
+    if (isRest) return void rest(request, response).catch((error) => failures.handleError(error, request, response));
     // Set before routing, so that error responses carry it too.
     response.setHeader('X-Content-Type-Options', 'nosniff');
-    if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.setHeader(name, value);
+    if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     routes(request, response);
   };
 }
 
+interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'cors' | 'live'> {
+  door: AdmissionControl;
+}
+
 const serverListeners = (
-  { origin }: Services,
-  failures: ErrorResponses,
-  door: AdmissionControl,
-  live: Pick<LiveTransports, 'upgrade'>,
+  { services: { origin }, failures, cors, door, live }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener(request, response) {
@@ -195,6 +200,7 @@ const serverListeners = (
     if (repeated) return failures.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
     request.url = normalizeTarget(request.url!);
     response.setHeader('X-Request-Id', origin.assignRequestId(request));
+    cors.addHeaders(request, response);
     discardUnreadBody(request, response);
     if (isProbe(request)) return handleAdmitted(request, response);
     door.admit(request, response, handleAdmitted);
@@ -204,6 +210,10 @@ const serverListeners = (
     origin.assignRequestId(request);
     // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
     socket.on('error', () => socket.destroy());
+    // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
+    const page = request.headers.origin;
+    if (page !== undefined && !cors.allows(page) && page !== origin.baseUrl(request))
+      return rejectHandshake(request, socket, '403 Forbidden');
     door.admitSocket(request, socket, () => live.upgrade(request, socket, head));
   },
 });

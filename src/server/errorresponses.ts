@@ -6,43 +6,27 @@ import { isTransientError, toClientError, type ClientError } from '../core/model
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { sendGraphQLError } from '../graphql/httperrors';
 
-type Headers = Record<string, string>;
-
 const isGraphQL = (url: string) => url.startsWith('/graphql');
 
 export class ErrorResponses {
   constructor(private readonly log: Logger) {}
 
   /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
-  sendUnavailable(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { message, extensions }: ClientError,
-    extraHeaders: Headers = {},
-  ): void {
+  sendUnavailable(request: IncomingMessage, response: ServerResponse, { message, extensions }: ClientError): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
-    this.sendError(request, response, 503, String(code), message, extraHeaders);
+    this.sendError(request, response, 503, String(code), message);
   }
 
   /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
-  sendError(
-    request: IncomingMessage,
-    response: ServerResponse,
-    status: number,
-    code: string,
-    message: string,
-    extraHeaders: Headers = {},
-  ): void {
+  sendError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (isGraphQL(request.url!)) return sendGraphQLError(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
-    response
-      .writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), ...extraHeaders })
-      .end(body);
+    response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   }
 
-  handleError(error: unknown, request: IncomingMessage, response: ServerResponse, extraHeaders: Headers = {}): void {
+  handleError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
     // The client disconnected, or exceeded its timeout, while its body was being read.
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID_HEADER]);
@@ -51,11 +35,11 @@ export class ErrorResponses {
       return void response.destroy();
     }
     const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
-    if (retryable) return this.sendUnavailable(request, response, retryable, extraHeaders);
+    if (retryable) return this.sendUnavailable(request, response, retryable);
     this.log.error({ id, err: error }, 'unexpected error');
     const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
-    response.writeHead(500, { ...headers, ...extraHeaders }).end(body);
+    response.writeHead(500, headers).end(body);
   }
 
   /** Error-handling middleware of Express. */

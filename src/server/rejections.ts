@@ -1,4 +1,4 @@
-/** Reporting of requests rejected by admission control: their access-log line, and the raw 503 response to a WebSocket handshake. */
+/** Rejections before a request is handled: their access-log line, and the raw response to a WebSocket handshake. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -15,7 +15,8 @@ export function logRejection(request: IncomingMessage, reason: string, origin: C
   log.info({ id: request.headers[REQUEST_ID_HEADER], method, path, status: 503, address, reason }, REJECTED_MESSAGE);
 }
 
-export function rejectHandshake(request: IncomingMessage, socket: Duplex): void {
-  const id = String(request.headers[REQUEST_ID_HEADER]);
-  socket.end(`HTTP/1.1 503 Service Unavailable\r\nX-Request-Id: ${id}\r\nRetry-After: 2\r\nConnection: close\r\n\r\n`);
+export function rejectHandshake(request: IncomingMessage, socket: Duplex, status: '403 Forbidden' | '503 Service Unavailable'): void {
+  const headers = [`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`, 'Connection: close'];
+  if (status.startsWith('503')) headers.push('Retry-After: 2');
+  socket.end(`HTTP/1.1 ${status}\r\n${headers.join('\r\n')}\r\n\r\n`);
 }

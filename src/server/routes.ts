@@ -20,6 +20,7 @@ import { signInRoutes } from '../pages/signin';
 import { autocompleteRoutes } from '../pages/autocomplete';
 import { tabRoutes } from '../pages/browse/tabs';
 import { Muscle } from '../resources/muscle';
+import type { CorsPolicy } from '../platform/cors';
 import type { PrepareOperation } from '../rest/endpoints';
 import { METRICS_PATH, metricsHandler, type Scrape } from '../telemetry/scrape';
 import { graphqlJsonParser } from './bodies';
@@ -50,6 +51,7 @@ export interface AppParts {
   readiness: ReadinessProbe;
   failures: ErrorResponses;
   containment: ErrorContainment;
+  cors: CorsPolicy;
   scrape?: Scrape;
 }
 

@@ -6,7 +6,6 @@ import { dirname, join } from 'node:path';
 import express, { type NextFunction, type Request, type Response, type Router } from 'express';
 import type { GraphQLSchema } from 'graphql';
 import { sessionCookieName, CSRF_HEADER } from '../../auth/sessions';
-import { respondToPreflight } from '../../platform/cors';
 import { openApiSerializers } from '../../rest/openapi/document';
 import { API_BASE_PATH } from '../../rest/routes';
 import type { RequestContext } from '../../request/requestcontext';
@@ -103,7 +102,6 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
 }
 
 function rejectWrites(request: Request, response: Response, next: NextFunction): void {
-  if (respondToPreflight(request, response)) return;
   const { method } = request;
   if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return next();
   response
