@@ -4,6 +4,7 @@
  * A request claims its key in the database before it runs. The transaction of the write also marks the claim as written, so a crash leaves both
  * or neither; the response is stored afterwards. A repeated request finds one of these:
  * - a response: it is replayed, nothing runs;
+ * - another request: 422;
  * - an unwritten claim of a live instance: the first request is still running; 409 with Retry-After;
  * - an unwritten claim that is old or of a dead instance: the server died before the write. The request takes over the claim and runs. If the
  *   first one is alive after all, its transaction finds the claim replaced and is rolled back;
@@ -68,9 +69,16 @@ const STORE_RESPONSE = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea),
 const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} AND NOT "written")
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
 
-const conflict = (message: string, retryAfter?: number) =>
-  new ClientError('CONFLICT', message, retryAfter === undefined ? {} : { retryAfter });
-const inProgress = () => conflict('A request with this Idempotency-Key is being carried out. Send it again in a moment.', 1);
+const inProgress = () =>
+  new ClientError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
+    retryAfter: 1,
+  });
+const reused = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+const responseLost = () =>
+  new ClientError(
+    'RESPONSE_LOST',
+    'The request with this Idempotency-Key was executed, but its response was lost or too large to be stored. Read what it changed before you send anything again.',
+  );
 const tooManyKeys = (maxKeys: number) =>
   new ClientError(
     'TOO_MANY_REQUESTS',
@@ -167,7 +175,7 @@ export class IdempotencyKeys {
 
   /**
    * Claims a key or returns the stored response. `request`: everything that identifies the request. Throws BAD_REQUEST for a malformed key,
-   * CONFLICT for one that cannot be used now.
+   * IDEMPOTENCY_KEY_REUSED for one of another request, IDEMPOTENCY_KEY_IN_USE while the first request runs, RESPONSE_LOST if nothing can be replayed.
    */
   async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
     // The draft defines a quoted string (RFC 9651); most clients send it without quotes.
@@ -189,12 +197,9 @@ export class IdempotencyKeys {
       // With fewer keys than the maximum, the claim was released in between: a retry will succeed.
       throw keys < this.maxKeysPerUser ? inProgress() : tooManyKeys(this.maxKeysPerUser);
     }
-    if (!found.same) throw conflict('This Idempotency-Key was used for another request.');
+    if (!found.same) throw reused();
     const text = found.body === null ? 'null' : this.vault.open(found.body);
-    if (found.lost || text === undefined)
-      throw conflict(
-        'The request with this Idempotency-Key was carried out, but its answer was lost or too large to be kept. Read what it changed before sending anything again.',
-      );
+    if (found.lost || text === undefined) throw responseLost();
     if (found.status === null) throw inProgress();
     return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };
   }

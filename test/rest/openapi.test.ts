@@ -147,7 +147,7 @@ test('describes Idempotency-Key and its conflicts for every change', async () =>
   const named = operations().filter(({ operation }) => JSON.stringify(operation.parameters ?? []).includes('/idempotencyKey"'));
   const changing = operations().filter(({ address, method }) => !['get', 'options'].includes(method) && address !== '/login/');
   expect(named).toEqual(changing);
-  for (const { operation } of named) expect(operation.responses).toHaveProperty('409');
+  for (const { operation } of named) for (const status of ['409', '422']) expect(operation.responses).toHaveProperty(status);
   const { idempotencyKey } = document.components.parameters as Record<string, { in: string; name: string }>;
   const once = ann.sending({ [idempotencyKey!.name]: 'one' });
   const first = await once.post('/workout/', { comment: 'once' });

@@ -51,13 +51,13 @@ describe('Idempotency-Key over REST', () => {
     expect((await ann.delete(path)).status).toBe(404);
   });
 
-  test('returns 409 when a key is reused with another body, path, query string or API', async () => {
+  test('returns 422 when a key is reused with another body, path, query string or API', async () => {
     await as(ann).post('/weightentry/', ENTRY);
-    const conflict = { status: 409, body: { detail: 'This Idempotency-Key was used for another request.' } };
+    const conflict = { status: 422, body: { detail: 'This Idempotency-Key was used for another request.' } };
     expect(await as(ann).post('/weightentry/', { ...ENTRY, weight: '81.00' })).toMatchObject(conflict);
     expect(await as(ann).post('/workout/', ENTRY)).toMatchObject(conflict);
     expect(await as(ann).post('/weightentry/?format=json', ENTRY)).toMatchObject(conflict);
-    expect(await as(ann).query(CREATE, { input: ENTRY })).toMatchObject({ status: 409, code: 'CONFLICT' });
+    expect(await as(ann).query(CREATE, { input: ENTRY })).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED' });
     expect(await rows()).toBe(1);
   });
 
@@ -78,7 +78,7 @@ describe('Idempotency-Key over REST', () => {
     const first = await send('in a form');
     expect(first.status).toBe(201);
     expect(said(await send('in a form'))).toEqual(said(first));
-    expect((await send('in another')).status).toBe(409);
+    expect((await send('in another')).status).toBe(422);
   });
 
   test('keeps keys separate per user and stores none for anonymous clients', async () => {
@@ -121,15 +121,15 @@ describe('Idempotency-Key over GraphQL', () => {
     expect(await rows()).toBe(1);
   });
 
-  test('returns 409 when a key is reused with other variables or another document', async () => {
+  test('returns 422 when a key is reused with other variables or another document', async () => {
     await as(ann).query(CREATE, { input: ENTRY });
     for (const answer of [
       await as(ann).query(CREATE, { input: { ...ENTRY, weight: '81.00' } }),
       await as(ann).query(`${CREATE} `, { input: ENTRY }),
     ])
-      expect(answer).toMatchObject({ status: 409, code: 'CONFLICT', data: undefined });
+      expect(answer).toMatchObject({ status: 422, code: 'IDEMPOTENCY_KEY_REUSED', data: undefined });
     const older = await as(ann).sending({ Accept: 'application/json' }).query(`${CREATE}  `, { input: ENTRY });
-    expect([older.status, older.headers.get('content-type')]).toEqual([409, 'application/json; charset=utf-8']);
+    expect([older.status, older.headers.get('content-type')]).toEqual([422, 'application/json; charset=utf-8']);
   });
 
   test('replays errors with their HTTP status', async () => {
@@ -214,7 +214,7 @@ describe('a request with an Idempotency-Key', () => {
     expect([lost.status, lost.headers.get('retry-after'), lost.body.detail]).toEqual([
       409,
       null,
-      expect.stringContaining('answer was lost or too large'),
+      expect.stringContaining('response was lost or too large'),
     ]);
     expect(await rows()).toBe(1);
   });
@@ -282,8 +282,8 @@ describe('the storage limit for responses', () => {
     const again = await send();
     expect([again.status, again.code, again.errors?.[0]?.message]).toEqual([
       409,
-      'CONFLICT',
-      expect.stringContaining('too large to be kept'),
+      'RESPONSE_LOST',
+      expect.stringContaining('too large to be stored'),
     ]);
     expect(await rows()).toBe(100);
   });

@@ -150,7 +150,10 @@ export class PathItemsBuilder {
           post: {
             ...this.writeOperation(endpoint, 'create', 'Create a row'),
             requestBody: requestBody(schemaReference(bodyName), endpoint),
-            responses: { 201: this.rowResponse(endpoint, 'The created row.', schemaReference(row)), ...errorResponses(400, 409, 413, 415) },
+            responses: {
+              201: this.rowResponse(endpoint, 'The created row.', schemaReference(row)),
+              ...errorResponses(400, 409, 413, 415, 422),
+            },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'list'),
@@ -172,7 +175,7 @@ export class PathItemsBuilder {
       requestBody: requestBody(schemaReference(name), endpoint),
       responses: {
         200: this.rowResponse(endpoint, 'The updated row.', schemaReference(row)),
-        ...errorResponses(400, 409, ...status, 413, 415),
+        ...errorResponses(400, 409, ...status, 413, 415, 422),
       },
     });
     return {
@@ -202,7 +205,7 @@ export class PathItemsBuilder {
         permittedMethods.includes('DELETE') && {
           delete: {
             ...conditionalWrite('delete', 'Delete a row and all rows that belong to it'),
-            responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status) },
+            responses: { 204: { description: 'The row was deleted.' }, ...errorResponses(400, 409, ...status, 422) },
           },
         }),
       options: optionsOperation(view.rest, view.rest, 'instance'),

@@ -117,12 +117,16 @@ const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptable().body) },
   409: errorResponse(
     'Conflict with concurrent writes, or the `Idempotency-Key` is in use. The message says whether to retry.',
-    new RestError(409, { detail: 'A request with this Idempotency-Key is being carried out. Send it again in a moment.' }),
+    new RestError(409, { detail: 'A request with this Idempotency-Key is still running. Send it again in a moment.' }),
     { 'Retry-After': { description: 'Seconds to wait before retrying, if a retry may succeed.', schema: { type: 'integer' } } },
   ),
   412: errorResponse('The version of the row does not match `If-Match`.', preconditionFailed()),
   413: errorResponse('The body is too large.', bodyTooLarge()),
   415: errorResponse('Unsupported media type of the body.', unsupportedMediaType('text/plain')),
+  422: errorResponse(
+    'The `Idempotency-Key` was used for another request.',
+    new RestError(422, { detail: 'This Idempotency-Key was used for another request.' }),
+  ),
   429: errorResponse('Too many requests.', new RestError(429, { detail: 'Request was throttled. Expected available in 60 seconds.' }), {
     'Retry-After': { description: 'Seconds to wait before the next request.', schema: { type: 'integer' } },
   }),
