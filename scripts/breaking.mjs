@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { CriticalityLevel, diff } from '@graphql-inspector/core';
-import { buildSchema } from 'graphql';
+import { buildSchema, isInputObjectType, isIntrospectionType, isRequiredArgument } from 'graphql';
 
 const LISTING = 'schema.breaking.json';
 
@@ -34,8 +34,34 @@ const tagged = tag && git('show', `${tag}:schema.graphql`);
 const release = tagged ? { name: tag, text: tagged } : kept();
 const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
 
-const changes = release ? await diff(buildSchema(release.text), buildSchema(readFileSync('schema.graphql', 'utf8'))) : [];
-const breaking = changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message);
+/** Arguments and input fields by path, e.g. `Query.exercises.first`. */
+function inputsOf(schema) {
+  const inputs = new Map();
+  for (const type of Object.values(schema.getTypeMap())) {
+    if (isIntrospectionType(type)) continue;
+    for (const field of Object.values(type.getFields?.() ?? {})) {
+      if (isInputObjectType(type)) inputs.set(`${type.name}.${field.name}`, field);
+      for (const argument of field.args ?? []) inputs.set(`${type.name}.${field.name}.${argument.name}`, argument);
+    }
+  }
+  return inputs;
+}
+
+/** Messages for inputs that lost their default and so became required, which graphql-inspector takes for a change that breaks no client. */
+function newlyRequired(before, after) {
+  const released = inputsOf(before);
+  return [...inputsOf(after)]
+    .filter(([path, input]) => isRequiredArgument(input) && released.get(path)?.defaultValue !== undefined)
+    .filter(([path, input]) => String(released.get(path).type) === String(input.type))
+    .map(([path]) => `'${path}' became required, as it has no default value any more`);
+}
+
+const [before, after] = release ? [release.text, readFileSync('schema.graphql', 'utf8')].map((text) => buildSchema(text)) : [];
+const changes = release ? await diff(before, after) : [];
+const breaking = [
+  ...changes.filter(({ criticality }) => criticality.level === CriticalityLevel.Breaking).map(({ message }) => message),
+  ...(release ? newlyRequired(before, after) : []),
+];
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 /** Versions with the same one are compatible. */

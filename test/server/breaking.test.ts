@@ -88,6 +88,22 @@ describe('check:breaking with a release tag', () => {
     expect(checked().status).toBe(0);
   });
 
+  it('fails for an argument or an input field that becomes required because its default is removed', () => {
+    const schema = (value: string) =>
+      `type Query { rows(first: Int! ${value}, where: Filter): String } input Filter { size: Int! ${value}, name: String! = "x" }`;
+    write('schema.graphql', schema('= 5'));
+    git('-c', 'user.name=t', '-c', 'user.email=t@localhost', 'commit', '-qam', 'second');
+    git('tag', 'v1.0.1');
+    write('schema.graphql', schema('= 6'));
+    expect(checked().status).toBe(0);
+    write('schema.graphql', schema(''));
+    const { status, said } = checked();
+    expect([status, said.match(/'[\w.]+' became required/g)]).toEqual([
+      1,
+      ["'Query.rows.first' became required", "'Filter.size' became required"],
+    ]);
+  });
+
   it('fails when schema.breaking.json lists a change that is not breaking', () => {
     list({ [REMOVED]: 'Nobody ever asked for it.' });
     expect(checked()).toEqual({ status: 1, said: expect.stringContaining(`lists what is no breaking change: ${REMOVED}`) });
