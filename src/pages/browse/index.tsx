@@ -9,7 +9,7 @@ import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
 import { ViewBuilder, type ViewSources } from './view/viewbuilder';
 import { nameResolver } from './view/nameresolver';
-import type { HtmlView } from './view/viewmodel';
+import type { HtmlView, SavedNotice } from './view/viewmodel';
 import { renderCharts, type RenderedChart } from './chartsvg';
 import { Charts } from './charts';
 import { headlineOf, ErrorExplanation } from './httperrors';
@@ -22,27 +22,29 @@ import { crumbsOf, ActionLinks, ResourceList } from './navigation';
 import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './developerpanels';
 import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
+import { forgetNotice, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, tableClassOf } from './detail';
 import { UnbrokenDates, CodeText } from './richtext';
 
-const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
+const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
+/** What the form of the previous page did, or a request whose response is this page. */
 function Notice({ view }: { view: HtmlView }) {
   const { method, status, kind, resource, base, path } = view;
-  const notice = NOTICES[method];
-  if (!notice || status >= 300 || kind === 'login' || !resource) return null;
+  const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
+  if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
     <p class="notice" role="status">
-      <strong>{notice}</strong>{' '}
+      <strong>{NOTICES[notice]}</strong>{' '}
       {method === 'POST' && (
         <>
           <a href={path}>Open</a>{' '}
         </>
       )}
-      <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>
+      {kind === 'detail' && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
     </p>
   );
 }
@@ -189,13 +191,17 @@ export function renderBrowsePage(view: HtmlView): HtmlPage {
     ),
     children: <Content view={view} charts={charts} />,
   });
-  return { text, headers: hasSuggestions ? headersWithSuggestions : headers };
+  return {
+    text,
+    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && forgetNotice(view.path, view.baseUrl)) },
+  };
 }
 
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const views = new ViewBuilder(sources);
   return {
     understand: nameResolver(sources),
+    redirect: redirectAfterWrite,
     async show(shown) {
       const view = await views.of(shown);
       // Yields to the event loop between reading and rendering.
