@@ -1,5 +1,6 @@
 /** Explanations of HTTP errors: what the status means and what to do. */
 import type { HtmlView } from './view/viewmodel';
+import { waitingTime } from '../failurepage';
 import { loginLink } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
@@ -24,7 +25,8 @@ export function headlineOf({ status, name, signedIn, visitor, forms, resource, k
 }
 
 export function ErrorExplanation({ view }: { view: HtmlView }) {
-  const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
+  const { status, signedIn, visitor, resource, base, filters, errors, forms, headers } = view;
+  const retryAfter = headers['Retry-After'];
   // Rejected forms and filters show their own messages.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !signedIn && visitor.username === undefined)
@@ -38,13 +40,39 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     );
   return (
     <div class="alert">
-      <p>{MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.'}</p>
+      <p>
+        {status === 429 && retryAfter !== undefined
+          ? `You have sent too many requests. Try again in ${waitingTime(retryAfter)}.`
+          : (MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.')}
+      </p>
       {(status === 404 || status === 405) && (
         <p class="row">
           {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
           <a href={`${base}/`}>All data</a>
         </p>
       )}
+    </div>
+  );
+}
+
+/** Whether a computed endpoint answered with a text instead of data, because a required parameter is missing. */
+export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
+
+export function MissingArgument({ view }: { view: HtmlView }) {
+  if (!lacksArgument(view)) return null;
+  return (
+    <div class="alert" role="alert">
+      <p>Nothing to show yet. Enter a value for each parameter:</p>
+      <ul>
+        {view.filters
+          .filter(({ key, required }) => required && !view.query.get(key))
+          .map(({ key, label, help }) => (
+            <li key={key}>
+              <a href={`#f-${key}`}>{label}</a>
+              {help && `: ${help}`}
+            </li>
+          ))}
+      </ul>
     </div>
   );
 }

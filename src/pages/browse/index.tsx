@@ -3,6 +3,7 @@
  * https://www.django-rest-framework.org/topics/browsable-api/)
  */
 import { setImmediate } from 'node:timers/promises';
+import { renderFailurePage } from '../failurepage';
 import { renderPage } from '../layout';
 import { securityHeaders } from '../securityheaders';
 import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
@@ -12,7 +13,7 @@ import { nameResolver } from './view/nameresolver';
 import type { HtmlView, SavedNotice } from './view/viewmodel';
 import { renderCharts, type RenderedChart } from './chartsvg';
 import { Charts } from './charts';
-import { headlineOf, ErrorExplanation } from './httperrors';
+import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
 import { highlightJson } from './highlightjson';
@@ -95,6 +96,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
     sheet !== undefined ||
     (kind === 'detail' && view.thing !== undefined) ||
     kind === 'root' ||
+    lacksArgument(view) ||
     charts.length > 0 ||
     hasNutritionValues(view) ||
     searchResultsOf(view) !== undefined;
@@ -119,6 +121,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <Notice view={view} />
       <ErrorSummary view={view} />
       <ErrorExplanation view={view} />
+      <MissingArgument view={view} />
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
@@ -202,6 +205,10 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   return {
     understand: nameResolver(sources),
     redirect: redirectAfterWrite,
+    showFailure({ request: { message: request }, answer: { status, body }, headers }) {
+      const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
+      return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
+    },
     async show(shown) {
       const view = await views.of(shown);
       // Yields to the event loop between reading and rendering.
