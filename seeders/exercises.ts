@@ -4,6 +4,7 @@ import { arms } from './exercises/arms';
 import { back } from './exercises/back';
 import { calves } from './exercises/calves';
 import { chest } from './exercises/chest';
+import { ILLUSTRATED, imageFileName } from './exercises/images';
 import { GEAR, MUSCLE, type ExerciseEntry, type Wording } from './exercises/entry';
 import { hinges } from './exercises/hinges';
 import { shoulders } from './exercises/shoulders';
@@ -61,5 +62,10 @@ export function exercises(today: string): SeedRow[] {
   };
   ENTRIES.forEach((entry, index) => translate(entry, ENGLISH, bases[index]));
   ENTRIES.forEach((entry, index) => entry.de && translate(entry.de, GERMAN, bases[index]));
+  for (const name of ILLUSTRATED) {
+    const exercise = bases[ENTRIES.findIndex((entry) => entry.name === name)]!;
+    const image = `exercise-images/${exercise}/${imageFileName(name)}`;
+    list.add('exercises.exerciseimage', { ...owned, uuid: uuidOf(`image:${name}`), exercise, image, is_main: true });
+  }
   return list.rows;
 }

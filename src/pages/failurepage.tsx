@@ -50,7 +50,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
 
 /** The page shows no user, because the request may have failed before it was authenticated. */
 export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
-  const { status, message, retryAfter } = failure;
+  const { status, message } = failure;
   const title = TITLES[status] ?? 'Request failed';
   const text = renderPage({
     title,
