@@ -40,7 +40,7 @@ for (const name of ILLUSTRATED) {
   const { fields: base } = of('exercises.exercisebase').find(({ pk }) => pk === id);
   const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 400"><rect width="400" height="400" fill="#fff"/>
     ${figure(base, true, 0)}${figure(base, false, 200)}</svg>`;
-  const image = sharp(Buffer.from(svg), { density: 144 }).resize({ height: HEIGHT });
+  const image = sharp(Buffer.from(svg), { density: 144 }).resize({ height: HEIGHT }).flatten({ background: '#fff' });
   writeFileSync(
     new URL(`../seeders/exercises/images/${imageFileName(name)}`, import.meta.url),
     await image.png({ palette: true, colours: 16, compressionLevel: 9 }).toBuffer(),

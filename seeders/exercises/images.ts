@@ -21,7 +21,10 @@ export const ILLUSTRATED = [
   'Standing Calf Raise',
 ];
 
-export const imageFileName = (exercise: string): string => `fitgraph-${exercise.toLowerCase().replaceAll(' ', '-')}.png`;
+export const imageFileName = (exercise: string): string => `${exercise.toLowerCase().replaceAll(' ', '-')}.png`;
 
 /** The PNG file; the build copies it beside this module. */
-export const imageContent = (fileName: string): Buffer => readFileSync(join(__dirname, 'images', fileName));
+export const imageContent = (exercise: string): Buffer => readFileSync(join(__dirname, 'images', imageFileName(exercise)));
+
+/** Path in the file store of the image of an exercise, by the id of its base. */
+export const imagePath = (base: number): string => `exercise-images/${base}/muscles.png`;

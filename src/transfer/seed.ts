@@ -1,18 +1,15 @@
 /** Seeding of reference data and of a demo account. */
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { createUser, getOrCreateToken } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
 import { currentDate } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
-import { imageContent } from '../../seeders/exercises/images';
-import { exercises } from '../../seeders/exercises';
+import { exerciseImages, exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
 import { reference } from '../../seeders/reference';
-import type { SeedRow } from '../../seeders/row';
 import type { Media } from '../files/media';
 import { validateDump } from './dump';
 import { writeRows, type WriteOptions } from './writer';
@@ -37,22 +34,12 @@ async function isEmpty(database: Database): Promise<boolean> {
   return row!.empty;
 }
 
-/** Stores the image files that the rows refer to. */
-async function storeImages(rows: readonly SeedRow[], { files }: Media): Promise<void> {
-  for (const { model, fields } of rows) {
-    if (model !== 'exercises.exerciseimage') continue;
-    const path = String(fields.image);
-    await files.write(path, (localPath) => writeFile(localPath, imageContent(basename(path))));
-  }
-}
-
 /** Seeds an empty database; returns false, without changes, if it already has reference data. */
 export async function seedReference({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
-  const rows = [...reference(), ...exercises(currentDate(timeZone)), ...ingredients()];
-  // Before their rows, so that no row refers to a missing file.
-  await storeImages(rows, media);
-  await writeRows(validateDump(rows), database, { vault, progress });
+  // Files before their rows, so that no row refers to a missing file.
+  for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
+  await writeRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }
 
