@@ -37,7 +37,7 @@ const MIN_BYTES = 1_400;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
 const steps = [
-  { name: 'TypeScript', inputs: () => [...sources(), 'tsconfig.json', 'tsconfig.build.json'], run: compile },
+  { name: 'TypeScript', inputs: () => [...sources(), ...images(), 'tsconfig.json', 'tsconfig.build.json'], run: compile },
   {
     name: 'Playground',
     inputs: () => ['src/platform/csv.ts', ...under('src/pages/playground').filter((file) => /\.\w+$/.test(file))],
@@ -118,6 +118,10 @@ function sources() {
     .sort();
 }
 
+function images() {
+  return under('seeders').filter((file) => file.endsWith('.png'));
+}
+
 async function compile() {
   const tsc = join(root, 'node_modules/typescript7/bin/tsc');
   const child = spawn(process.execPath, [tsc, '-p', 'tsconfig.build.json', '--pretty', String(Boolean(process.stderr.isTTY))], {
@@ -128,9 +132,12 @@ async function compile() {
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   process.off('exit', stop);
   if (code !== 0) throw new Error('the compiler found errors');
-  return sources()
-    .filter((file) => /(?<!\.d|\.test)\.tsx?$/.test(file))
-    .map((file) => join('dist', file.replace(/\.tsx?$/, '.js')));
+  for (const image of images()) {
+    mkdirSync(join('dist', dirname(image)), { recursive: true });
+    replace(join('dist', image), readFileSync(image));
+  }
+  const scripts = sources().filter((file) => /(?<!\.d|\.test)\.tsx?$/.test(file));
+  return [...scripts.map((file) => file.replace(/\.tsx?$/, '.js')), ...images()].map((file) => join('dist', file));
 }
 
 // The playground

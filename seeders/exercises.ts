@@ -4,6 +4,7 @@ import { arms } from './exercises/arms';
 import { back } from './exercises/back';
 import { calves } from './exercises/calves';
 import { chest } from './exercises/chest';
+import { ILLUSTRATED, imageContent, imagePath } from './exercises/images';
 import { GEAR, MUSCLE, type ExerciseEntry, type Wording } from './exercises/entry';
 import { hinges } from './exercises/hinges';
 import { shoulders } from './exercises/shoulders';
@@ -25,6 +26,13 @@ function uuidOf(name: string): string {
 }
 
 const owned = { license: DEFAULT_LICENSE, license_author: CATALOGUE_AUTHOR, status: '2' };
+
+/** Bases are numbered from 1 in the order of the entries. */
+const baseOf = (name: string): number => ENTRIES.findIndex((entry) => entry.name === name) + 1;
+
+/** The image files to store, by path. */
+export const exerciseImages = (): [path: string, content: Buffer][] =>
+  ILLUSTRATED.map((name) => [imagePath(baseOf(name)), imageContent(name)]);
 
 /** The exercises with their variations, translations and comments. */
 export function exercises(today: string): SeedRow[] {
@@ -61,5 +69,9 @@ export function exercises(today: string): SeedRow[] {
   };
   ENTRIES.forEach((entry, index) => translate(entry, ENGLISH, bases[index]));
   ENTRIES.forEach((entry, index) => entry.de && translate(entry.de, GERMAN, bases[index]));
+  for (const name of ILLUSTRATED) {
+    const exercise = baseOf(name);
+    list.add('exercises.exerciseimage', { ...owned, uuid: uuidOf(`image:${name}`), exercise, image: imagePath(exercise), is_main: true });
+  }
   return list.rows;
 }

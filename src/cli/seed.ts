@@ -1,4 +1,5 @@
 /** `fitgraph seed`: seeds reference data and optionally the demo account. */
+import { Media } from '../files/media';
 import { ConfigError } from '../platform/config';
 import { seedDemo, seedReference } from '../transfer/seed';
 import { recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
@@ -8,7 +9,11 @@ export const seed = (options: { demo?: boolean }): Promise<void> =>
     if (options.demo && config.production) throw new ConfigError('the demo account cannot be created with NODE_ENV=production');
     await recordOperatorEvent({ kind: 'COMMAND', detail: options.demo ? 'seed --demo' : 'seed' }, session);
     const seeding = { database, vault, timeZone: config.timeZone, progress: createRowProgress('Seeding') };
-    printLine((await seedReference(seeding)) ? 'Reference data seeded.' : 'Reference data already exists. Nothing was changed.');
+    printLine(
+      (await seedReference(seeding, await Media.checked(config)))
+        ? 'Reference data seeded.'
+        : 'Reference data already exists. Nothing was changed.',
+    );
     if (!options.demo) return;
     const account = await seedDemo(seeding);
     printLine(

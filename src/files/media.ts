@@ -43,6 +43,13 @@ export class Media {
     return new Media(bucket ? new BucketStore(bucket) : new FolderStore(mediaDir), uploadQuota);
   }
 
+  /** Opens the file store. Throws a ConfigError if the operator chose one that cannot be used. */
+  static async checked(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
+    const media = Media.of(config);
+    if (config.bucket || config.ownMediaDir) await media.files.check();
+    return media;
+  }
+
   async holds(path: string): Promise<boolean> {
     return isMediaPath(path) && (await this.files.facts(path)) !== undefined;
   }

@@ -64,7 +64,7 @@ export async function createApolloServer(
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      responsePolicy(maxResponse),
+      responsePolicy(executor, maxResponse),
     ],
   };
   const server = new ApolloServer<GraphQLContext>(options);

@@ -1,4 +1,4 @@
-/** Limits the errors in a GraphQL response: their number, their length, and for anonymous clients no "Did you mean" suggestions. */
+/** Limits the errors in a GraphQL response: their number, their length, and no "Did you mean" suggestions for clients that may not read the schema. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
 import { MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
 
@@ -7,8 +7,8 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 /** Start of the suggestions that graphql-js appends to error messages. */
 const SUGGESTION_PREFIX = ' Did you mean ';
 
-function visibleMessage(message: string, signedIn: boolean): string {
-  const suggestion = signedIn ? -1 : message.indexOf(SUGGESTION_PREFIX);
+function visibleMessage(message: string, suggests: boolean): string {
+  const suggestion = suggests ? -1 : message.indexOf(SUGGESTION_PREFIX);
   const text = suggestion < 0 ? message : message.slice(0, suggestion);
   return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
 }
@@ -16,7 +16,7 @@ function visibleMessage(message: string, signedIn: boolean): string {
 /** `copyError` copies an error with a new message, or creates one that counts omitted errors. */
 function visibleErrors<E extends GraphQLFormattedError>(
   errors: readonly E[],
-  signedIn: boolean,
+  suggests: boolean,
   copyError: (message: string, error?: E) => E,
 ): E[] {
   // Exceeded document limits hide all other errors.
@@ -24,21 +24,21 @@ function visibleErrors<E extends GraphQLFormattedError>(
   const relevantErrors = limitErrors.length ? limitErrors : errors;
   const keptErrors =
     relevantErrors.length > MAX_ERRORS_PER_RESPONSE ? relevantErrors.slice(0, MAX_ERRORS_PER_RESPONSE - 1) : relevantErrors;
-  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, signedIn), error));
+  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, suggests), error));
   const omittedCount = relevantErrors.length - keptErrors.length;
   return omittedCount ? [...copies, copyError(`There are ${omittedCount} more errors.`)] : copies;
 }
 
 const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
-export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], signedIn: boolean): GraphQLFormattedError[] =>
-  visibleErrors(errors, signedIn, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
+export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], suggests: boolean): GraphQLFormattedError[] =>
+  visibleErrors(errors, suggests, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
 
 /** Limits the errors of an execution result, which are not formatted yet. */
-export function limitResultErrors(result: ExecutionResult, signedIn: boolean): ExecutionResult {
+export function limitResultErrors(result: ExecutionResult, suggests: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,
-    errors: visibleErrors(result.errors, signedIn, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
+    errors: visibleErrors(result.errors, suggests, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
   };
 }

@@ -7,6 +7,7 @@ import { GraphQLError, type FormattedExecutionResult } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, TEMPORARY_ERROR_CODES } from '../contract/errorcodes';
 import type { Context } from '../core/context';
 import { ClientError, resultTooLargeError } from '../core/model/errors';
+import type { Executor } from '../core/operation/executor';
 import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
 import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljson';
 import type { ClaimResult } from '../request/idempotency';
@@ -27,7 +28,7 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 
 type Http = GraphQLRequestContext<BaseContext>['response']['http'];
 
-export const responsePolicy = (maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
+export const responsePolicy = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
   requestDidStart: async ({ request, contextValue: { requestContext, full } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
@@ -53,7 +54,7 @@ export const responsePolicy = (maxResponse: number): ApolloServerPlugin<GraphQLC
         requestContext.operation = operation && (operation.name?.value ?? null);
         if (body.kind !== 'single') return;
         const result = body.singleResult;
-        if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, full.viewer !== null);
+        if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(full));
         setOverloadStatus(http, result);
         // Before the status depends on the media type, which may differ when the request is repeated.
         if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);

@@ -12,11 +12,14 @@ export class IdempotentExecution {
     private readonly context: Context,
   ) {}
 
-  /** Claims the Idempotency-Key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. */
-  async claim(body: unknown): Promise<ClaimResult | undefined> {
+  /**
+   * Claims the key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. `formKey`: the single-use key of
+   * an HTML form, used instead of the Idempotency-Key header.
+   */
+  async claim(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;
-    const key = headers['idempotency-key'];
+    const key = formKey ?? headers['idempotency-key'];
     if (key === undefined || !viewer) return undefined;
     // Scopes are part of the fingerprint, so that a token with fewer of them cannot read a stored response.
     const { id, scopes } = viewer;
@@ -29,9 +32,9 @@ export class IdempotentExecution {
       });
   }
 
-  /** Runs the operation, or returns the stored response if it was run before with the same Idempotency-Key. */
-  async once(body: unknown, run: () => Promise<StoredResponse>): Promise<StoredResponse> {
-    const attempt = await this.claim(body);
+  /** Runs the operation, or returns the stored response if it was run before with the same key. */
+  async once(body: unknown, run: () => Promise<StoredResponse>, formKey?: string): Promise<StoredResponse> {
+    const attempt = await this.claim(body, formKey);
     if (!attempt) return run();
     if ('kept' in attempt) return attempt.kept;
     const { claim } = attempt;

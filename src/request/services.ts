@@ -62,8 +62,7 @@ export async function startServices(
   const nameIndexes = new NameIndexes(database, allEntities(), listener, log);
   const changeLog = new ChangeLog(database, listener, log);
   imageWorkerPool.timeout = config.imageTimeout;
-  const media = Media.of(config);
-  if (config.bucket || config.ownMediaDir) await media.files.check();
+  const media = await Media.checked(config);
   const removal = new FileRemoval(database, media, listener, log);
   await listener.start();
   await catalogue.reload();

@@ -38,9 +38,10 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
   return { status: 204 };
 }
 
-/** Returns the `ifVersion` variable for If-Match. Of several versions, the row's current one is used, because versions never recur. */
+/** Returns the `ifVersion` variable for the version in a posted form or for If-Match. Of several versions, the row's current one is used, because versions never recur. */
 async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
-  const acceptedVersions = version && ifMatchVersions(request.message.headers);
+  const formVersion = request.form?.version;
+  const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);
   if (!acceptedVersions) return {};
   if (acceptedVersions.length < 2) return { ifVersion: acceptedVersions[0] ?? NO_VERSION };
   const { row } = await runOperation(version, request, { id });

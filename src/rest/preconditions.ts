@@ -14,6 +14,9 @@ const strongTag = (version: string): string => `"${version}"`;
 /** Entity tag of a public response without a row version: a hash of its text. */
 export const textETag = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
 
+/** Returns the row version in the ETag of a single row's response. */
+export const versionInETag = ({ headers }: RestResponse): string | undefined => headers?.ETag?.slice(1, -1);
+
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
 export function responseWithETag({ version, resource }: Endpoint, status: number, row: Record<string, unknown>): RestResponse {
   if (!version) return { status, body: row };

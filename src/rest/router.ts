@@ -7,6 +7,7 @@ import { MAX_JSON_MEMBERS } from '../platform/jsonlimits';
 import { stringifyIncrementally, JsonTooLongError } from '../platform/incrementaljson';
 import { anonymousLimits, type MultipartLimits } from '../platform/multipart';
 import { authorizeRequest } from './authorization';
+import { submitOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
 import { readCsrfToken } from './dialect/csrf';
@@ -16,7 +17,7 @@ import { MAX_HTML_LIMIT } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
 import { deriveEndpoints, type Endpoints, type PrepareOperation } from './endpoints';
 import { badRequest, notFound, restErrorFromGraphQL, RestError } from './errors';
-import type { ApiDescription, HtmlRenderer, RenderInput } from './htmlrenderer';
+import type { ApiDescription, HtmlPage, HtmlRenderer, RenderInput } from './htmlrenderer';
 import { matchesIfNoneMatch } from './preconditions';
 import type { RestResponse, RestContext, RestRequest } from './request';
 import { responseHeaders, publicCacheHeaders, sendResponse } from './response';
@@ -128,16 +129,19 @@ class Router {
   }
 
   private async runOnce(route: Route, request: RestRequest): Promise<RestResponse> {
-    const { message, method, context } = request;
+    const { message, method, context, form } = request;
     const handle = () => this.handleRoute(route, request);
-    if (message.headers['idempotency-key'] === undefined || SAFE_METHODS.includes(method) || !context.idempotency) return handle();
-    return context.idempotency.once((await request.body()).data, () => catchRestError(handle));
+    const { idempotency } = context;
+    if (SAFE_METHODS.includes(method) || !idempotency) return handle();
+    if (form?.key !== undefined) return submitOnce(request, form.key, idempotency, () => catchRestError(handle));
+    if (message.headers['idempotency-key'] === undefined) return handle();
+    return idempotency.once((await request.body()).data, () => catchRestError(handle));
   }
 
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
     const { message, wanted, form, context } = request;
     const { status, body } = answer;
-    const isPage = wanted.format === 'api' && status < 500 && (body !== undefined || form !== undefined);
+    const isPage = wanted.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
       const isLong = wanted.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
@@ -149,7 +153,6 @@ class Router {
     const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
     if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
-    // A browser ignores a 204, so a deletion by HTML form gets a page. Server errors stay JSON, because a page needs a working server.
     if (isPage) return this.sendPage({ request, answer: { ...answer, body: unmarkFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));
@@ -169,17 +172,21 @@ class Router {
   }
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
+    if (rendering.answer.status >= 500) return this.sendFailurePage(rendering, response);
+    const redirect = this.pages.redirect(rendering);
+    if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
     const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(rendering)));
     if (page instanceof RestError)
-      return sendResponse(
-        response,
-        page.status,
-        responseHeaders(rendering.request, page.headers),
-        MEDIA_TYPE_BY_FORMAT.json,
-        JSON.stringify(page.body),
-      );
-    const status = rendering.answer.status === 204 ? 200 : rendering.answer.status;
-    sendResponse(response, status, { ...rendering.headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
+      return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
+    this.sendHtml(rendering, page, response);
+  }
+
+  private sendFailurePage(rendering: RenderInput, response: ServerResponse): void {
+    this.sendHtml(rendering, this.pages.showFailure(rendering), response);
+  }
+
+  private sendHtml({ answer, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {
+    sendResponse(response, answer.status, { ...headers, ...page.headers }, `${MEDIA_TYPE_BY_FORMAT.api}; charset=utf-8`, page.text);
   }
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { TokenVault } from '../auth/tokens';
 import { createApp, type App } from './app';
 import type { Config } from '../platform/config';
+import { Media } from '../files/media';
 import { migrateUp } from '../database/migrate';
 import type { EmbeddedConnection } from '../database/embedded';
 import { openDatabase } from '../database/open';
@@ -47,7 +48,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
-      const fresh = await seedReference(seeding);
+      const fresh = await seedReference(seeding, await Media.checked(config));
       return fresh && !config.production ? seedDemo(seeding) : undefined;
     }
   } catch (error) {

@@ -5,6 +5,16 @@ import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { sendGraphQLError } from '../graphql/httperrors';
+import { prefersHtml, renderFailurePage } from '../pages/failurepage';
+
+/** Sends an error as a page to a client that prefers HTML; returns whether it did. */
+function sendFailurePage(request: IncomingMessage, response: ServerResponse, status: number, message: string): boolean {
+  if (!prefersHtml(request.headers.accept, request.url)) return false;
+  const retryAfter = response.getHeader('Retry-After')?.toString();
+  const { text, headers } = renderFailurePage({ status, message, retryAfter, request });
+  response.writeHead(status, { 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
+  return true;
+}
 
 const isGraphQL = (url: string) => url.startsWith('/graphql');
 
@@ -21,6 +31,7 @@ export class ErrorResponses {
   /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
   sendError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
+    if (sendFailurePage(request, response, status, message)) return;
     if (isGraphQL(request.url!)) return sendGraphQLError(request, response, status, code, message);
     const body = JSON.stringify({ detail: message });
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
@@ -37,7 +48,9 @@ export class ErrorResponses {
     const retryable = isTransientError(error) ? (error as ClientError) : toClientError(error, this.log, id);
     if (retryable) return this.sendUnavailable(request, response, retryable);
     this.log.error({ id, err: error }, 'unexpected error');
-    const body = JSON.stringify({ detail: `Internal server error (id ${id}).` });
+    const message = `Internal server error (id ${id}).`;
+    if (sendFailurePage(request, response, 500, message)) return;
+    const body = JSON.stringify({ detail: message });
     const headers = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body), 'X-Content-Type-Options': 'nosniff' };
     response.writeHead(500, headers).end(body);
   }
@@ -48,6 +61,7 @@ export class ErrorResponses {
     if (!(status >= 400 && status < 500)) return this.handleError(error, request, response);
     // A body over the limit has already been rejected with 413 when its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
+    if (sendFailurePage(request, response, status, message)) return;
     if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);
     response.status(status).json({ detail: message });
   };

@@ -1,14 +1,17 @@
-/** Error responses to requests that Node's HTTP parser rejects, with a JSON body that names the reason. Node's own response has no body. */
+/** Error responses to requests that Node's HTTP parser rejects, with a body that names the reason: JSON, or a page for browsers. Node's own response has no body. */
 import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
+import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 
 interface ParserError extends Error {
   code?: string;
   /** Description by Node's parser (llhttp). */
   reason?: string;
+  /** The bytes in which the error occurred, usually the whole head of the request. */
+  rawPacket?: Buffer;
 }
 
 interface ErrorResponse {
@@ -29,14 +32,21 @@ const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
 const responseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
   RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
-function responseText({ status, detail }: ErrorResponse, id: string): string {
-  const body = JSON.stringify({ detail });
+const ACCEPT_HEADER = /\r\nAccept:([^\r\n]*)/i;
+
+/** The Accept header of the unreadable request if it was received with it, else that of the previous request of the connection. */
+const acceptHeaderOf = ({ rawPacket }: ParserError, previous: ServerResponse | undefined): string | undefined =>
+  ACCEPT_HEADER.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
+
+function responseText({ status, detail }: ErrorResponse, id: string, isPage: boolean): string {
+  const page = isPage ? renderFailurePage({ status: Number.parseInt(status, 10), message: detail }) : undefined;
+  const body = page?.text ?? JSON.stringify({ detail });
   return [
     `HTTP/1.1 ${status}`,
-    'Content-Type: application/json',
+    ...Object.entries(page?.headers ?? { 'Content-Type': 'application/json' }).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
     `X-Request-Id: ${id}`,
-    'X-Content-Type-Options: nosniff',
+    ...(page ? [] : ['X-Content-Type-Options: nosniff']),
     'Connection: close',
     '',
     body,
@@ -48,7 +58,8 @@ export function respondToParserErrors(server: Server, log: Logger): void {
   server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
   server.on('clientError', (error: ParserError, socket: Duplex) => {
     // While the response to an earlier request is being sent, an error response would corrupt it.
-    const isResponding = lastResponses.get(socket)?.writableFinished === false;
+    const lastResponse = lastResponses.get(socket);
+    const isResponding = lastResponse?.writableFinished === false;
     if (error.code === 'ECONNRESET' || !socket.writable || isResponding) return void socket.destroy();
     const id = randomUUID();
     const response = responseTo(error);
@@ -56,6 +67,7 @@ export function respondToParserErrors(server: Server, log: Logger): void {
       { id, status: Number(response.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
       'unreadable request',
     );
-    socket.end(responseText(response, id), () => socket.destroy());
+    const isPage = prefersHtml(acceptHeaderOf(error, lastResponse));
+    socket.end(responseText(response, id, isPage), () => socket.destroy());
   });
 }

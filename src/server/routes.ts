@@ -30,8 +30,10 @@ import type { ErrorResponses } from './errorresponses';
 import type { ReadinessProbe } from './readiness';
 
 /** Health probes and metrics. Exactly these paths are exempt from admission control. */
-const [LIVE, READY] = ['/health/live', '/health/ready'];
-const PROBES = new Set([LIVE, READY, METRICS_PATH]);
+/** Paths of the liveness probe; `/health` and `/healthz` are those that platforms expect by default. */
+const LIVE_PATHS = ['/health/live', '/health', '/healthz'];
+const READY_PATH = '/health/ready';
+const PROBES = new Set([...LIVE_PATHS, READY_PATH, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);
 
@@ -93,8 +95,8 @@ const limitContentType: RequestHandler = (request, _response, next) => {
 
 function addProbes(app: Express, { services, readiness, scrape }: AppParts): void {
   const { metrics } = services.config;
-  app.get(LIVE, (_request, response) => void response.json({ status: 'ok' }));
-  app.get(READY, async (_request, response) => {
+  app.get(LIVE_PATHS, (_request, response) => void response.json({ status: 'ok' }));
+  app.get(READY_PATH, async (_request, response) => {
     const reason = await readiness.decide();
     response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
   });

@@ -1,14 +1,16 @@
 /** Seeding of reference data and of a demo account. */
 import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { createUser, getOrCreateToken } from '../auth/accounts';
 import type { TokenVault } from '../auth/tokens';
 import { currentDate } from '../core/model/clock';
 import type { Database } from '../database/connection';
 import { User } from '../resources/user';
 import { demo } from '../../seeders/demo';
-import { exercises } from '../../seeders/exercises';
+import { exerciseImages, exercises } from '../../seeders/exercises';
 import { ingredients } from '../../seeders/ingredients';
 import { reference } from '../../seeders/reference';
+import type { Media } from '../files/media';
 import { validateDump } from './dump';
 import { writeRows, type WriteOptions } from './writer';
 
@@ -33,8 +35,10 @@ async function isEmpty(database: Database): Promise<boolean> {
 }
 
 /** Seeds an empty database; returns false, without changes, if it already has reference data. */
-export async function seedReference({ database, vault, timeZone, progress }: SeedOptions): Promise<boolean> {
+export async function seedReference({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
+  // Files before their rows, so that no row refers to a missing file.
+  for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await writeRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }

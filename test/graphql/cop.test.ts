@@ -1,5 +1,7 @@
 /** Sends the requests of the checks of graphql-cop (https://github.com/dolevf/graphql-cop) and evaluates the responses as it does. */
 import { getIntrospectionQuery } from 'graphql';
+import { createClient } from 'graphql-ws';
+import WebSocket from 'ws';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -83,7 +85,7 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
     return JSON.stringify(errors).match(/exception|stacktrace|node_modules/i) !== null;
   },
 };
-const INTENDED_FINDINGS = ['introspection', 'playground'];
+const INTENDED_FINDINGS = ['introspection', 'playground', 'field suggestions'];
 
 test.each(Object.keys(CHECKS))('gives graphql-cop no unintended finding: %s', async (name) => {
   const found = CHECKS[name]!;
@@ -107,6 +109,27 @@ describe('with INTROSPECTION=users', () => {
     expect((await (await closed.user('ann')).query(text)).errors).toBeUndefined();
     expect((await closed.anyone.query(text)).code).toBe('UNAUTHENTICATED');
     expect((await open.anyone.query(text)).errors).toBeUndefined();
+  });
+
+  test('gives no suggestions of names to anonymous clients, also over a WebSocket, server-sent events and in exports', async () => {
+    const [wrong, subscription] = ['{ exercize(id: 1) { id } }', 'subscription { rowChange { id } }'];
+    const client = createClient({ url: `${closed.url.replace('http', 'ws')}/graphql`, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const overSocket = await new Promise<unknown>((resolve) =>
+      client.subscribe({ query: subscription }, { next: resolve, error: resolve, complete: () => resolve(undefined) }),
+    );
+    await client.dispose();
+    const answers = [
+      (await closed.anyone.query(wrong)).text,
+      (await closed.anyone.query('query ($o: [ExerciseOrder!]) { exercises(orderBy: $o) { totalCount } }', { o: [{ name: 'ASCC' }] })).text,
+      JSON.stringify(overSocket),
+      (await closed.anyone.sending({ Accept: 'text/event-stream' }).send('POST', '/graphql/stream', { query: subscription })).text,
+      (await closed.anyone.send('GET', `/graphql/export.csv?${new URLSearchParams({ query: '{ exercizes { nodes { id } } }' })}`)).text,
+    ];
+    for (const text of answers) {
+      expect(text).toMatch(/exercize|rowChange|ASCC/);
+      expect(text).not.toContain('Did you mean');
+    }
+    expect((await (await closed.user('ann')).query(wrong)).text).toContain('Did you mean');
   });
 
   test('still serves __typename and GET /schema to anonymous clients', async () => {

@@ -251,6 +251,8 @@ it('shows example requests with their actual responses on the start page', async
   const url = /curl '([^']*)'/.exec(rest!)![1]!;
   expect(JSON.parse(answer!)).toEqual(await (await fetch(url)).json());
   const body = / -d '([^']*)'/.exec(graphql!)![1]!;
+  // Exercises have a row for each language.
+  expect(body).toContain('language: { shortName: { eq: \\"en\\" } }');
   const sent = await fetch(`${fitgraph.url}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
   expect(JSON.parse(data!)).toEqual(await sent.json());
   expect(text).toContain('src="/static/images/muscles/body.svg?main=1');

@@ -69,6 +69,7 @@ it('keeps values but requires the file again after an error in another field', a
   const without = await send('3', Buffer.alloc(0), '');
   expect([without.status, without.text.includes('id="wpost-image-error"')]).toEqual([400, true]);
   const saved = await send('3', picture, 'my bench.png');
-  expect(saved.status).toBe(201);
-  expect(saved.text).toMatch(/\/media\/exercise-images\/\d+\/my_bench[^"]*\.png/);
+  expect(saved.status).toBe(303);
+  const { text } = await visitor.get(saved.headers.get('location')!);
+  expect(text).toMatch(/\/media\/exercise-images\/\d+\/my_bench[^"]*\.png/);
 });

@@ -39,6 +39,14 @@ export class Visitor {
   post = (path: string, fields: Record<string, string>) =>
     this.send('POST', path, new URLSearchParams(fields).toString(), { 'Content-Type': 'application/x-www-form-urlencoded' });
 
+  /** Posts a form and loads the page to which the response redirects. */
+  async submit(path: string, fields: Record<string, string> | FormData): Promise<Page & { location: string }> {
+    const { status, headers } = await (fields instanceof FormData ? this.send('POST', path, fields) : this.post(path, fields));
+    expect(status).toBe(303);
+    const location = headers.get('location')!;
+    return { ...(await this.get(location)), location };
+  }
+
   json = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
     this.send(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
 

@@ -298,6 +298,16 @@ describe('the OpenAPI document', () => {
     expect((await ann.get('/schema.json')).headers.get('access-control-allow-origin')).toBe('*');
   });
 
+  test('is shown as a page to browsers, unless the URL names a format', async () => {
+    const browser = fitgraph.anyone.sending({ Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' });
+    const opened = await browser.get('/schema');
+    expect([opened.status, opened.headers.get('location'), opened.headers.get('vary')]).toEqual([303, '/api/v2/schema/docs', 'Accept']);
+    expect((await browser.get('/schema/docs')).headers.get('content-type')).toBe('text/html; charset=utf-8');
+    for (const path of ['/schema.json', '/schema?format=json'])
+      expect((await browser.get(path)).headers.get('content-type')).toMatch(/^application\/json/);
+    expect((await fitgraph.anyone.sending({ Accept: 'application/json, text/html' }).get('/schema')).status).toBe(200);
+  });
+
   test('is not returned in other formats, for other methods or at similar paths', async () => {
     const { anyone } = fitgraph;
     expect(await anyone.sending({ Accept: 'text/csv' }).get('/schema')).toMatchObject({

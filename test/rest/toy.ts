@@ -179,6 +179,8 @@ export class Orchard {
       const views = new ViewBuilder({ ...described, schema, publicSchema: schema, prepare: this.prepare });
       return {
         understand: () => Promise.resolve(),
+        redirect: () => undefined,
+        showFailure: () => ({ text: '<h1>Failed</h1>', headers: {} }),
         show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),
       };
     },

@@ -1,8 +1,9 @@
-/** Requests that Node's HTTP parser rejects receive a JSON error with the reason. */
+/** Requests that Node's HTTP parser rejects receive an error with the reason: JSON, or a page for browsers. */
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { createLog } from '../../src/platform/logging';
 import { respondToParserErrors } from '../../src/server/parsererrors';
+import { until } from '../setup/waits';
 
 let server: Server;
 let release: () => void;
@@ -69,4 +70,30 @@ test('closes the connection without an error response when another response is p
   const answer = await send('GET /slow HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n');
   release();
   expect(answer).toBe('');
+});
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const tooLong = (accept: string) => `GET / HTTP/1.1\r\nHost: a\r\nAccept: ${accept}\r\nCookie: a=${'a'.repeat(20_000)}\r\n\r\n`;
+
+test('returns a page to browsers whose cookies are too long', async () => {
+  const answer = await send(tooLong(BROWSER));
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+  expect(answer).toMatch(/\r\nContent-Type: text\/html; charset=utf-8\r\n/);
+  expect(answer).toContain("default-src 'none'");
+  expect(answer).toContain('delete the cookies that this site has stored in your browser');
+  const [, length, body] = /Content-Length: (\d+)[^]*?\r\n\r\n([^]*)$/.exec(answer)!;
+  expect(Buffer.byteLength(body!)).toBe(Number(length));
+  const json = parsed(await send(tooLong('application/json, text/html')));
+  expect([json.type, json.body]).toEqual(['application/json', { detail: 'The address and the headers are too long.' }]);
+});
+
+test('returns a page when the previous request of the connection came from a browser', async () => {
+  const socket = connect((server.address() as AddressInfo).port, 'localhost');
+  let received = '';
+  socket.on('data', (chunk) => (received += String(chunk)));
+  socket.write(`GET / HTTP/1.1\r\nHost: a\r\nAccept: ${BROWSER}\r\n\r\n`);
+  await until('the first response is received', () => received.includes('fine'));
+  socket.write('UNREADABLE\r\n\r\n');
+  await new Promise((resolve) => socket.once('close', resolve));
+  expect(received).toMatch(/HTTP\/1\.1 400 Bad Request\r\nContent-Type: text\/html/);
 });

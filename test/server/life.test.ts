@@ -21,10 +21,15 @@ test('prints its URLs, and creates a demo account on the first start only', asyn
   const { url, demo, anyone } = server;
   for (const line of [`GraphQL     ${url}/graphql`, `REST        ${url}/api/v2/`, `Playground  ${url}/playground`])
     expect(server.stdout).toContain(line);
-  expect(await anyone.send('GET', '/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
+  for (const path of ['/health/live', '/health', '/healthz'])
+    expect(await anyone.send('GET', path)).toMatchObject({ status: 200, body: { status: 'ok' } });
   expect(await anyone.send('GET', '/health/ready')).toMatchObject({ status: 200, body: { status: 'ok' } });
   expect((await anyone.send('GET', '/playground')).status).toBe(200);
   expect((await anyone.get('/exercise/')).body.count).toBeGreaterThan(20);
+  expect((await anyone.get('/exerciseimage/?is_main=True')).body.count).toBe(12);
+  const thumbnails = (await anyone.get('/exerciseimage/1/thumbnails/')).body;
+  for (const { url: image } of [thumbnails.small, thumbnails.large_cropped])
+    expect((await anyone.send('GET', image)).headers.get('content-type')).toMatch(/^image\//);
 
   const login = await anyone.post('/login/', { username: demo.username, password: demo.password });
   expect(login).toMatchObject({ status: 200, body: { token: demo.token } });

@@ -133,7 +133,7 @@ async function firstStart(): Promise<{ data: string; demo: Account }> {
     await server.ended;
     await until('the database has ended too', () => installation.processes.length === 0);
     fs.mkdirSync(data);
-    for (const name of ['postgres', 'secret-key']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
+    for (const name of ['postgres', 'secret-key', 'media']) execFileSync('cp', ['-a', path.join(installation.dataDir, name), data]);
     // Renamed last, so that the file is complete when it appears.
     fs.writeFileSync(`${account}.part`, JSON.stringify(demo));
     fs.renameSync(`${account}.part`, account);

@@ -1,6 +1,10 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import sharp from 'sharp';
 import { addDays } from '../../seeders/dates';
 import { demo } from '../../seeders/demo';
-import { exercises } from '../../seeders/exercises';
+import { exerciseImages, exercises } from '../../seeders/exercises';
+import { ILLUSTRATED, imageFileName } from '../../seeders/exercises/images';
 import { energyExceptions, ingredients } from '../../seeders/ingredients';
 import { Random } from '../../seeders/random';
 import { reference } from '../../seeders/reference';
@@ -23,6 +27,7 @@ const REFERENCES: Record<string, string> = {
   equipment: 'exercises.equipment',
   exercise_base: 'exercises.exercisebase',
   exercise: 'exercises.exercise',
+  'exercises.exerciseimage.exercise': 'exercises.exercisebase',
   user: EXTERNAL_USER,
   training: 'manager.workout',
   workout: 'manager.workout',
@@ -103,6 +108,39 @@ describe('all seeds', () => {
     const rows = [...catalogue, ...owned];
     expect(JSON.parse(JSON.stringify(rows))).toEqual(rows);
   });
+});
+
+describe('images of exercises', () => {
+  const images = of(catalogue, 'exercises.exerciseimage');
+
+  test('are small opaque PNG files, licensed, at the path of their exercise', async () => {
+    expect(images).toHaveLength(12);
+    for (const { fields } of images) {
+      expect(fields).toMatchObject({ is_main: true, status: '2', license: 2, license_author: 'Fitgraph' });
+      expect(fields.image).toBe(`exercise-images/${String(fields.exercise)}/muscles.png`);
+    }
+    const files = exerciseImages();
+    expect(files.map(([file]) => file)).toEqual(values(images, 'image'));
+    for (const [, content] of files)
+      expect(await sharp(content).metadata()).toMatchObject({ format: 'png', width: 600, height: 600, hasAlpha: false });
+    expect(files.reduce((sum, [, { length }]) => sum + length, 0)).toBeLessThan(120_000);
+  });
+
+  test('have a file each, and no file is left over', () => {
+    const files = fs.readdirSync(path.join(__dirname, '../../seeders/exercises/images'));
+    expect(files.sort()).toEqual(ILLUSTRATED.map(imageFileName).sort());
+  });
+});
+
+test('the README states the numbers of exercises', () => {
+  const readme = fs.readFileSync(path.join(__dirname, '../../README.md'), 'utf8');
+  const [, english, german, total] = /has (\d+) exercises in English, (\d+) of them also in German: [^]*?`totalCount` is (\d+)\./.exec(
+    readme,
+  )!;
+  const rows = of(catalogue, 'exercises.exercise');
+  const count = (language: number) => rows.filter(({ fields }) => fields.language === language).length;
+  expect([english, german, total].map(Number)).toEqual([count(2), count(1), rows.length]);
+  expect(of(catalogue, 'exercises.exercisebase')).toHaveLength(Number(english));
 });
 
 describe('reference data', () => {

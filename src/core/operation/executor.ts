@@ -81,7 +81,7 @@ export class Executor {
     const run: CompiledOperation = this.compiles ? (context, values) => prepared.compiled(context, values) : this.interpret(document);
     const name = operationNameOf(operation);
     return async (context, variables = {}) => {
-      const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
+      const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
       // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
       const cost = this.capCost(costs.costOfVariables(coercion.values));
@@ -224,6 +224,11 @@ export class Executor {
     return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
   }
 
+  /** Whether the client may read the schema, and therefore suggestions of its names in error messages. */
+  permitsIntrospection({ viewer }: Context): boolean {
+    return !this.introspectionRequiresUser || viewer !== null;
+  }
+
   /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
   private admit(
     document: DocumentNode,
@@ -231,11 +236,11 @@ export class Executor {
     variables: Variables,
     context: Context,
   ): { values: Variables; cost: OperationCost; errors?: undefined } | { errors: readonly GraphQLError[] } {
-    if (this.introspectionRequiresUser && !context.viewer && containsIntrospection(document))
+    if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
     const deep = findDeepLiteral(document);
     if (deep) return { errors: [deep] };
-    const coercion = coerceVariables(this.schema, operation, variables, !context.viewer);
+    const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercion.errors) return coercion;
     const cost = estimateOperationCost(this.schema, document, operation, coercion.values, this.widthOf);
     const costError = this.reserveCost(cost, context);

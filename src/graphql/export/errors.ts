@@ -22,9 +22,9 @@ export class ExportError extends Error {
 export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 
-export function sendExportError(response: Response, refusal: ExportError, signedIn: boolean): void {
+export function sendExportError(response: Response, refusal: ExportError, suggests: boolean): void {
   const { code, retryAfter } = refusal;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
   const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
-  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, signedIn) });
+  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, suggests) });
 }

@@ -134,8 +134,7 @@ class ExportResponse {
     const { response, requestContext } = this;
     if (!response.headersSent) {
       if (!(error instanceof ExportError)) throw error;
-      const { viewer }: Context = requestContext.resolverContext;
-      return sendExportError(response, error, viewer !== null);
+      return sendExportError(response, error, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');

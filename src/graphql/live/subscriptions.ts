@@ -65,7 +65,7 @@ export class Subscriptions {
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
     const document = readDocument(schema, query, context.budget);
-    if (!('kind' in document)) return [...limitResultErrors({ errors: document }, context.viewer !== null).errors!];
+    if (!('kind' in document)) return [...limitResultErrors({ errors: document }, this.executor.permitsIntrospection(context)).errors!];
     const operation = getOperationAST(document, name);
     requestContext.operation = operation?.name?.value;
     if (operation?.operation !== 'subscription')
@@ -83,7 +83,7 @@ export class Subscriptions {
   readonly follow = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
     return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>
-      limitResultErrors(result, context.viewer !== null),
+      limitResultErrors(result, this.executor.permitsIntrospection(context)),
     );
   };
 }

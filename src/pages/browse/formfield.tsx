@@ -1,7 +1,8 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
 import { validationMessage, rangeOf } from './validationmessages';
-import type { FormControl } from './view/viewmodel';
+import type { FormControl, StoredValue } from './view/viewmodel';
+import { readableValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
 import { CodeText } from './richtext';
 
@@ -11,6 +12,8 @@ export interface FormFieldProps {
   prefix: string;
   values: readonly string[];
   errors?: readonly string[];
+  /** The stored value, if it differs from the form's because another client has changed the row meanwhile. */
+  stored?: StoredValue;
   /** Whether the input filters a list. An empty choice then means any value. */
   filter?: boolean;
   /** Whether the input has the focus, as the first invalid one. */
@@ -126,6 +129,24 @@ function FoundRows({ control: { key, label, found = [] } }: { control: FormContr
   );
 }
 
+/** Radio buttons to choose between the value of the form and the stored one. */
+function ValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
+  const { key, label } = control;
+  const options = [
+    { title: 'Yours', text: values.at(-1), shown: readableValue(control, values) },
+    { title: 'Stored now', text: stored.texts.at(-1), shown: stored.label },
+  ];
+  return (
+    <div class="checks versions" role="radiogroup" aria-label={label}>
+      {options.map(({ title, text = '', shown }, index) => (
+        <label key={title}>
+          <input type="radio" name={key} value={text} checked={index === 0} /> {title}: <span class="value">{shown}</span>
+        </label>
+      ))}
+    </div>
+  );
+}
+
 function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
   const { control, id, values, filter, common } = props;
   const { key, kind, choices, many, line, maxLength } = control;
@@ -171,7 +192,7 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], filter, focused, checked, base } = props;
+  const { control, prefix, errors = [], filter, focused, checked, base, stored } = props;
   const id = inputId(prefix, control.key);
   const limits = filter ? undefined : limitsOf(control);
   const needsId = control.kind === 'relation' && !control.choices && !control.commas;
@@ -184,15 +205,21 @@ export function FormField(props: FormFieldProps) {
     ...(focused && { autofocus: true }),
     ...(checked && control.required && { required: true }),
   };
-  const isGroup = control.many && control.choices;
+  const choosesValue = stored !== undefined && !control.many;
+  const isGroup = choosesValue || (control.many && control.choices);
   const Label = isGroup ? 'div' : 'label';
   return (
-    <div class={errors.length ? 'field wrong' : 'field'}>
+    <div class={errors.length || stored ? 'field wrong' : 'field'}>
       <Label class="label" {...(!isGroup && { for: id })}>
         {control.label}
         {!control.required && !filter && control.kind !== 'boolean' && <span class="optional"> optional</span>}
       </Label>
-      <Input {...props} id={id} common={common} describedBy={describedByIds} />
+      {choosesValue ? (
+        <ValueChoice {...props} stored={stored} />
+      ) : (
+        <Input {...props} id={id} common={common} describedBy={describedByIds} />
+      )}
+      {stored && !choosesValue && <p class="help">Stored now: {stored.label}</p>}
       <FoundRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>

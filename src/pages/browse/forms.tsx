@@ -1,4 +1,6 @@
 /** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
+import { randomUUID } from 'node:crypto';
+import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
 import { FormField, inputId } from './formfield';
 import { CHOOSE_FILE_AGAIN, validationMessage } from './validationmessages';
@@ -9,7 +11,16 @@ const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' 
 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
-const CsrfField = ({ visitor }: HtmlView) => <input type="hidden" name="csrfToken" value={visitor.csrfToken ?? ''} />;
+/** Hidden fields of every form: its CSRF token, its single-use key and the version of the row that it changes. Some browsers would restore old values. */
+const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string }) => (
+  <>
+    <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
+    {view.kind !== 'login' && <input type="hidden" name={FORM_KEY_FIELD} value={randomUUID()} autocomplete="off" />}
+    {version !== undefined && <input type="hidden" name={FORM_VERSION_FIELD} value={version} autocomplete="off" />}
+  </>
+);
+
+const versionFor = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
 const SubmitButton = ({ method, verb }: { method: string; verb?: string }) => (
   <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? BUTTON_LABELS[method]}</button>
@@ -33,21 +44,23 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   return (
     // Messages of the server say more than those of browsers. But a file must be chosen again after an error, so browsers validate forms with files.
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
-      <CsrfField {...view} />
+      <ProtectionFields view={view} version={versionFor(form, view)} />
       {form.controls.map((control) => (
         <FormField
           key={control.key}
           control={control}
           prefix={prefixOf(form)}
           values={form.values[control.key] ?? []}
+          stored={form.stored?.[control.key]}
           errors={failed ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
           checked={hasFiles}
           base={view.base}
         />
       ))}
-      <div>
+      <div class="row">
         <SubmitButton method={form.methods[0]!} verb={buttonLabelOf(view)} />
+        {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>
   );
@@ -60,7 +73,7 @@ function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
     <details open={failed}>
       <summary>As JSON</summary>
       <form class="fields" method="post" action={form.action}>
-        <CsrfField {...view} />
+        <ProtectionFields view={view} version={versionFor(form, view)} />
         <input type="hidden" name="_content_type" value="application/json" />
         <div class={failed ? 'field wrong' : 'field'}>
           <label for={id}>Body</label>
@@ -85,7 +98,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
     <details class="deletion">
       <summary>Delete</summary>
       <form method="post" action={view.path}>
-        <CsrfField {...view} />
+        <ProtectionFields view={view} version={view.version} />
         <p>This can’t be undone. All data that belongs to it is deleted as well.</p>
         <button class="danger" name="_method" value="DELETE">
           Delete permanently
@@ -109,10 +122,29 @@ function SessionExpired({ view }: { view: HtmlView }) {
   );
 }
 
+function ConflictSummary({ view, form }: { view: HtmlView; form: WriteForm }) {
+  const noun = view.resource!.singular.toLowerCase();
+  const isRaw = form.failed === 'raw';
+  const choice = isRaw
+    ? 'The fields show what is stored now, the JSON shows your input.'
+    : Object.keys(form.stored ?? {}).length > 0
+      ? 'Choose a value for each field that differs, then save again.'
+      : 'The fields of this form are stored as you entered them.';
+  return (
+    <div class="alert" role="alert" id="problems">
+      <strong>Not saved yet.</strong>{' '}
+      {form.conflict === 'changed'
+        ? `This ${noun} was changed after you opened the form. ${choice}`
+        : `This ${noun} was deleted after you opened the form. Your input is kept: save it as a new ${noun}, or leave this page.`}
+    </div>
+  );
+}
+
 /** Error summary at the top of the page, with links to the invalid fields. */
 export function ErrorSummary({ view }: { view: HtmlView }) {
   const form = view.forms.find(({ failed }) => failed);
   if (!form) return null;
+  if (form.conflict) return <ConflictSummary view={view} form={form} />;
   const entries = Object.entries(view.errors);
   const { detail } = (view.body ?? {}) as { detail?: unknown };
   const losesFile = form.controls.some(({ key, kind }) => kind === 'image' && form.values[key] && !view.errors[key]);
@@ -155,7 +187,7 @@ export function WriteForms({ view }: { view: HtmlView }) {
     );
   const [form] = forms;
   if (!form) return removable ? <DeleteForm view={view} /> : null;
-  const title = kind === 'login' ? 'Get a token' : kind === 'list' ? newRowLabel(view) : 'Edit';
+  const title = kind === 'login' ? 'Get a token' : form.methods.includes('POST') ? newRowLabel(view) : 'Edit';
   const fields = (
     <>
       <FieldsForm view={view} form={form} />

@@ -1,5 +1,6 @@
 /** Explanations of HTTP errors: what the status means and what to do. */
 import type { HtmlView } from './view/viewmodel';
+import { waitingTime } from '../failurepage';
 import { loginLink } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
@@ -10,6 +11,7 @@ const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = 
   405: ['Method not allowed', 'This URL doesn’t support that method.'],
   406: ['Format not available', 'This URL is available as JSON and HTML.'],
   409: ['Already exists', 'The request conflicts with existing data.'],
+  412: ['Changed meanwhile', 'It was changed after you opened this page. Nothing was written. Check the current values and try again.'],
   413: ['Request too large', 'The request is larger than this server accepts.'],
   415: ['Unsupported content type', 'Send JSON or a form.'],
   429: ['Too many requests', 'Please wait a moment and try again.'],
@@ -23,7 +25,8 @@ export function headlineOf({ status, name, signedIn, visitor, forms, resource, k
 }
 
 export function ErrorExplanation({ view }: { view: HtmlView }) {
-  const { status, signedIn, visitor, resource, base, filters, errors, forms } = view;
+  const { status, signedIn, visitor, resource, base, filters, errors, forms, headers } = view;
+  const retryAfter = headers['Retry-After'];
   // Rejected forms and filters show their own messages.
   if (status < 400 || forms.some(({ failed }) => failed) || filters.some(({ key }) => errors[key])) return null;
   if (status === 403 && !signedIn && visitor.username === undefined)
@@ -37,13 +40,39 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     );
   return (
     <div class="alert">
-      <p>{MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.'}</p>
+      <p>
+        {status === 429 && retryAfter !== undefined
+          ? `You have sent too many requests. Try again in ${waitingTime(retryAfter)}.`
+          : (MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.')}
+      </p>
       {(status === 404 || status === 405) && (
         <p class="row">
           {resource && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
           <a href={`${base}/`}>All data</a>
         </p>
       )}
+    </div>
+  );
+}
+
+/** Whether a computed endpoint answered with a text instead of data, because a required parameter is missing. */
+export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
+
+export function MissingArgument({ view }: { view: HtmlView }) {
+  if (!lacksArgument(view)) return null;
+  return (
+    <div class="alert" role="alert">
+      <p>Nothing to show yet. Enter a value for each parameter:</p>
+      <ul>
+        {view.filters
+          .filter(({ key, required }) => required && !view.query.get(key))
+          .map(({ key, label, help }) => (
+            <li key={key}>
+              <a href={`#f-${key}`}>{label}</a>
+              {help && `: ${help}`}
+            </li>
+          ))}
+      </ul>
     </div>
   );
 }

@@ -3,16 +3,17 @@
  * https://www.django-rest-framework.org/topics/browsable-api/)
  */
 import { setImmediate } from 'node:timers/promises';
+import { renderFailurePage } from '../failurepage';
 import { renderPage } from '../layout';
 import { securityHeaders } from '../securityheaders';
 import { AUTOCOMPLETE_SCRIPT_PATH } from '../autocomplete';
 import type { HtmlPage, HtmlRenderer } from '../../rest/htmlrenderer';
 import { ViewBuilder, type ViewSources } from './view/viewbuilder';
 import { nameResolver } from './view/nameresolver';
-import type { HtmlView } from './view/viewmodel';
+import type { HtmlView, SavedNotice } from './view/viewmodel';
 import { renderCharts, type RenderedChart } from './chartsvg';
 import { Charts } from './charts';
-import { headlineOf, ErrorExplanation } from './httperrors';
+import { headlineOf, ErrorExplanation, lacksArgument, MissingArgument } from './httperrors';
 import { WriteForms, newRowLabel, ErrorSummary } from './forms';
 import { ThumbnailList } from './images';
 import { highlightJson } from './highlightjson';
@@ -22,27 +23,29 @@ import { crumbsOf, ActionLinks, ResourceList } from './navigation';
 import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './developerpanels';
 import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
+import { forgetNotice, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
 import { ChildLists, childListsOf, FieldList, tableClassOf } from './detail';
 import { UnbrokenDates, CodeText } from './richtext';
 
-const NOTICES: Readonly<Record<string, string>> = { POST: 'Created.', PUT: 'Saved.', PATCH: 'Saved.', DELETE: 'Deleted.' };
+const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
+/** What the form of the previous page did, or a request whose response is this page. */
 function Notice({ view }: { view: HtmlView }) {
   const { method, status, kind, resource, base, path } = view;
-  const notice = NOTICES[method];
-  if (!notice || status >= 300 || kind === 'login' || !resource) return null;
+  const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
+  if (!notice || (kind !== 'list' && kind !== 'detail') || !resource) return null;
   return (
     <p class="notice" role="status">
-      <strong>{notice}</strong>{' '}
+      <strong>{NOTICES[notice]}</strong>{' '}
       {method === 'POST' && (
         <>
           <a href={path}>Open</a>{' '}
         </>
       )}
-      <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>
+      {kind === 'detail' && <a href={`${base}/${resource.name}/`}>All {resource.plural.toLowerCase()}</a>}
     </p>
   );
 }
@@ -93,6 +96,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
     sheet !== undefined ||
     (kind === 'detail' && view.thing !== undefined) ||
     kind === 'root' ||
+    lacksArgument(view) ||
     charts.length > 0 ||
     hasNutritionValues(view) ||
     searchResultsOf(view) !== undefined;
@@ -117,6 +121,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       <Notice view={view} />
       <ErrorSummary view={view} />
       <ErrorExplanation view={view} />
+      <MissingArgument view={view} />
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
@@ -189,13 +194,21 @@ export function renderBrowsePage(view: HtmlView): HtmlPage {
     ),
     children: <Content view={view} charts={charts} />,
   });
-  return { text, headers: hasSuggestions ? headersWithSuggestions : headers };
+  return {
+    text,
+    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && forgetNotice(view.path, view.baseUrl)) },
+  };
 }
 
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const views = new ViewBuilder(sources);
   return {
     understand: nameResolver(sources),
+    redirect: redirectAfterWrite,
+    showFailure({ request: { message: request }, answer: { status, body }, headers }) {
+      const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
+      return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
+    },
     async show(shown) {
       const view = await views.of(shown);
       // Yields to the event loop between reading and rendering.

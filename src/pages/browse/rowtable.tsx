@@ -4,11 +4,9 @@ import { urlWith } from './listcontrols';
 import { thumbnailOf } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
-const THUMBNAIL_SIZE = 40;
-
 function Picture({ of, alt, baseUrl }: { of: string; alt: string; baseUrl: string }) {
   const src = thumbnailOf(of, baseUrl, 'thumbnail');
-  return src === undefined ? null : <img class="thumb" src={src} alt={alt} width={THUMBNAIL_SIZE} height={THUMBNAIL_SIZE} loading="lazy" />;
+  return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
 export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {

@@ -25,6 +25,8 @@ export const BROWSE_STYLE = `${STYLE}
 .field .checks{margin:.5rem 0}
 #write{margin-top:.8rem}
 .checks label{font-weight:400;margin:0}
+.versions{flex-direction:column}
+.versions .value{white-space:pre-wrap;overflow-wrap:anywhere;font-weight:600}
 .alert ul{margin:.4rem 0 0;padding-left:1.2rem}
 .alert p{margin:.2rem 0}
 .rows th,.rows td{padding:.35rem .7rem .35rem 0}

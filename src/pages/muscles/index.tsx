@@ -1,7 +1,7 @@
 /** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on one figure (`body.svg`). */
 import express, { type Response, type Router } from 'express';
 import { renderToString } from 'preact-render-to-string';
-import { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } from './shapes';
+import { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } from '../../training/muscleshapes';
 
 interface Muscle {
   name: string;

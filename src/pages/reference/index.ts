@@ -33,6 +33,8 @@ const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/vnd.oai.openapi', 'yaml'],
 ];
 
+const HTML_TYPE = 'text/html';
+
 const SWAGGER_UI_FOLDER = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`, "'self'");
@@ -70,7 +72,10 @@ function serveDocument(
     const formatParameter = [request.query.format].flat().at(-1);
     const requestedFormat = FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
-    const type = request.accepts(MEDIA_TYPES.map(([mediaType]) => mediaType));
+    const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
+    // A browser that opens the document is shown the page that renders it.
+    if (!requestedFormat && type === HTML_TYPE)
+      return void response.set({ Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
     const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);

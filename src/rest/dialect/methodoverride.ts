@@ -8,12 +8,18 @@ import { parseJson } from './json';
 export type FormTexts = Readonly<Record<string, readonly string[]>>;
 
 const OVERRIDE_METHODS = ['PUT', 'PATCH', 'DELETE'];
-const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken'];
+/** Hidden field with the single-use key of a form, which works like an Idempotency-Key. */
+export const FORM_KEY_FIELD = '_key';
+/** Hidden field with the row version that a form shows, which works like `If-Match`. */
+export const FORM_VERSION_FIELD = '_version';
+const FORM_CONTROL_FIELDS = ['_method', '_content', '_content_type', 'csrfToken', FORM_KEY_FIELD, FORM_VERSION_FIELD];
 
 export interface PostedForm {
   method: string;
   body: ParsedBody;
   csrfToken?: string;
+  key?: string;
+  version?: string;
   values: FormTexts;
   /** The JSON text typed into the form, unparsed. */
   raw?: string;
@@ -51,7 +57,13 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   const values = Object.fromEntries(
     [...fields].map(([key, fieldValues]) => [key, fieldValues.filter((value) => typeof value === 'string')]),
   );
-  const form = { method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST', csrfToken: text('csrfToken'), values };
+  const form = {
+    method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST',
+    csrfToken: text('csrfToken'),
+    key: text(FORM_KEY_FIELD),
+    version: text(FORM_VERSION_FIELD),
+    values,
+  };
   const rawJson = text('_content');
   return rawJson === undefined
     ? { ...form, body: { form: true, data: fields } }

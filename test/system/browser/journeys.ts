@@ -171,6 +171,51 @@ export function describeJourneys(neighbourhood: () => Neighbourhood): void {
       expect(await page.getByRole('region', { name: 'OPTIONS' }).isVisible()).toBe(true);
     });
 
+    test('stores a form once when its page is reloaded, and chooses between values after a concurrent change', async () => {
+      const { demo } = neighbourhood();
+      const owner = await neighbourhood().person({ scripts, signedInAs: demo.username });
+      const { page } = owner;
+      await owner.open('/api/v2/workout/');
+      await owner.unfold('New workout');
+      await page.locator('#wpost-comment').fill('Written once');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.getByRole('status').innerText()).toContain('Created.');
+      const address = new URL(page.url()).pathname;
+      expect(address).toMatch(/^\/api\/v2\/workout\/\d+\/$/);
+      await page.reload();
+      expect(await page.getByRole('status').count()).toBe(0);
+      await owner.open('/api/v2/workout/?limit=100');
+      expect(await page.locator('table.rows tbody th a', { hasText: 'Written once' }).count()).toBe(1);
+
+      await owner.open(address);
+      await owner.unfold('Edit');
+      await page.locator('#wput-comment').fill('Mine');
+      const changed = await fetch(new URL(address, page.url()), {
+        method: 'PATCH',
+        headers: { Authorization: `Token ${demo.token}`, 'Content-Type': 'application/json' },
+        body: '{"comment":"Theirs"}',
+      });
+      expect(changed.status).toBe(200);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.getByRole('alert').innerText()).toContain('This workout was changed after you opened the form.');
+      expect(await page.getByRole('radio', { name: 'Yours: Mine' }).isChecked()).toBe(true);
+      if (scripts) await owner.judge('form-conflict');
+      await page.getByRole('radio', { name: 'Stored now: Theirs' }).check();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Theirs');
+
+      await owner.unfold('Edit');
+      await page.locator('#wput-comment').fill('Kept');
+      await fetch(new URL(address, page.url()), { method: 'DELETE', headers: { Authorization: `Token ${demo.token}` } });
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.getByRole('alert').innerText()).toContain('Your input is kept');
+      if (scripts) await owner.judge('form-deleted');
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain('Kept');
+      await owner.unfold('Delete');
+      await page.getByRole('button', { name: 'Delete permanently' }).click();
+    });
+
     test('uploads an image and displays it with its thumbnails', async () => {
       const { page } = person;
       await person.open('/api/v2/exerciseimage/');

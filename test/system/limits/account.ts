@@ -154,8 +154,8 @@ export interface RichAccount {
 
 /** The app must have been started with the content `tables`, because ids are fixed. */
 export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<RichAccount> {
-  const { database, vault } = fitgraph;
-  await seedReference({ database, vault, timeZone: TIME_ZONE });
+  const { database, vault, services } = fitgraph;
+  await seedReference({ database, vault, timeZone: TIME_ZONE }, services.media);
   await fitgraph.reference.reload();
   const person = await fitgraph.user(name);
   const before = await person.ask('{ changes { cursor } }');

@@ -34,7 +34,7 @@ test('serves other clients during a flood of requests for unknown paths below /h
 });
 
 test('answers health checks', async () => {
-  for (const path of ['/health/live', '/health/ready', '/health/live?from=a'])
+  for (const path of ['/health/live', '/health', '/healthz', '/health/ready', '/health/live?from=a'])
     expect(JSON.parse((await send(siege.base, { path })).text)).toEqual({ status: 'ok' });
 });
 

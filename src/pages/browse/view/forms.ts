@@ -3,11 +3,13 @@ import { permitsMethod } from '../../../rest/authorization';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { FormTexts } from '../../../rest/dialect/methodoverride';
 import type { RenderInput } from '../../../rest/htmlrenderer';
+import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import { writeControls, type RelationChoices, type RelationChoicesOf } from './controls';
 import type { rowSearches } from './rownames';
-import { detailPath, type PageRoutes } from './pageroutes';
+import { detailPath, listPath, type PageRoutes } from './pageroutes';
+import { differingTexts, readableValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
 /** A relation to more rows has a search field instead of a list of choices. */
@@ -19,6 +21,15 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
 ];
 
 const SAFE_METHODS = ['GET', 'HEAD'];
+
+/** The row that an edit form changes. */
+interface CurrentRow {
+  row: Record<string, unknown>;
+  version?: string;
+}
+
+type StoredValues = NonNullable<WriteForm['stored']>;
+type Forms = Pick<HtmlView, 'forms' | 'removable' | 'locked' | 'version'>;
 
 export class FormBuilder {
   constructor(
@@ -54,6 +65,15 @@ export class FormBuilder {
     );
   }
 
+  /** Labels stored values of search fields with the names of their rows. */
+  async namedValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
+    const differing = controls.filter(({ key }) => stored[key]);
+    const named = await this.lookedUp(differing, (key) => stored[key]!.texts.at(-1), request);
+    return Object.fromEntries(
+      named.map((control) => [control.key, { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) }]),
+    );
+  }
+
   async relatedOf({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
     const filterFields = new Set(view.filters.map(({ field }) => field));
     const types = fields
@@ -65,25 +85,23 @@ export class FormBuilder {
   }
 
   /** Returns the row that fills the form; undefined if the response is not about a row. */
-  private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<Record<string, unknown> | undefined> {
-    if (answer.status < 300 && request.method !== 'OPTIONS') return answer.body as Record<string, unknown>;
+  private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
+    if (answer.status < 300 && request.method !== 'OPTIONS')
+      return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
     if (SAFE_METHODS.includes(request.method)) return undefined;
     const { data } = await endpoint.detail(request.context.resolverContext, { id });
-    return data?.row ?? undefined;
+    const { version } = endpoint.resource;
+    return data?.row ? { row: data.row, ...(version && { version: data.row[version] }) } : undefined;
   }
 
-  async formsOf(
-    pageRoute: Route,
-    result: RenderInput,
-    related: RelationChoicesOf,
-  ): Promise<Pick<HtmlView, 'forms' | 'removable' | 'locked'>> {
+  async formsOf(pageRoute: Route, result: RenderInput, related: RelationChoicesOf): Promise<Forms> {
     const { request } = result;
     const noForms = { forms: [], removable: false, locked: [] };
     if (pageRoute.kind === 'login')
       return { ...noForms, forms: [formOf(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
     const { endpoint } = pageRoute;
-    const { create, update, remove, view } = endpoint;
+    const { create, update, remove } = endpoint;
     const operations = { POST: create && pageRoute.kind === 'list', PUT: update, PATCH: update, DELETE: remove };
     const methods = Object.entries(operations).flatMap(([method, operation]) =>
       operation && permitsMethod(pageRoute, method) ? [method] : [],
@@ -94,15 +112,26 @@ export class FormBuilder {
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
-        forms: methods.includes('POST') ? [formOf(`${API_BASE_PATH}/${view.rest}/`, ['POST'], controls, undefined, result)] : [],
+        forms: methods.includes('POST') ? [formOf(listPath(endpoint), ['POST'], controls, undefined, result)] : [],
       };
-    const row = methods.length ? ((await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : {})) : undefined;
-    if (!row) return noForms;
+    if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
+    const current = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
+    if (!current) {
+      // A form for a row that was deleted meanwhile becomes one for a new row, so that typed values are not lost.
+      const isLost = request.form && result.answer.status === 404 && writeMethods.includes(request.method) && create;
+      return isLost ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
+    }
+    const { row, version } = current;
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
-    return { forms, removable: methods.includes('DELETE'), locked: [] };
+    // A form that was rejected for another reason keeps its version: its values are still those of that version.
+    const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
+    return { forms, removable: methods.includes('DELETE'), locked: [], version: formVersion };
   }
 }
+
+/** The status of a version mismatch (RFC 9110, section 15.5.13). */
+const CONFLICT_STATUS = 412;
 
 /** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without a zone offset. */
 const LOCAL_DATETIME_LENGTH = 19;
@@ -127,6 +156,21 @@ function formOf(
   const form = { action, methods, controls, values, raw: JSON.stringify(Object.fromEntries(rowValues), null, 2) };
   const { form: postedForm } = request;
   if (!postedForm || answer.status < 400 || !methods.includes(request.method)) return form;
-  if (postedForm.raw !== undefined) return { ...form, raw: postedForm.raw, failed: 'raw' };
-  return { ...form, values: postedForm.values, failed: 'fields' };
+  const conflict = answer.status === CONFLICT_STATUS ? ('changed' as const) : undefined;
+  if (postedForm.raw !== undefined) return { ...form, raw: postedForm.raw, failed: 'raw', conflict };
+  const stored = conflict && differingTexts(controls, postedForm.values, values);
+  return { ...form, values: postedForm.values, failed: 'fields', conflict, stored };
+}
+
+function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {
+  const { raw, values } = form!;
+  return {
+    action,
+    methods: ['POST'],
+    controls,
+    values,
+    raw: raw ?? '{}',
+    failed: raw === undefined ? 'fields' : 'raw',
+    conflict: 'deleted',
+  };
 }

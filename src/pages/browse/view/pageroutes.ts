@@ -44,11 +44,13 @@ export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
   owned: resource.owned,
 });
 
+export const listPath = ({ view }: Endpoint) => `${API_BASE_PATH}/${view.rest}/`;
+
 export const detailPath = ({ view }: Endpoint, id: string | number) => `${API_BASE_PATH}/${view.rest}/${encodeURIComponent(id)}/`;
 
 export function pathOf(pageRoute: Route, path: string): string {
   if (pageRoute.kind === 'root') return `${API_BASE_PATH}/`;
-  if (pageRoute.kind === 'list') return `${API_BASE_PATH}/${pageRoute.endpoint.view.rest}/`;
+  if (pageRoute.kind === 'list') return listPath(pageRoute.endpoint);
   if (pageRoute.kind === 'detail') return detailPath(pageRoute.endpoint, pageRoute.id);
   if (pageRoute.kind === 'action') return `${detailPath(pageRoute.endpoint, pageRoute.id)}${pageRoute.computed.fact.name}/`;
   return path;

@@ -18,6 +18,7 @@ import { parsePageWindow } from '../../../rest/dialect/pagination';
 import type { RestResponse } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
 import type { FieldErrors, HtmlView } from './viewmodel';
+import { noticeOf } from '../postredirect';
 
 export interface ViewSources extends ApiDescription {
   schema: GraphQLSchema;
@@ -98,7 +99,8 @@ export class ViewBuilder {
     const addUnit = forms.length ? await this.preferred.of(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
       const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
-      return { ...form, controls: addUnit ? controls.map(addUnit) : controls };
+      const named = form.stored && { stored: await this.forms.namedValues(form.controls, form.stored, request) };
+      return { ...form, ...named, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
       ...formProperties,
@@ -168,7 +170,7 @@ export class ViewBuilder {
       ]);
       return { name, sheet, drawn: chartData };
     }
-    const thing = [200, 201, 400].includes(answer.status)
+    const thing = [200, 201, 400, 412].includes(answer.status)
       ? await this.sheets.thing(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
     return pageRoute.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
@@ -204,6 +206,7 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     orderable: [],
     forms: [],
     removable: false,
+    notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
     locked: [],
     signedIn,
     visitor: context.authentication.visitor?.() ?? {},

@@ -39,6 +39,18 @@ export interface FormControl {
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
+/** The stored value of a field that a form would overwrite although another client has changed the row meanwhile. */
+export interface StoredValue {
+  texts: readonly string[];
+  /** The value as people read it. */
+  label: string;
+}
+
+/** Why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
+export type WriteConflict = 'changed' | 'deleted';
+
+export type SavedNotice = 'created' | 'saved' | 'deleted';
+
 export interface WriteForm {
   action: string;
   /** HTTP methods that the form can send; the first one is the default. */
@@ -48,6 +60,9 @@ export interface WriteForm {
   /** The values of the form as JSON text. */
   raw: string;
   failed?: 'fields' | 'raw';
+  conflict?: WriteConflict;
+  /** After a conflict: the stored values that differ from those of the form, by key. */
+  stored?: Readonly<Record<string, StoredValue>>;
 }
 
 export interface RowLink {
@@ -184,6 +199,10 @@ export interface HtmlView {
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
   removable: boolean;
+  /** Version of the row that the forms of the page change. */
+  version?: string;
+  /** What the form of the previous page did. */
+  notice?: SavedNotice;
   /** HTTP methods that become available by signing in. */
   locked: readonly string[];
   signedIn: boolean;

@@ -21,7 +21,7 @@ ${ownDataHint} Ctrl-Enter runs the query.
 # You can edit the example questions.
 
 {
-  exercises(first: 5) {
+  exercises(where: { language: { shortName: { eq: "en" } } }, first: 5) {
     totalCount
     nodes {
       id

@@ -1,0 +1,69 @@
+/** Page for a request that the server did not handle: what happened, and when and how to try again. */
+import Negotiator from 'negotiator';
+import { renderPage } from './layout';
+import { PAGE_HEADERS } from './securityheaders';
+
+export interface Failure {
+  status: number;
+  message: string;
+  /** Seconds after which to try again. */
+  retryAfter?: number | string;
+  /** The failed request; absent if it could not be parsed. */
+  request?: { method?: string; url?: string };
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  408: 'Request timed out',
+  429: 'Too many requests',
+  431: 'Address or cookies too long',
+  500: 'Something went wrong',
+  503: 'Temporarily unavailable',
+};
+
+/** Longer headers are not parsed; browsers send about 200 characters. */
+const MAX_ACCEPT_CHARACTERS = 4000;
+const JSON_URL = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
+const LOCAL_URL = /^\/(?![/\\])/;
+
+/** Whether the client prefers HTML to JSON, as browsers do when they open a page. */
+export function prefersHtml(accept: string | undefined, url = ''): boolean {
+  if (!accept?.includes('text/html') || accept.length > MAX_ACCEPT_CHARACTERS || JSON_URL.test(url)) return false;
+  return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
+}
+
+export const waitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
+
+function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } = {} }: Failure) {
+  const wait = retryAfter === undefined ? '' : `Wait ${waitingTime(retryAfter)}, then `;
+  if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
+  if (method !== 'GET' && method !== 'HEAD')
+    return (
+      <p>{`${wait || 'To try again, '}reload this page to send your input again. It is stored only once, even if it has been stored already.`}</p>
+    );
+  return (
+    <p>
+      {wait}
+      {LOCAL_URL.test(url) ? <a href={url}>{wait ? 'try again' : 'Try again'}</a> : 'try again'}.
+    </p>
+  );
+}
+
+/** The page shows no user, because the request may have failed before it was authenticated. */
+export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
+  const { status, message } = failure;
+  const title = TITLES[status] ?? 'Request failed';
+  const text = renderPage({
+    title,
+    visitor: {},
+    children: (
+      <>
+        <h1>{title}</h1>
+        <p class="alert" role="alert">
+          {message}
+        </p>
+        <NextStep {...failure} />
+      </>
+    ),
+  });
+  return { text, headers: { 'Content-Type': 'text/html; charset=utf-8', ...PAGE_HEADERS } };
+}

@@ -1,0 +1,41 @@
+/**
+ * Submission of an HTML form with a single-use key: a repeated submission receives the response to the first one. Unlike an API client, a browser does
+ * not retry by itself and shows the last response only, so that the second click on a button must wait for the response to the first.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GraphQLError } from 'graphql';
+import { RestError, restErrorFromGraphQL } from './errors';
+import type { RestContext, RestRequest, RestResponse } from './request';
+
+const POLL_INTERVAL_MS = 100;
+const MAX_WAIT_MS = 10_000;
+/** Statuses of a key that cannot be claimed. */
+const CLAIM_CONFLICTS = [409, 422];
+
+const alreadySubmitted = () =>
+  new RestError(409, {
+    detail: 'This form has been submitted before. Check what was saved then. Submit it again to save these values as well.',
+  });
+
+/** Runs `handle` once per form key. `handle` returns REST errors instead of throwing them. */
+export async function submitOnce(
+  request: RestRequest,
+  key: string,
+  idempotency: NonNullable<RestContext['idempotency']>,
+  handle: () => Promise<RestResponse>,
+): Promise<RestResponse> {
+  const submission = [request.method, (await request.body()).data];
+  const deadline = performance.now() + MAX_WAIT_MS;
+  for (;;) {
+    try {
+      return await idempotency.once(submission, handle, key);
+    } catch (error) {
+      const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
+      if (!conflict || !CLAIM_CONFLICTS.includes(conflict.status)) throw error;
+      // Without Retry-After, the key belongs to another submission.
+      if (conflict.headers['Retry-After'] === undefined) throw alreadySubmitted();
+      if (performance.now() > deadline) throw error;
+    }
+    await sleep(POLL_INTERVAL_MS);
+  }
+}

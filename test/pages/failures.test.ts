@@ -1,0 +1,90 @@
+/** Errors that reach browsers from outside of the browsable pages, and responses without data. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import { until } from '../setup/waits';
+import { Visitor } from './visitor';
+
+const fitgraph = fitgraphForThisFile({ environment: { MAX_LAG: '100ms' } });
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+const alertOf = (html: string) => /role="alert">(.*?)<\/(?:p|div)>/s.exec(html)?.[1]?.replaceAll('<!-- -->', '').trim();
+
+const CASES = {
+  rest: ['/api/v2/muscle/', BROWSER],
+  landing: ['/', BROWSER],
+  graphql: ['/graphql', BROWSER],
+  any: ['/api/v2/muscle/', '*/*'],
+  json: ['/api/v2/muscle/', 'application/json'],
+  jsonFirst: ['/api/v2/muscle/', 'application/json, text/html'],
+  jsonUrl: ['/api/v2/muscle/?format=json', BROWSER],
+} as const;
+type Shed = Record<keyof typeof CASES, { headers: Headers; text: string }>;
+
+/** For each case the response to a request that the server sheds: its event loop, shared with the test, is blocked until it does. */
+async function shedResponses(): Promise<Shed> {
+  const shed: Partial<Shed> = {};
+  const send = async (name: keyof Shed) => {
+    const [path, accept] = CASES[name];
+    const answer = await fetch(fitgraph.url + path, { headers: { Accept: accept } });
+    const text = await answer.text();
+    if (answer.status === 503) shed[name] = { headers: answer.headers, text };
+  };
+  const names = Object.keys(CASES) as (keyof Shed)[];
+  await until('all are shed', async () => {
+    for (let pauses = 0; pauses < 8; pauses += 1) {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+      await sleep(10);
+    }
+    await Promise.all(Array.from({ length: 8 }, () => names.map(send)).flat());
+    return names.every((name) => shed[name]);
+  });
+  return shed as Shed;
+}
+
+it('says when to retry on a page for browsers and in JSON for other clients, if a request is shed', async () => {
+  const shed = await shedResponses();
+  for (const name of ['rest', 'landing', 'graphql'] as const) {
+    const { headers, text } = shed[name];
+    expect([headers.get('content-type'), headers.get('retry-after')]).toEqual(['text/html; charset=utf-8', '2']);
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(alertOf(text)).toBe('The server has too much to do. Try again in a moment.');
+    expect(text).toContain(`Wait 2 seconds, then <a href="${CASES[name][0]}">try again</a>.`);
+  }
+  const json = ['application/json', '2', '{"detail":"The server has too much to do. Try again in a moment."}'];
+  for (const name of ['any', 'json', 'jsonFirst', 'jsonUrl'] as const) {
+    const { headers, text } = shed[name];
+    expect([name, headers.get('content-type'), headers.get('retry-after'), text]).toEqual([name, ...json]);
+  }
+});
+
+it('gets a page if the database cannot store its form, and the form is stored when it is sent again', async () => {
+  const ann = await fitgraph.user('ann');
+  const visitor = new Visitor(fitgraph.url, { Accept: BROWSER });
+  await visitor.signIn('ann');
+  const path = '/api/v2/weightentry/';
+  const fields = { ...(await visitor.fieldsOf(path, /id="wpost-/)), date: '2021-03-10', weight: '80' };
+  await fitgraph.sql(`CREATE FUNCTION "full"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'full' USING ERRCODE = '53100'; END $$;
+    CREATE TRIGGER "full" BEFORE INSERT ON "weight_entry" EXECUTE FUNCTION "full"()`);
+  try {
+    const { status, headers, text } = await visitor.post(path, fields);
+    expect([status, headers.get('content-type'), headers.get('retry-after')]).toEqual([503, 'text/html; charset=utf-8', '2']);
+    expect(alertOf(text)).toMatch(/^The database cannot do this at the moment\. Nothing was done; try again later\. \(id /);
+    expect(text).toContain('Wait 2 seconds, then reload this page to send your input again. It is stored only once');
+    expect((await ann.post('/weightentry/', { date: '2021-03-10', weight: '80' })).body.detail).toMatch(/^The database cannot do this/);
+  } finally {
+    await fitgraph.sql('DROP FUNCTION "full"() CASCADE');
+  }
+  await visitor.submit(path, fields);
+  expect((await ann.get('/weightentry/')).body.count).toBe(1);
+});
+
+it('asks for the parameter of an action that cannot be computed without it', async () => {
+  const ann = await fitgraph.user('ann');
+  const { id } = (await ann.post('/workout/', { comment: 'Push' })).body;
+  const { status, text } = await ann.sending({ Accept: 'text/html' }).get(`/workout/${id}/log_data/`);
+  expect(status).toBe(200);
+  expect(alertOf(text)).toContain('Enter a value for each parameter');
+  expect(text).toContain('<a href="#f-id">Id</a>: Id of the exercise.');
+  expect(text).toMatch(/<details name="program"><summary>JSON/);
+  expect((await ann.get(`/workout/${id}/log_data/`)).text).toBe(`"Please provide an exercise ID in the 'id' GET parameter"`);
+});

@@ -1,0 +1,255 @@
+/** Forms that write: redirects after success, repeated submissions, and rows that another client has changed or deleted meanwhile. */
+import sharp from 'sharp';
+import { fitgraphForThisFile } from '../setup/fitgraph';
+import type { Person } from '../setup/person';
+import { lockIsAwaited } from '../setup/waits';
+import { Visitor, type Page } from './visitor';
+
+const fitgraph = fitgraphForThisFile();
+const ENTRIES = '/api/v2/weightentry/';
+const NEW = /id="wpost-/;
+const EDIT = /id="wput-/;
+const DELETE = /Delete permanently/;
+const RAW = '{&quot;weight&quot;: &quot;81&quot;}</textarea>';
+
+let ann: Person;
+let visitor: Visitor;
+beforeAll(async () => {
+  ann = await fitgraph.user('ann');
+  visitor = new Visitor(fitgraph.url, { Accept: 'text/html' });
+  await visitor.signIn('ann');
+});
+beforeEach(() => fitgraph.sql('DELETE FROM "weight_entry"'));
+
+const count = async () => (await ann.get('/weightentry/')).body.count as number;
+const entry = async (weight = '80.00', date = '2021-03-10'): Promise<{ id: number; path: string }> => {
+  const { id } = (await ann.post('/weightentry/', { date, weight })).body;
+  return { id, path: `${ENTRIES}${id}/` };
+};
+const weightOf = async (id: number) => (await ann.get(`/weightentry/${id}/`)).body.weight as string;
+const radios = (html: string, key: string) =>
+  [
+    ...html.matchAll(
+      new RegExp(`<input type="radio" name="${key}" value(?:="([^"]*)")?( checked)?/?>\\s*([^<]*)<span class="value">([^<]*)`, 'g'),
+    ),
+  ].map(([, value, checked, title, shown]) => [value, checked !== undefined, `${title}${shown}`]);
+
+describe('a successful form', () => {
+  it('redirects to the created row, whose page says so once', async () => {
+    const fields = await visitor.fieldsOf(ENTRIES, NEW);
+    const answer = await visitor.post(ENTRIES, { ...fields, date: '2021-03-10', weight: '80' });
+    expect([answer.status, answer.text, answer.headers.get('cache-control')]).toEqual([303, '', 'private, no-store']);
+    const location = answer.headers.get('location')!;
+    expect(location).toMatch(/^\/api\/v2\/weightentry\/\d+\/$/);
+    expect(answer.cookies).toEqual([`fitgraph-notice=created; Max-Age=60; Path=${location}; HttpOnly; SameSite=Strict`]);
+    const first = await visitor.get(location);
+    expect(first.text).toContain('<strong>Created.</strong>');
+    expect((await visitor.get(location)).text).not.toContain('Created.');
+    expect(await count()).toBe(1);
+  });
+
+  it('redirects to the row after a change and to the list after a deletion', async () => {
+    const { id, path } = await entry();
+    const saved = await visitor.submit(path, { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '81' });
+    expect([saved.location, saved.text.includes('<strong>Saved.</strong>'), await weightOf(id)]).toEqual([path, true, '81.00']);
+    const deleted = await visitor.submit(path, { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' });
+    expect([deleted.location, deleted.text.includes('<strong>Deleted.</strong>'), await count()]).toEqual([ENTRIES, true, 0]);
+  });
+
+  it('is answered as before when it is posted as JSON or accepts JSON', async () => {
+    const created = await ann.sending({ Accept: 'text/html' }).post('/weightentry/', { date: '2021-03-10', weight: '80' });
+    expect([created.status, created.headers.get('content-type')]).toEqual([201, 'text/html; charset=utf-8']);
+    expect(created.text).toContain('<strong>Created.</strong>');
+    const form = new FormData();
+    form.set('date', '2021-03-11');
+    form.set('weight', '80');
+    expect(await ann.send('POST', ENTRIES, form)).toMatchObject({ status: 201, body: { date: '2021-03-11', weight: '80.00' } });
+  });
+});
+
+describe('a form that is submitted twice', () => {
+  it('stores one row and redirects to it both times', async () => {
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    const first = await visitor.submit(ENTRIES, fields);
+    expect((await visitor.submit(ENTRIES, fields)).location).toBe(first.location);
+    expect(await count()).toBe(1);
+    const workout = { ...(await visitor.fieldsOf('/api/v2/workout/', NEW)), comment: 'Push' };
+    const locations = [await visitor.submit('/api/v2/workout/', workout), await visitor.submit('/api/v2/workout/', workout)];
+    expect(new Set(locations.map(({ location }) => location)).size).toBe(1);
+    expect((await ann.get('/workout/')).body.count).toBe(1);
+  });
+
+  it('waits for the response to the first submission while that is running', async () => {
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    const client = await fitgraph.database.pool.connect();
+    let answers: Promise<Page[]>;
+    try {
+      await client.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
+      answers = Promise.all([visitor.post(ENTRIES, fields), visitor.post(ENTRIES, fields)]);
+      await lockIsAwaited(fitgraph);
+    } finally {
+      await client.query('COMMIT');
+      client.release();
+    }
+    const [first, second] = await answers;
+    expect([first!.status, second!.status]).toEqual([303, 303]);
+    expect(second!.headers.get('location')).toBe(first!.headers.get('location'));
+    expect(await count()).toBe(1);
+  });
+
+  it('keeps other values and asks before it stores them too', async () => {
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '80' };
+    await visitor.submit(ENTRIES, fields);
+    const again = await visitor.post(ENTRIES, { ...fields, date: '2021-03-11' });
+    expect(again.status).toBe(409);
+    expect(again.text).toContain('This form has been submitted before.');
+    expect(again.text).toMatch(/<input type="date" id="wpost-date" name="date" value="2021-03-11"/);
+    const key = /name="_key" value="([^"]*)"/.exec(again.text)![1]!;
+    expect(key).not.toBe(fields._key);
+    await visitor.submit(ENTRIES, { ...fields, date: '2021-03-11', _key: key });
+    expect(await count()).toBe(2);
+  });
+
+  it('stores one upload', async () => {
+    const picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } })
+      .png()
+      .toBuffer();
+    const fields = await visitor.fieldsOf('/api/v2/exerciseimage/', NEW);
+    const images = async () => (await fitgraph.sql('SELECT "id" FROM "exercise_image"')).length;
+    const before = await images();
+    const upload = () => {
+      const form = new FormData();
+      for (const [name, value] of Object.entries({ ...fields, exercise: '3' })) form.append(name, value);
+      form.append('image', new Blob([new Uint8Array(picture)], { type: 'image/png' }), 'bench.png');
+      return visitor.submit('/api/v2/exerciseimage/', form);
+    };
+    const [first, second] = [await upload(), await upload()];
+    expect(second.location).toBe(first.location);
+    expect(await images()).toBe(before + 1);
+  });
+
+  it('deletes once, and redirects to the list both times', async () => {
+    const { path } = await entry();
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' };
+    for (let times = 0; times < 2; times += 1) expect((await visitor.submit(path, fields)).location).toBe(ENTRIES);
+  });
+});
+
+describe('a form for a row that was changed meanwhile', () => {
+  it('shows both values where they differ, and stores the chosen ones', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '81' };
+    await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
+    const refused = await visitor.post(path, fields);
+    expect(refused.status).toBe(412);
+    expect(refused.text).toContain('This weight entry was changed after you opened the form.');
+    expect(radios(refused.text, 'weight')).toEqual([
+      ['81', true, 'Yours: 81'],
+      ['82.50', false, 'Stored now: 82.50'],
+    ]);
+    expect(radios(refused.text, 'date')).toEqual([]);
+    expect(refused.text).toMatch(/<input type="date" id="wput-date" name="date" value="2021-03-10"/);
+    expect(refused.text).toContain(`<a href="${path}">Keep everything as stored</a>`);
+    expect(await weightOf(id)).toBe('82.50');
+
+    const hidden = [...refused.text.matchAll(/<input type="hidden" name="(_key|_version)" value="([^"]*)"/g)];
+    const now = Object.fromEntries(hidden.slice(0, 2).map(([, name, value]) => [name, value]));
+    expect(now._version).not.toBe(fields._version);
+    await visitor.submit(path, { ...fields, ...now });
+    expect(await weightOf(id)).toBe('81.00');
+  });
+
+  it('names related rows and other choices, and shows long texts completely', async () => {
+    const { id: workout } = (await ann.post('/workout/', { comment: 'Pull' })).body;
+    const session = (await ann.post('/workoutsession/', { workout, date: '2021-03-10', impression: '2', notes: 'fine' })).body;
+    const path = `/api/v2/workoutsession/${session.id}/`;
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, EDIT)),
+      _method: 'PUT',
+      workout: String(workout),
+      date: '2021-03-10',
+    };
+    const { id: other } = (await ann.post('/workout/', { comment: 'Legs' })).body;
+    await ann.patch(`/workoutsession/${session.id}/`, {
+      workout: other,
+      impression: '3',
+      notes: 'two\nlines',
+      time_start: '07:30',
+      time_end: '08:30',
+    });
+    const { text, status } = await visitor.post(path, {
+      ...fields,
+      impression: '2',
+      notes: '<b>bold</b>\r\nand more',
+      time_start: '07:30',
+      time_end: '',
+    });
+    expect(status).toBe(412);
+    expect(radios(text, 'workout').map(([, , shown]) => shown)).toEqual([`Yours: ${workout}: Pull`, `Stored now: ${other}: Legs`]);
+    expect(radios(text, 'impression').map(([, , shown]) => shown)).toEqual(['Yours: Neutral', 'Stored now: Good']);
+    expect(radios(text, 'notes').map(([, , shown]) => shown)).toEqual(['Yours: &lt;b>bold&lt;/b>\r\nand more', 'Stored now: two\nlines']);
+    expect(radios(text, 'time_start')).toEqual([]);
+    expect(radios(text, 'time_end').map(([, , shown]) => shown)).toEqual(['Yours: –', 'Stored now: 08:30:00']);
+  });
+
+  it('keeps its version when it is rejected for another reason', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-10', weight: '1' };
+    await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
+    const refused = await visitor.post(path, fields);
+    expect([refused.status, refused.text.includes(`name="_version" value="${fields._version}"`)]).toEqual([400, true]);
+    expect((await visitor.post(path, { ...fields, _key: 'another', weight: '81' })).status).toBe(412);
+  });
+
+  it('keeps its JSON and shows the stored values', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, /name="_content"/)),
+      _method: 'PATCH',
+      _content: '{"weight": "81"}',
+    };
+    await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
+    const { status, text } = await visitor.post(path, fields);
+    expect(status).toBe(412);
+    expect(text).toContain(RAW);
+    expect(text).toMatch(/<input type="number" id="wput-weight" name="weight" value="82.50"/);
+  });
+
+  it('does not delete the row, and shows its current values', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, DELETE)), _method: 'DELETE' };
+    await ann.patch(`/weightentry/${id}/`, { weight: '82.50' });
+    const { status, text } = await visitor.post(path, fields);
+    expect([status, await count()]).toEqual([412, 1]);
+    expect(text).toContain('It was changed after you opened this page.');
+    expect(text).toMatch(/<dt>Weight<\/dt><dd>82\.50/);
+  });
+});
+
+describe('a form for a row that was deleted meanwhile', () => {
+  it('keeps its values and stores them as a new row', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', date: '2021-03-12', weight: '81' };
+    await ann.delete(`/weightentry/${id}/`);
+    const { status, text } = await visitor.post(path, fields);
+    expect(status).toBe(404);
+    expect(text).toContain('This weight entry was deleted after you opened the form. Your input is kept');
+    expect(text).toMatch(/<form class="fields" method="post" action="\/api\/v2\/weightentry\/"/);
+    expect(text).toMatch(/<input type="number" id="wpost-weight" name="weight" value="81"/);
+    expect(text).not.toContain('name="_version"');
+    const { location } = await visitor.submit(ENTRIES, { csrfToken: fields.csrfToken!, date: '2021-03-12', weight: '81' });
+    expect((await visitor.get(location)).text).toContain('81.00');
+  });
+
+  it('keeps its JSON', async () => {
+    const { id, path } = await entry();
+    const fields: Record<string, string> = {
+      ...(await visitor.fieldsOf(path, /name="_content"/)),
+      _method: 'PATCH',
+      _content: '{"weight": "81"}',
+    };
+    await ann.delete(`/weightentry/${id}/`);
+    const { status, text } = await visitor.post(path, fields);
+    expect([status, text.includes(RAW)]).toEqual([404, true]);
+  });
+});
