@@ -14,6 +14,7 @@ import { LOCKS } from '../../database/locks';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import { assignPolicies } from '../../database/viewerrole';
 import { missingBefore02, squash } from '../../database/squashed';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
@@ -273,6 +274,8 @@ class RowLoader {
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
     await applyWithin(client, newerMigrations);
     await this.resetChangeLog();
+    // Running servers read the restored rows at once.
+    await assignPolicies(client);
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
     await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
