@@ -42,6 +42,7 @@ const SYSTEM = [
   'server/life',
   'server/log',
   'server/refusal',
+  'server/secretkey',
   'server/soak',
   'server/supervisor',
   'server/terminal',

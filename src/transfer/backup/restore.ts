@@ -116,7 +116,8 @@ function explainError(file: string, error: unknown): unknown {
 }
 
 async function demandEmpty(client: Client): Promise<void> {
-  for (const { name } of await listTables(client))
+  // The first start of a server stores the fingerprint of its key.
+  for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
 }
@@ -273,9 +274,9 @@ class RowLoader {
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
     await applyWithin(client, newerMigrations);
-    await this.resetChangeLog();
     // Running servers read the restored rows at once.
     await assignPolicies(client);
+    await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);
     await client.query('INSERT INTO "restored" ("id", "taken", "program") VALUES ($1, $2, $3)', [id, header.taken, header.program]);
