@@ -22,6 +22,7 @@ const SYSTEM = [
   'core/orders',
   'database/embedded',
   'database/embeddedowner',
+  'database/failover',
   'database/pooler',
   'database/poolertransactions',
   'database/replica',
