@@ -13,6 +13,10 @@ import { sha256, generateToken, type TokenVault } from './tokens';
 export const MIN_PASSWORD_LENGTH = 8;
 export const MAX_PASSWORD_LENGTH = 1000;
 
+const UNREADABLE_TOKEN =
+  'The token was encrypted with another SECRET_KEY and cannot be shown. It remains valid until it is replaced: at /user/api-key, ' +
+  'or by an operator with `fitgraph user token NAME --new`.';
+
 const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
   FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
@@ -131,23 +135,22 @@ export async function signIn(username: string, password: string, session: Sessio
   return getOrCreateToken(await checkCredentials(username, password, session, by), session, vault);
 }
 
-/** The existing API key, or a new one if there is none or it was encrypted with another SECRET_KEY. */
+/** The existing API key, or a new one if there is none. CONFLICT if it was encrypted with another SECRET_KEY: it is valid, and is not replaced. */
 export async function getOrCreateToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
-  const existing = row && vault.open(row.sealed);
-  return existing ?? replaceSealedToken(userId, session, vault, row?.sealed);
+  if (!row) return createToken(userId, session, vault);
+  const existing = vault.open(row.sealed);
+  if (existing === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
+  return existing;
 }
 
-/** Creates a new API key. With `oldSealed`, replaces only that encrypted key, so that two concurrent sign-ins return the same one. */
-export async function replaceSealedToken(userId: number, session: Session, vault: TokenVault, oldSealed?: Buffer): Promise<string> {
+/** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
+export async function createToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const token = generateToken();
-  const values: unknown[] = [userId, sha256(token), vault.seal(token)];
-  const conflictAction =
-    oldSealed === undefined ? 'NOTHING' : `UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."sealed" = $4`;
   const rows = await session.query(
     `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
-     ON CONFLICT ("user_id") DO ${conflictAction} RETURNING "user_id"`,
-    oldSealed === undefined ? values : [...values, oldSealed],
+     ON CONFLICT ("user_id") DO NOTHING RETURNING "user_id"`,
+    [userId, sha256(token), vault.seal(token)],
   );
   return rows.length ? token : getOrCreateToken(userId, session, vault);
 }

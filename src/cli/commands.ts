@@ -80,6 +80,15 @@ const upgrade = () =>
     .option('--binaries <dir>', 'folder of the postgres program of the old version')
     .action(lazyAction(async () => (await import('./upgrade.ts')).upgrade));
 
+const rotateKey = () =>
+  new Command('rotate-key')
+    .description(
+      'Re-encrypts all API keys with the secret key in a file, in one transaction. Stop the servers first; see docs/security.md#secret-key.',
+    )
+    .argument('<file>', 'file with the new key (openssl rand -hex 32)')
+    .option('--lost', 'the old key is lost: API keys remain valid but can no longer be shown')
+    .action(lazyAction(async () => (await import('./rotatekey.ts')).rotateKey));
+
 const doctor = () =>
   new Command('doctor')
     .description(
@@ -145,4 +154,16 @@ function user(): Command {
 }
 
 /** In the order of the help. */
-export const commands = () => [migrate(), seed(), user(), importDump(), backup(), restore(), upgrade(), doctor(), audit(), schema()];
+export const commands = () => [
+  migrate(),
+  seed(),
+  user(),
+  importDump(),
+  backup(),
+  restore(),
+  upgrade(),
+  rotateKey(),
+  doctor(),
+  audit(),
+  schema(),
+];

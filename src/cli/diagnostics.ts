@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Config } from '../platform/config';
 import type { Database } from '../database/connection';
+import { secretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
 import { migrated, refuseUnsupported } from '../database/migrate';
@@ -242,9 +243,13 @@ async function examineSecurity({ rowSecurity }: Config, database: Database, note
   });
 }
 
-async function examineKey({ secretKey, dataDir }: Config, { pool }: Database, note: Note): Promise<void> {
-  const { rows } = await pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
-  if (rows[0].some && !secretKey && !fs.existsSync(keyFile(dataDir)))
+async function examineKey({ secretKey, dataDir }: Config, database: Database, note: Note): Promise<void> {
+  const key = secretKey ?? readKey(keyFile(dataDir));
+  const problem = key && (await secretKeyProblem(database, key));
+  if (problem)
+    note({ state: 'failure', about: 'Secret key', said: problem, advice: 'set the key that was used before, or see fitgraph rotate-key' });
+  const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
+  if (rows[0].some && !key)
     note({
       state: 'failure',
       about: 'Secret key',

@@ -1,8 +1,10 @@
 /** Shared setup and output of commands: opens and closes the database, writes the audit log, shows progress. */
 import { userInfo } from 'node:os';
+import { checkSecretKey, recordSecretKey } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
+import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 import { migrateUp } from '../database/migrate';
@@ -39,7 +41,9 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
   try {
+    if (key) await checkSecretKey(opened.database, opened.secretKey);
     if (migrate) await migrateUp(opened.database);
+    if (key && migrate) await recordSecretKey(opened.database, opened.secretKey);
     const { database, secretKey } = opened;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
@@ -48,6 +52,16 @@ export async function withDatabase<T>(
   } finally {
     await opened.close();
   }
+}
+
+/** Counts running servers: each has a listener connection with this name. */
+const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
+  WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`;
+
+/** CONFLICT if a server uses the database. `consequence` completes the sentence. */
+export async function demandNoServers(database: Database, consequence: string): Promise<void> {
+  const { servers } = (await database.ask(COUNT_SERVERS))[0]!;
+  if (servers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 
 /** Formats a count with its noun: `1 row`, `2 rows`. */

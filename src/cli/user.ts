@@ -1,6 +1,6 @@
 /** `fitgraph user`: creates, changes, lists and deletes accounts. */
 import { randomBytes } from 'node:crypto';
-import { checkPassword, createUser, findUser, replaceSealedToken, setActive, setPassword, getOrCreateToken } from '../auth/accounts';
+import { checkPassword, createUser, findUser, createToken, setActive, setPassword, getOrCreateToken } from '../auth/accounts';
 import type { Config } from '../platform/config';
 import { deleteUser } from '../auth/deletion';
 import { ClientError } from '../core/model/errors';
@@ -52,7 +52,7 @@ export const showToken = (username: string, options: { new?: boolean }): Promise
     const { id } = await findUser(username, session);
     await recordOperatorEvent({ kind: options.new ? 'API_KEY_REPLACED' : 'API_KEY_SHOWN', userId: id }, session);
     if (options.new) await session.query('DELETE FROM "token" WHERE "user_id" = $1', [id]);
-    printLine(await (options.new ? replaceSealedToken : getOrCreateToken)(id, session, vault));
+    printLine(await (options.new ? createToken : getOrCreateToken)(id, session, vault));
   });
 
 export const deactivate = (username: string, options: { undo?: boolean }): Promise<void> =>

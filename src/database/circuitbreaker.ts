@@ -153,7 +153,7 @@ export class CircuitBreaker {
   /** Asks PostgreSQL which of these backends are not running a statement. */
   private async ask(pids: readonly number[]): Promise<Answer> {
     const [client, ...between] = [this.direct, this.connection].flatMap((to) => {
-      const one = to && new Client({ ...to, application_name: 'fitgraph pulse' });
+      const one: Client | undefined = to && new ObservedClient({ ...to, application_name: 'fitgraph pulse' });
       one?.on('error', () => undefined);
       return one ?? [];
     }) as [Client, ...Client[]];

@@ -9,7 +9,7 @@ import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { LOCKS } from './locks';
 import { missingBefore02, squash, squashApplied } from './squashed';
-import { prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
+import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
@@ -131,7 +131,7 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
       const present = new Set(await new Applied(client).executed());
       const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client)).up();
       await rejectIfRowsAreHidden(client);
-      if (database.options.rowSecurity !== 'off') await prepareViewerRole(client);
+      await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
       return applied.map(({ name }) => name);
     },
     tell,

@@ -1,13 +1,54 @@
-/** A client of pg that shows whether a statement is running, for the circuit breaker. */
+/**
+ * A client of pg that shows whether a statement is running, for the circuit breaker, and whether its session is read-only, for the pool. It connects to one
+ * of several hosts if the connection URL has them.
+ */
 import { Client, type ClientConfig } from 'pg';
+import { onServerError, socketOf } from '../internals/pg';
+import { HostSelection } from './hostselection';
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: read_only_sql_transaction */
+const READ_ONLY = '25006';
 
 export class ObservedClient extends Client {
   /** Identifies the latest statement; undefined while the connection is idle. */
   statement?: object;
+  /** Whether a write was rejected because of a read-only transaction. The session may keep that default after the database has become writable. */
+  isReadOnly = false;
+  private readonly hosts?: HostSelection;
 
   constructor(config?: string | ClientConfig) {
-    super(config);
+    const hosts = HostSelection.of(typeof config === 'string' ? config : config?.connectionString);
+    super(hosts && typeof config === 'object' ? { ...config, connectionString: hosts.url } : (hosts?.url ?? config));
+    this.hosts = hosts;
     this.on('drain', () => (this.statement = undefined));
+    onServerError(this, ({ code }) => {
+      if (code !== READ_ONLY) return;
+      this.isReadOnly = true;
+      hosts?.reject(this);
+    });
+  }
+
+  /** Has both overloads of `Client.connect`. */
+  override connect(...parameters: unknown[]): never {
+    const connect = (...all: unknown[]) => (super.connect as (...all: unknown[]) => never).apply(this, all);
+    if (!this.hosts) return connect(...parameters);
+    const connected = this.connectToSelected(this.hosts, connect);
+    const [callback] = parameters as [((error: Error | null) => void)?];
+    return (callback ? void connected.then(() => callback(null), callback) : connected) as never;
+  }
+
+  private async connectToSelected(hosts: HostSelection, connect: () => PromiseLike<unknown>): Promise<void> {
+    const selected = await hosts.select();
+    if (socketOf(this).destroyed) throw new Error('the connection was ended before it was established');
+    Object.assign(this, selected);
+    try {
+      await connect();
+      await hosts.demandTarget(this);
+    } catch (error) {
+      hosts.reject(selected);
+      void this.end().catch(() => undefined);
+      throw error;
+    }
   }
 
   /** Has all overloads of `Client.query`. */

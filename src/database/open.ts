@@ -1,10 +1,11 @@
 /** Opens the configured database: an external PostgreSQL (DATABASE_URL) or the embedded one. */
-import { Client, type PoolConfig } from 'pg';
+import type { Client, PoolConfig } from 'pg';
 import type { ModelCtor } from 'sequelize-typescript';
 import { ConfigError, type Config } from '../platform/config';
 import { Database } from './connection';
 import { checkDataDir } from './datadir';
 import { openEmbedded, type EmbeddedConnection } from './embedded';
+import { ObservedClient } from './observedclient';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
 import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
@@ -88,7 +89,7 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
   const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
   const clients: Client[] = [];
   const reach = async ({ name, to }: (typeof ends)[number]): Promise<Client> => {
-    const client = new Client({
+    const client: Client = new ObservedClient({
       ...to,
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,

@@ -87,6 +87,8 @@ export class Pools {
     } as PoolConfig);
     // The pool replaces lost idle connections; a request that cannot get one reports the failure.
     made.on('error', () => undefined);
+    // The pool removes a connection that is ending, and opens another one.
+    made.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
     made.on('connect', (client) => {
       // The running query reports the loss; without a listener the error event would be uncaught.
       client.on('error', () => undefined);

@@ -1,7 +1,11 @@
-/** The secret key that encrypts API keys: from SECRET_KEY, or generated at the first start and stored beside the embedded database. */
-import { randomBytes } from 'node:crypto';
+/**
+ * The secret key that encrypts API keys: from SECRET_KEY, or generated at the first start and stored beside the embedded database. The database stores a
+ * fingerprint of it.
+ */
+import { hkdfSync, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import { join } from 'node:path';
+import type { ClientBase } from 'pg';
 import { UUID_SOURCE } from '../contract/bounds';
 import { ConfigError, type Config } from '../platform/config';
 import { createFolder } from '../platform/folders';
@@ -11,13 +15,13 @@ import type { Database } from './connection';
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
 const HOW =
-  'restore it, for example from a backup. If it is lost, create a new one (openssl rand -hex 32); existing tokens remain valid but can no longer be shown';
+  'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
 export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = keyFile(dataDir);
-  await publishRestored(dataDir, database);
+  await publishStaged(dataDir, database);
   const kept = readKey(file);
   if (kept !== undefined) return kept;
   // Generating another key would hide that the old one is missing.
@@ -27,10 +31,20 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   return readKey(file)!;
 }
 
+/** Identifies the key without revealing it: derived by HKDF-SHA-256, independently of the keys for encryption and signatures. */
+export const fingerprintOf = (secretKey: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph fingerprint', 32));
+
+/** The fingerprint of the key that belongs to this database; undefined before it has one. */
+export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Promise<Buffer | undefined> {
+  const { rows } = await client.query(`SELECT to_regclass('secret_key_fingerprint') IS NOT NULL AS "present"`);
+  if (!rows[0].present) return undefined;
+  return (await client.query('SELECT "fingerprint" FROM "secret_key_fingerprint"')).rows[0]?.fingerprint as Buffer | undefined;
+}
+
 const stagedName = (id: string): string => `secret-key.restored-${id}`;
 const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
-/** Stores the key of a backup, to be published after its rows are committed. */
+/** Stores the key of a backup or of a rotation, to be published after its rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
@@ -40,21 +54,28 @@ export const publishKey = (dataDir: string, id: string): void => fs.renameSync(j
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
 
-/** Publishes the key of a restore that committed its rows and was killed before publishing the key. */
-async function publishRestored(dataDir: string, { pool }: Database): Promise<void> {
+/** Publishes the key of a restore or rotation that committed its rows and was killed before publishing the key. */
+async function publishStaged(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
   const { rows } = await pool.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1) ORDER BY "at"', [ids]);
   for (const { id } of rows) publishKey(dataDir, id);
+  const fingerprint = await storedFingerprint(pool);
+  const isRotated = (id: string) => {
+    const file = join(dataDir, stagedName(id));
+    return fs.existsSync(file) && fingerprint?.equals(fingerprintOf(fs.readFileSync(file, 'utf8').trim()));
+  };
+  const rotated = ids.find(isRotated);
+  if (rotated !== undefined) publishKey(dataDir, rotated);
 }
 
-/** Undefined if the file does not exist. */
-export function readKey(file: string): string | undefined {
+/** Undefined if the file does not exist. `advice` ends the message about an unusable one. */
+export function readKey(file: string, advice = HOW): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const key = fs.readFileSync(file, 'utf8').trim();
   if (key.length >= MIN_SECRET_KEY) return key;
   throw new ConfigError(
-    `SECRET_KEY: the file ${file} ${key ? `has ${key.length} characters instead of ${MIN_SECRET_KEY} or more` : 'is empty'}: ${HOW}`,
+    `SECRET_KEY: the file ${file} ${key ? `has ${key.length} characters instead of ${MIN_SECRET_KEY} or more` : 'is empty'}: ${advice}`,
   );
 }
 

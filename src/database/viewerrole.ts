@@ -1,6 +1,7 @@
 /**
  * The PostgreSQL role of requests. It cannot log in, owns nothing and is subject to row-level security, to which the owner of the tables is not. Roles are
- * shared by all databases of a PostgreSQL server, so each owner of tables has its own viewer role: an owner of one database can read nothing of another.
+ * shared by all databases of a PostgreSQL server, so each owner of tables has its own viewer role: an owner of one database can read nothing of another. The
+ * policies apply to this role only, because every role can set the session user that they compare.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
@@ -15,10 +16,11 @@ const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const NOT_PERMITTED = '42501';
-/** Error codes of concurrent CREATE ROLE and GRANT in other processes. Retried. */
-const RACED = ['42710', '23505', 'XX000', '40001', '40P01'];
+/** Error codes of concurrent CREATE ROLE and GRANT in other processes, and of a lock that was not granted in time. Retried. */
+const RACED = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
 const ATTEMPTS = 20;
 const AGAIN_MS = 25;
+const LOCK_TIMEOUT_MS = 1_000;
 
 /** Whether row-level security applies to requests, and what is missing. */
 export interface RowSecurityStatus {
@@ -91,7 +93,7 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Creates the role and grants its privileges as far as the server's user is permitted to; `standingOf` reports what is missing. Other databases of the same
+ * Creates the role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to; `standingOf` reports what is missing. Other databases of the same
  * owner may do this concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {
@@ -109,6 +111,32 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
     await again(() => grant(role, found.owner, client));
   } catch (error) {
     if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+  }
+  await assignPolicies(client);
+}
+
+/** Names of this program's policies. Policies that an administrator creates for other roles have other names and are not changed. */
+const POLICIES = ['own_rows', 'own_changes', 'noted'];
+
+/** SQL: the policies of this program that do not apply to the role, and to no other one. */
+const MISDIRECTED_POLICIES = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
+  WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
+    AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
+
+/**
+ * Restricts the policies to the viewer role, or to the owner of the tables while that role does not exist: row-level security does not apply to the owner, so
+ * nobody sees rows through such a policy. Call this after the tables were created or have changed their owner.
+ */
+export async function assignPolicies(client: ClientBase): Promise<void> {
+  const found = await ownerOf(client);
+  if (!found) return;
+  const role = viewerRoleOf(found.owner);
+  const target = (await isThere(role, client)) ? role : found.owner;
+  const { rows } = await client.query(MISDIRECTED_POLICIES, [target, POLICIES]);
+  for (const { policy, table } of rows) {
+    const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
+    // One table per transaction; a lock that has to wait for a long statement must not block the others for long.
+    await again(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 
@@ -180,6 +208,11 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSec
       lacking: `the role ${role} has no privileges for ${rows.map((one) => one.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
+  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES, [role, POLICIES]);
+  if (misdirected.length) {
+    const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
+    return { ...standing, lacking: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
+  }
   return standing;
 }
 

@@ -5,6 +5,7 @@
  *   sending rows from a dead connection, and must be able to destroy it: `client.end()` waits for a server that may not respond.
  * - `backendKeyOf`: pg documents no access to process id and secret key. A CancelRequest consists of both, and without it the statement of a client that
  *   has disconnected would run to its end. The process id that was announced at the start also reveals a pooler.
+ * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. Its connection must notice one kind of them, independently of what ran the statement.
  * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the session user for row-level security in front of
  *   the query, in the same packet and before the same Sync, so PostgreSQL skips the query if setting the user fails. In pg's pipeline mode the query would
  *   run all the same, as the user of the query before, and both would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two round trips take
@@ -15,7 +16,7 @@
  * Checked with pg 8.23.1.
  */
 import type { Socket } from 'node:net';
-import { utils, type ClientBase, type Submittable } from 'pg';
+import { utils, type ClientBase, type DatabaseError, type Submittable } from 'pg';
 
 declare module 'pg' {
   /** Missing in the type declarations of pg. */
@@ -27,6 +28,7 @@ declare module 'pg' {
 
 /** pg's connection: PostgreSQL's wire protocol. */
 interface Wire {
+  on(event: 'errorMessage', listener: (error: DatabaseError) => void): void;
   stream: Socket;
   /** Texts of prepared statements by name: confirmed ones, and ones whose ParseComplete is pending. */
   parsedStatements: Record<string, string>;
@@ -43,6 +45,10 @@ const wireOf = (client: ClientBase): Wire => (client as unknown as { connection:
 
 /** The socket of a connection; a TLS socket if the connection is encrypted. */
 export const socketOf = (client: ClientBase): Socket => wireOf(client).stream;
+
+/** Calls the listener for every error that PostgreSQL sends on the connection. */
+export const onServerError = (client: ClientBase, listener: (error: DatabaseError) => void): void =>
+  wireOf(client).on('errorMessage', listener);
 
 export interface BackendKey {
   /** Process id of the backend as announced at the start of the connection; a pooler announces one of its own. Null before that. */

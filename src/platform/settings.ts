@@ -4,6 +4,7 @@
  */
 import { availableParallelism } from 'node:os';
 import { IANAZone } from 'luxon';
+import { parseDatabaseHosts } from './databasehosts';
 import {
   choice,
   duration,
@@ -41,7 +42,11 @@ export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const BUCKET_URL = 's3://bucket/prefix';
 const HTTP = ['http:', 'https:'];
-const POSTGRES_URL = url(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/name');
+const POSTGRES_URL = where(
+  text,
+  (value) => parseDatabaseHosts(value) !== undefined,
+  'a URL such as postgres://user:password@host:5432/name, or with several hosts and target_session_attrs=read-write, primary or any',
+);
 const WORKER_TIMEOUT = where(duration, (ms) => ms === 0 || ms >= 1_000, 'at least 1s, or off');
 const DRAIN_NOTICE = where(duration, (ms) => ms <= 5_000, 'at most 5s');
 const REPLICA_LAG = where(duration, (ms) => ms >= MIN_REPLICA_LAG_MS, `a duration of ${MIN_REPLICA_LAG_MS / 1_000}s or more`);
@@ -85,7 +90,7 @@ export const SETTINGS = {
     'A worker whose event loop is blocked for this long is killed and replaced (at least `1s`, or `off`).',
   ),
   databaseUrl: optional('DATABASE_URL', POSTGRES_URL).describe(
-    '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer. Default: the embedded PostgreSQL.',
+    '`postgres://user:password@host:5432/name`, PostgreSQL 14 or newer, or several hosts (docs/scaling.md#failover). Default: the embedded PostgreSQL.',
   ),
   listenUrl: optional('DATABASE_LISTEN_URL', POSTGRES_URL).describe(
     'The same database without the pooler, if `DATABASE_URL` leads to one in transaction mode (docs/scaling.md#connection-poolers). Used for LISTEN/NOTIFY and advisory locks.',

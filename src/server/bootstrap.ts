@@ -1,5 +1,6 @@
 /** Bootstraps the application: opens and migrates the database, seeds an empty embedded one, starts the services and creates the app. */
 import type { Logger } from 'pino';
+import { checkSecretKey, recordSecretKey } from '../auth/keyfingerprint';
 import { TokenVault } from '../auth/tokens';
 import { createApp, type App } from './app';
 import type { Config } from '../platform/config';
@@ -28,8 +29,10 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
   const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
   const { database } = opened;
   try {
+    await checkSecretKey(database, opened.secretKey);
     const applied = await migrateUp(database, (message) => log.warn(message));
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
+    await recordSecretKey(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
     const demo = opened.embedded ? await seedFirstData() : undefined;
     const { services, stop } = await startServices(config, database, vault, origin, log);

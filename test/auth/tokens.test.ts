@@ -46,17 +46,24 @@ test('opens a sealed token only with its own key and only if it is unmodified', 
   expect(vault.seal('0123456789')).not.toEqual(sealed);
 });
 
-test('accepts an old token under another SECRET_KEY until a login creates a new one', async () => {
+test('never replaces a token that another SECRET_KEY has encrypted', async () => {
   const cleo = await fitgraph.user('cleo');
   const other = await Fitgraph.start({ beside: fitgraph, environment: { SECRET_KEY: 'another secret key, also long enough' } });
   try {
     const old = other.anyone.sending({ Authorization: `Token ${cleo.token}` });
     expect((await old.get('/workout/')).status).toBe(200);
-    const { body } = await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD });
-    expect(body.token).not.toBe(cleo.token);
+    expect(await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/^The token was encrypted with another SECRET_KEY and cannot be shown\. It remains valid/) },
+    });
+    const signIn = `mutation { login(username: "cleo", password: "${PASSWORD}") { token } }`;
+    expect(await other.anyone.query(signIn)).toMatchObject({ code: 'CONFLICT' });
+    expect((await old.get('/workout/')).status).toBe(200);
+    expect(await login('cleo', PASSWORD)).toMatchObject({ status: 200, body: { token: cleo.token } });
+    // The owner may replace it.
+    const { replaceToken } = await old.ask('mutation { replaceToken { token } }');
     expect(await old.get('/workout/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
-    const fresh = other.anyone.sending({ Authorization: `Token ${body.token}` });
-    expect((await fresh.get('/workout/')).status).toBe(200);
+    expect(await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({ status: 200, body: replaceToken });
   } finally {
     await other.stop();
   }

@@ -1,5 +1,7 @@
 /** Row-level security in plain SQL: what the viewer role may read and write in each table, and how the role is created. */
 import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';
 import { ConfigError, type Config } from '../../src/platform/config';
 import type { Database } from '../../src/database/connection';
@@ -124,6 +126,54 @@ describe('the viewer role', () => {
     expect(await attempt('DELETE FROM "change"')).toEqual({ rowCount: 0 });
   });
 
+  test('is the only role to which the policies apply', async () => {
+    const { connection } = fitgraph.database.options;
+    const administrator = new Client(asSuperuser(connection));
+    await administrator.connect();
+    const role = `reports_${randomUUID().slice(0, 8)}`;
+    const guide = fs.readFileSync(path.join(__dirname, '../../docs/security.md'), 'utf8');
+    const [, example] = /```sql\n(CREATE ROLE reports[^`]*)```/.exec(guide)!;
+    const granted = [...example!.matchAll(/POLICY reports ON (\w+)/g)].map(([, table]) => table!);
+    expect(granted).toContain('workout_log');
+    const reporter = new Client({ ...connection, user: role });
+    try {
+      await administrator.query(example!.replaceAll(/\breports\b/g, `"${role}"`).replaceAll(/POLICY \S+/g, 'POLICY "of_reports"'));
+      await reporter.connect();
+      const count = async (table: string) =>
+        (await reporter.query(`SELECT count(*)::int AS "rows" FROM "${table}"`)).rows[0].rows as number;
+      for (const table of granted) expect([table, await count(table)]).toEqual([table, 2]);
+      for (const secret of [
+        'token',
+        'access_token',
+        'session',
+        'account',
+        'user_account',
+        'security_event',
+        'login_attempt',
+        'idempotency_key',
+      ])
+        await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
+      await expect(reporter.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
+      // Without its own policies, and with all privileges, it sees and writes nothing, whatever it sets.
+      for (const table of granted) await administrator.query(`DROP POLICY "of_reports" ON "${table}"`);
+      for (const [table] of tables) await administrator.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON "${table}" TO "${role}"`);
+      for (const person of [ann, bob]) {
+        await reporter.query(`SELECT set_config('fitgraph.viewer', $1, false)`, [String(person.id)]);
+        for (const [table, owner] of tables) {
+          expect([table, await count(table)]).toEqual([table, 0]);
+          if (owner !== 'id') expect([table, (await reporter.query(`DELETE FROM "${table}"`)).rowCount]).toEqual([table, 0]);
+        }
+        await expect(
+          reporter.query('INSERT INTO "workout" ("user_id", "creation_date", "comment") VALUES ($1, now(), $2)', [person.id, 'x']),
+        ).rejects.toMatchObject({ code: NOT_PERMITTED });
+      }
+    } finally {
+      await reporter.end();
+      await administrator.query(`DROP OWNED BY "${role}"; DROP ROLE "${role}"`);
+      await administrator.end();
+    }
+  });
+
   test('cannot disable row-level security, create tables or log in', async () => {
     await setViewer('');
     expect((await attempt('SET LOCAL row_security = off; SELECT FROM "workout"')).code).toBe(NOT_PERMITTED);
@@ -207,6 +257,9 @@ describe('the creation of the viewer role', () => {
     await useViewerRole(theirs, (message) => told.push(message));
     expect(told).toEqual([expect.stringContaining(`the role ${user}_viewer does not exist. Run: CREATE ROLE`)]);
     expect(theirs.sessionUsers.role).toBeUndefined();
+    const rolesOfPolicies = async () =>
+      (await theirs.pool.query('SELECT DISTINCT "roles"::text FROM pg_policies')).rows.map(({ roles }) => roles as string);
+    expect(await rolesOfPolicies()).toEqual([`{${user}}`]);
     const demanding = connected({ ...connection, user }, 'required');
     const refused = useViewerRole(demanding, (message) => told.push(message));
     await expect(refused).rejects.toThrow(ConfigError);
@@ -221,6 +274,7 @@ describe('the creation of the viewer role', () => {
     });
     await migrateUp(theirs);
     expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
+    expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
     await useViewerRole(demanding, (message) => told.push(message));
     expect([demanding.sessionUsers.role, told.length]).toEqual([`${user}_viewer`, 1]);
     const off = connected({ ...connection, user }, 'off');
@@ -228,6 +282,13 @@ describe('the creation of the viewer role', () => {
     expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
+    expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
+    await pool.query('ALTER POLICY "own_rows" ON "workout" TO PUBLIC');
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
+      lacking: `the policies of workout do not apply to ${user}_viewer alone`,
+      advice: 'fitgraph migrate',
+    });
+    await migrateUp(off);
     expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not apply to the role') });

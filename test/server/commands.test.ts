@@ -31,6 +31,7 @@ const COMMANDS = [
   ['backup'],
   ['restore'],
   ['upgrade'],
+  ['rotate-key'],
   ['doctor'],
   ['audit'],
   ['schema'],

@@ -101,7 +101,7 @@ export class PathItemsBuilder {
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
           200: jsonResponse('The token.', this.answers.selected(field, selectionSet)),
-          ...errorResponses(400, 401, 413, 415, 429),
+          ...errorResponses(400, 401, 409, 413, 415, 429),
         },
       },
       options: optionsOperation(GENERAL_TAG, LOGIN_PATH),

@@ -116,7 +116,7 @@ const ERROR_RESPONSES: Readonly<Record<number, Response>> = {
   405: errorResponse('Unsupported method. `Allow` lists the supported ones.', methodNotAllowed('PUT')),
   406: { description: 'No acceptable format is available.', content: jsonContent(schemaReference('detail'), notAcceptable().body) },
   409: errorResponse(
-    'Conflict with concurrent writes, or the `Idempotency-Key` is in use. The message says whether to retry.',
+    'Conflict with concurrent writes, or the `Idempotency-Key` is in use, or (`login`) the token cannot be decrypted. The message says whether to retry.',
     new RestError(409, { detail: 'A request with this Idempotency-Key is still running. Send it again in a moment.' }),
     { 'Retry-After': { description: 'Seconds to wait before retrying, if a retry may succeed.', schema: { type: 'integer' } } },
   ),

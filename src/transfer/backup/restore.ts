@@ -14,6 +14,7 @@ import { LOCKS } from '../../database/locks';
 import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
+import { assignPolicies } from '../../database/viewerrole';
 import { missingBefore02, squash } from '../../database/squashed';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
@@ -115,7 +116,8 @@ function explainError(file: string, error: unknown): unknown {
 }
 
 async function demandEmpty(client: Client): Promise<void> {
-  for (const { name } of await listTables(client))
+  // The first start of a server stores the fingerprint of its key.
+  for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
 }
@@ -272,6 +274,8 @@ class RowLoader {
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
     await applyWithin(client, newerMigrations);
+    // Running servers read the restored rows at once.
+    await assignPolicies(client);
     await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
       ON CONFLICT ("path") DO UPDATE SET "settled" = false`);

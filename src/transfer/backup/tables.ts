@@ -1,6 +1,7 @@
 /** Tables, columns and sequences that belong to a backup: all except those that describe this database itself. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
+import { ObservedClient } from '../../database/observedclient';
 import type { SequenceState, TableShape } from './description';
 
 /** Excluded logs: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
@@ -9,7 +10,7 @@ const EXCLUDED_TABLES = ['migration', ...EXCLUDED_LOGS];
 
 /** Opens a dedicated connection without timeouts. */
 export async function openDedicatedConnection(database: Database): Promise<Client> {
-  const client = new Client({
+  const client: Client = new ObservedClient({
     ...database.direct,
     application_name: 'fitgraph backup',
     keepAlive: true,

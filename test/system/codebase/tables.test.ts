@@ -93,6 +93,7 @@ const OTHERS = [
   'removed_file',
   'budget',
   'search_word',
+  'secret_key_fingerprint',
 ];
 
 test('every table belongs to a model or is listed as internal', async () => {

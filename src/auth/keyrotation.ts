@@ -1,0 +1,55 @@
+/** Rotation of the secret key: re-encrypts all API keys in one transaction. */
+import type { ClientBase } from 'pg';
+import { fingerprintOf } from '../database/secretkey';
+import { TokenVault } from './tokens';
+
+const PAGE_ROWS = 1_000;
+
+export interface Rotation {
+  /** Number of API keys that were re-encrypted. */
+  rotated: number;
+  /** Number of API keys that the old key does not decrypt. They stay as they are: valid, but nobody can show them. */
+  unreadable: number;
+}
+
+/** `oldKey`: absent if it is lost. */
+export async function rotateSecretKey(client: ClientBase, oldKey: string | undefined, newKey: string): Promise<Rotation> {
+  await client.query('BEGIN');
+  try {
+    await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
+    const rotation = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
+    await client.query(
+      `INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1)
+       ON CONFLICT ("id") DO UPDATE SET "fingerprint" = excluded."fingerprint", "since" = now()`,
+      [fingerprintOf(newKey)],
+    );
+    await client.query('COMMIT');
+    return rotation;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
+
+async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<Rotation> {
+  const rotation = { rotated: 0, unreadable: 0 };
+  for (let lastId = 0, hasMore = true; hasMore;) {
+    const { rows } = await client.query(
+      `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_ROWS}`,
+      [lastId],
+    );
+    const opened = rows.flatMap(({ userId, sealed }) => {
+      const token = oldVault?.open(sealed as Buffer);
+      return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.seal(token) }];
+    });
+    await client.query(
+      `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,
+      [opened.map(({ userId }) => userId), opened.map(({ sealed }) => sealed)],
+    );
+    rotation.rotated += opened.length;
+    rotation.unreadable += rows.length - opened.length;
+    lastId = rows.at(-1)?.userId ?? lastId;
+    hasMore = rows.length === PAGE_ROWS;
+  }
+  return rotation;
+}

@@ -1,0 +1,35 @@
+/** `fitgraph rotate-key`: replaces the secret key and re-encrypts all API keys. */
+import { randomUUID } from 'node:crypto';
+import { checkSecretKey } from '../auth/keyfingerprint';
+import { rotateSecretKey } from '../auth/keyrotation';
+import { ClientError } from '../core/model/errors';
+import { discardKey, publishKey, readKey, secretKeyOf, stageKey } from '../database/secretkey';
+import { demandNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './operator';
+
+export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
+  const newKey = readKey(file, 'write the output of openssl rand -hex 32 to it');
+  if (newKey === undefined) throw new ClientError('NOT_FOUND', `${file} does not exist: create it with openssl rand -hex 32 > ${file}`);
+  await withDatabase(
+    async ({ config, database, session }) => {
+      await demandNoServers(database, 'would use the old key');
+      const oldKey = lost ? undefined : await secretKeyOf(config, database);
+      if (oldKey !== undefined) await checkSecretKey(database, oldKey);
+      // Without SECRET_KEY the key is a file beside the embedded database, which is replaced after the commit.
+      const isFile = config.secretKey === undefined && config.databaseUrl === undefined;
+      const id = randomUUID();
+      if (isFile) stageKey(config.dataDir, id, newKey);
+      const { rotated, unreadable } = await database
+        .unlimited((client) => rotateSecretKey(client, oldKey, newKey))
+        .catch((error) => {
+          if (isFile) discardKey(config.dataDir, id);
+          throw error;
+        });
+      if (isFile) publishKey(config.dataDir, id);
+      await recordOperatorEvent({ kind: 'COMMAND', detail: `rotate-key${lost ? ' --lost' : ''}` }, session);
+      printLine(`Re-encrypted ${formatCount(rotated, 'API key')}.`);
+      if (unreadable) printLine(`${formatCount(unreadable, 'API key')} cannot be decrypted and can no longer be shown, but remain valid.`);
+      printLine(isFile ? `The new key is in ${config.dataDir}/secret-key.` : 'Set SECRET_KEY to the new key before you start the servers.');
+    },
+    { key: false },
+  );
+}

@@ -1,0 +1,89 @@
+/**
+ * Selection of one of several hosts of a connection URL, as in libpq: the first host in order that accepts connections and whose server has the required
+ * state. All connections use it until one of them fails or is rejected as read-only; then the hosts are probed again.
+ */
+import { Client, type ClientBase } from 'pg';
+import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform/databasehosts';
+
+/** Below the timeout of a connection, which includes the probe. */
+const PROBE_TIMEOUT_MS = 2_000;
+
+/** SQL: whether a server may be used, by target. */
+const CONDITIONS: Record<Target, string> = {
+  any: 'true',
+  primary: 'NOT pg_is_in_recovery()',
+  'read-write': `NOT pg_is_in_recovery() AND current_setting('default_transaction_read_only') = 'off'`,
+};
+
+export interface SelectedHost {
+  host: string;
+  port: number;
+}
+
+export class HostSelection {
+  private static readonly byUrl = new Map<string, HostSelection>();
+  private selected?: Promise<SelectedHost>;
+
+  /** The selection that all connections with this URL share; undefined for a URL with one host and without requirements. */
+  static of(url: string | undefined): HostSelection | undefined {
+    const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
+    if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
+    const known = this.byUrl.get(url!) ?? new HostSelection(hosts);
+    this.byUrl.set(url!, known);
+    return known;
+  }
+
+  private constructor(private readonly hosts: DatabaseHosts) {}
+
+  /** For the database, the user and the other options, which all hosts share. */
+  get url(): string {
+    return this.hosts.urls[0]!;
+  }
+
+  select(): Promise<SelectedHost> {
+    return (this.selected ??= this.probeAll().catch((error) => {
+      this.selected = undefined;
+      throw error;
+    }));
+  }
+
+  /** Call this when a connection to the selected host failed or was rejected as read-only. */
+  reject(host: SelectedHost): void {
+    void this.selected?.then((selected) => {
+      if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
+    });
+  }
+
+  /** Throws if the server of the connection does not have the required state. */
+  async demandTarget(client: ClientBase): Promise<void> {
+    const { target } = this.hosts;
+    if (target === 'any') return;
+    const { rows } = await client.query(`SELECT ${CONDITIONS[target]} AS "suits"`);
+    if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
+  }
+
+  /** Probes all hosts at the same time, so that one that does not respond delays the others once only. */
+  private async probeAll(): Promise<SelectedHost> {
+    const probes = await Promise.allSettled(this.hosts.urls.map((url) => this.probe(url)));
+    const found = probes.find((probe) => probe.status === 'fulfilled');
+    if (found) return found.value;
+    throw (probes[0] as PromiseRejectedResult).reason;
+  }
+
+  private async probe(url: string): Promise<SelectedHost> {
+    const client = new Client({
+      connectionString: url,
+      application_name: 'fitgraph probe',
+      connectionTimeoutMillis: PROBE_TIMEOUT_MS,
+      query_timeout: PROBE_TIMEOUT_MS,
+    });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await this.demandTarget(client);
+      return { host: client.host, port: client.port };
+    } finally {
+      void client.end().catch(() => undefined);
+    }
+  }
+}

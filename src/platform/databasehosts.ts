@@ -1,0 +1,32 @@
+/**
+ * Connection URLs with several hosts, as in libpq: `postgres://user@host1:5432,host2:5433/name?target_session_attrs=read-write`.
+ * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
+ */
+
+/** Supported values of `target_session_attrs`: which servers may be used. */
+export const TARGETS = ['any', 'read-write', 'primary'] as const;
+export type Target = (typeof TARGETS)[number];
+
+const SCHEME = /^postgres(?:ql)?:\/\//;
+const AUTHORITY = /^[^/?#]*/;
+const ATTRIBUTE = 'target_session_attrs';
+
+export interface DatabaseHosts {
+  /** One URL for each host, in order. */
+  urls: string[];
+  target: Target;
+}
+
+/** Undefined if the text is not a URL of PostgreSQL, or has an unsupported target. */
+export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
+  const scheme = SCHEME.exec(text)?.[0];
+  if (scheme === undefined) return undefined;
+  const authority = AUTHORITY.exec(text.slice(scheme.length))![0];
+  const credentials = authority.slice(0, authority.lastIndexOf('@') + 1);
+  const hosts = authority.slice(credentials.length).split(',');
+  const rest = text.slice(scheme.length + authority.length);
+  const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
+  if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
+  const target = new URL(urls[0]!).searchParams.get(ATTRIBUTE) ?? 'any';
+  return (TARGETS as readonly string[]).includes(target) ? { urls, target: target as Target } : undefined;
+}

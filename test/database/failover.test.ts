@@ -1,0 +1,88 @@
+/** Several hosts in the connection URL: the one with the required state is used, and another one after it has ended, without a restart. */
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Client, type PoolConfig } from 'pg';
+import { createUser, getOrCreateToken } from '../../src/auth/accounts';
+import { TokenVault } from '../../src/auth/tokens';
+import { openEmbedded } from '../../src/database/embedded';
+import { migrateUp } from '../../src/database/migrate';
+import { readConfig } from '../../src/platform/config';
+import { validateDump } from '../../src/transfer/dump';
+import { openDedicatedConnection } from '../../src/transfer/backup/tables';
+import { writeRows } from '../../src/transfer/writer';
+import { catalogue } from '../setup/catalogue';
+import { asSuperuser, open, SECRET_KEY } from '../setup/databases';
+import { Fitgraph } from '../setup/fitgraph';
+import { until } from '../setup/waits';
+
+type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-failover-'));
+fs.chmodSync(folder, 0o755);
+const [oneDir, twoDir] = ['one', 'two'].map((name) => path.join(folder, name)) as [string, string];
+const vault = new TokenVault(SECRET_KEY);
+let [one, two]: (Embedded | undefined)[] = [];
+let fitgraph: Fitgraph | undefined;
+let token: string;
+
+async function ask(connection: PoolConfig, text: string): Promise<Record<string, unknown>[]> {
+  const client = new Client(connection);
+  await client.connect();
+  return (await client.query(text).finally(() => client.end())).rows as Record<string, unknown>[];
+}
+const comments = async (at: Embedded) => (await ask(at.connection, 'SELECT "comment" FROM "workout"')).map(({ comment }) => comment);
+const listeners = (at: Embedded) =>
+  ask(asSuperuser(at.connection), `SELECT "pid" FROM pg_stat_activity WHERE "application_name" = 'fitgraph listener'`);
+const configure = (at: Embedded, change: string) =>
+  ask({ ...asSuperuser(at.connection), database: 'postgres' }, `ALTER DATABASE "${at.connection.database}" ${change}`);
+
+beforeAll(async () => {
+  one = await openEmbedded({ dataDir: oneDir });
+  const database = open(one.connection);
+  await migrateUp(database);
+  await writeRows(validateDump(catalogue()), database, { vault });
+  const id = await createUser({ username: 'ann', password: 'a good password' }, database.session());
+  token = await getOrCreateToken(id, database.session(), vault);
+  await database.close();
+  await one.release();
+  fs.mkdirSync(twoDir);
+  execFileSync('cp', ['-a', path.join(oneDir, 'postgres'), twoDir]);
+  one = await openEmbedded({ dataDir: oneDir });
+  two = await openEmbedded({ dataDir: twoDir });
+  await configure(two, 'SET default_transaction_read_only = on');
+});
+afterAll(async () => {
+  await fitgraph?.stop();
+  await one?.release();
+  await two?.release();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+test('writes go to the writable host, and to another one after it has ended', async () => {
+  const hosts = [two!, one!].map(({ connection: { host, port } }) => `${encodeURIComponent(host!)}:${port}`).join(',');
+  const { user, database: name } = one!.connection;
+  const DATABASE_URL = `postgres://${user}@${hosts}/${name}?target_session_attrs=read-write`;
+  const database = open({ connectionString: readConfig({ DATABASE_URL, SECRET_KEY }).databaseUrl });
+  fitgraph = await Fitgraph.start({ beside: { database } });
+  const ann = fitgraph.anyone.sending({ Authorization: `Token ${token}` });
+  const write = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
+  expect((await write('before')).status).toBe(201);
+  expect([await comments(one!), await comments(two!)]).toEqual([['before'], []]);
+  expect([(await listeners(one!)).length, (await listeners(two!)).length]).toEqual([1, 0]);
+
+  await configure(two!, 'RESET default_transaction_read_only');
+  await one!.release();
+  one = undefined;
+  await until('writes work again', async () => (await write('after')).status === 201);
+  expect(await comments(two!)).toEqual(['after']);
+  expect((await ann.get('/workout/')).body).toMatchObject({ count: 1, results: [{ comment: 'after' }] });
+  await until('notifications are received again', async () => (await listeners(two!)).length === 1);
+  // Commands with connections of their own, and migrations, use the host too.
+  const client = await openDedicatedConnection(database);
+  expect((await client.query('SELECT "comment" FROM "workout"')).rows).toEqual([{ comment: 'after' }]);
+  await client.end();
+  expect(await migrateUp(database)).toEqual([]);
+  await database.close();
+});
