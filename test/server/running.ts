@@ -9,7 +9,7 @@ import { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
 const ROOT = path.join(__dirname, '../..');
-const SERVER = path.join(ROOT, 'dist/src/index.js');
+export const SERVER = path.join(ROOT, 'dist/src/index.js');
 const COMMANDS = path.join(ROOT, 'dist/src/cli/index.js');
 
 /** Rebuilds what is out of date. */
