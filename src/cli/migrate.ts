@@ -5,8 +5,8 @@ import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
 import { promptConfirmation } from './prompts';
 import { recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
-/** Counts running servers: each has a listener connection with this name. */
-const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
+/** Counts running servers, that is workers of all instances: each has a listener connection with this name. */
+export const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
   WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`;
 
 export const migrate = ({ down, yes }: { down?: boolean; yes?: boolean }): Promise<void> =>
