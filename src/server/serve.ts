@@ -7,6 +7,7 @@ import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
+import type { BoundSocket } from '../internals/node';
 import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
@@ -28,9 +29,11 @@ export interface ServeOptions {
   ready?: () => void;
   /** The embedded database, if the supervisor keeps it. */
   embedded?: EmbeddedConnection;
+  /** The bound socket of the port, if the supervisor keeps it. */
+  socket?: BoundSocket;
 }
 
-export async function serve(config: Config, { announce = true, ready, embedded }: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(config: Config, { announce = true, ready, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
   const { origin, tls } = validateConfiguredFiles(config);
   const log = createLog(config.logLevel);
   const site = await bootstrap(config, origin, log, embedded);
@@ -45,7 +48,7 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
   IntrospectionCache.of(buildGraphQLSchema()).warmUp();
   try {
-    await listen(server, config);
+    await listen(server, config, socket);
   } catch (error) {
     await site.close();
     throw error;
@@ -70,13 +73,15 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   };
 }
 
-function listen(server: Server, { port, host }: Config): Promise<void> {
+function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    const resolveListening = () => {
       server.off('error', reject);
       resolve();
-    });
+    };
+    if (socket) server.listen(socket, resolveListening);
+    else server.listen(port, host, resolveListening);
   });
 }
 
