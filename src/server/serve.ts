@@ -3,6 +3,7 @@ import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
@@ -59,8 +60,9 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   const stopWatchingTls = secure && watchTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
   ready?.();
-  if (announce) printBanner(config, port, site);
-  log.info({ port }, 'ready');
+  if (announce && config.production) logHints(site, log);
+  else if (announce) printBanner(config, port, site);
+  log.info({ port, url: baseUrl(config, port) }, 'ready');
   return {
     port,
     async stop() {
@@ -85,12 +87,23 @@ function listen(server: Server, { port, host }: Config, socket?: BoundSocket): P
   });
 }
 
+const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
+
+const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
+const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
+
+/** In production every line of stdout is a log line. */
+function logHints({ deserted, bare }: RunningApp, log: Logger): void {
+  if (bare) log.warn(EMPTY_CATALOGUE);
+  if (deserted) log.warn(NO_ACCOUNTS);
+}
+
 function printBanner(config: Config, port: number, { demo, deserted, bare }: RunningApp): void {
-  const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
+  const base = baseUrl(config, port);
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)
     lines.push('', `Created a demo account. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
-  if (bare) lines.push('', 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import');
-  if (deserted) lines.push('', 'There are no accounts yet. To create one: fitgraph user create <name> --superuser');
+  if (bare) lines.push('', EMPTY_CATALOGUE);
+  if (deserted) lines.push('', NO_ACCOUNTS);
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);
 }
