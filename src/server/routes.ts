@@ -27,7 +27,7 @@ import { graphqlJsonParser } from './bodies';
 import type { RequestContexts } from './requestcontexts';
 import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
-import type { ReadinessProbe } from './readiness';
+import { DEGRADATIONS, type Readiness } from './readiness';
 
 /** Health probes and metrics. Exactly these paths are exempt from admission control. */
 const [LIVE, READY] = ['/health/live', '/health/ready'];
@@ -48,7 +48,7 @@ export interface AppParts {
   apollo: ApolloServer<GraphQLContext>;
   live: LiveTransports;
   contexts: RequestContexts;
-  readiness: ReadinessProbe;
+  readiness: Readiness;
   failures: ErrorResponses;
   containment: ErrorContainment;
   cors: CorsPolicy;
@@ -94,9 +94,11 @@ const limitContentType: RequestHandler = (request, _response, next) => {
 function addProbes(app: Express, { services, readiness, scrape }: AppParts): void {
   const { metrics } = services.config;
   app.get(LIVE, (_request, response) => void response.json({ status: 'ok' }));
-  app.get(READY, async (_request, response) => {
-    const reason = await readiness.decide();
-    response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
+  app.get(READY, (_request, response) => {
+    const { reason, degradations } = readiness.state;
+    if (reason !== undefined) return void response.status(503).json({ status: 'unavailable', reason });
+    if (!degradations.length) return void response.json({ status: 'ok' });
+    response.json({ status: 'degraded', degraded: degradations.map((name) => DEGRADATIONS[name]) });
   });
   // Metrics have a port of their own unless METRICS_TOKEN protects them here.
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
