@@ -21,7 +21,7 @@ ENV NODE_ENV=production DATA_DIR=/data PORT=8000
 USER node
 VOLUME /data
 EXPOSE 8000
-# The first start makes the database.
+# Liveness: a fault of a shared database must not restart every container. The first start makes the database.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/ready').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health/live').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 CMD ["fitgraph", "serve"]

@@ -1,5 +1,7 @@
 /** Reads the configuration and starts the server: under a supervisor, or alone in this process. */
-import { readConfig } from './platform/config';
+import { readConfig, readEnvironment } from './platform/config';
+import { createLog } from './platform/logging';
+import { describeUnknown, findUnknownVariables } from './platform/unknownvariables';
 import { exitOnSignal, TERMINATION_SIGNALS, exitWithError, ignoreClosedOutput } from './server/termination';
 import { Supervisor } from './server/supervisor';
 import { choosePort } from './server/supervisor/port';
@@ -7,6 +9,7 @@ import { choosePort } from './server/supervisor/port';
 export async function main(): Promise<void> {
   ignoreClosedOutput();
   const config = readConfig();
+  for (const variable of findUnknownVariables(readEnvironment())) createLog(config.logLevel).warn(describeUnknown(variable));
   if (config.workers > 0) return new Supervisor(config).run();
   const port = await choosePort(config.host, config.port);
   const { serve } = await import('./server/serve.ts');

@@ -92,8 +92,9 @@ const rotateKey = () =>
 const doctor = () =>
   new Command('doctor')
     .description(
-      'Checks configuration, versions, disk, clock, permissions and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
+      'Checks configuration, versions, disk, clock, permissions, schema and data, and suggests fixes. Changes nothing. Exits with 1 if a check fails.',
     )
+    .option('--environment <file>', "also read the service's variables from this file, such as /etc/fitgraph.env")
     .action(lazyAction(async () => (await import('./doctor.ts')).doctor));
 
 const audit = () =>

@@ -1,12 +1,13 @@
 /** Diagnostics of `fitgraph doctor`: checks configuration, disk, port, database, schema, secret key and media files. Changes nothing. */
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Config } from '../platform/config';
+import { describeUnknown, findUnknownVariables } from '../platform/unknownvariables';
+import type { Config, Variables } from '../platform/config';
 import type { Database } from '../database/connection';
 import { secretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
-import { migrated, refuseUnsupported } from '../database/migrate';
+import { migrated } from '../database/migrate';
 import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
@@ -18,15 +19,10 @@ import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
 import { formatCount } from './operator';
-
-export interface Finding {
-  state: 'ok' | 'warning' | 'failure';
-  about: string;
-  said: string;
-  advice?: string;
-}
-
-type Note = (finding: Finding) => void;
+import type { Note } from './finding';
+import { COUNT_SERVERS } from './operator';
+import { examineSchema } from './schemadiagnostics';
+import { examineProxies, examineTls } from './webdiagnostics';
 
 const GB = 1024 ** 3;
 const WARNING_FREE_BYTES = 2 * GB;
@@ -35,7 +31,7 @@ const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
 const MAX_CONCURRENT_CHECKS = 16;
 
-export async function runDiagnostics(config: Config, note: Note): Promise<void> {
+export async function runDiagnostics(config: Config, variables: Variables, note: Note): Promise<void> {
   note({
     state: 'ok',
     about: 'Versions',
@@ -46,6 +42,15 @@ export async function runDiagnostics(config: Config, note: Note): Promise<void> 
     about: 'Configuration',
     said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${formatCount(config.workers, 'worker')}`,
   });
+  for (const unknown of findUnknownVariables(variables))
+    note({
+      state: 'warning',
+      about: 'Configuration',
+      said: describeUnknown(unknown),
+      advice: 'see docs/configuration.md for all variables',
+    });
+  examineTls(config, note);
+  examineProxies(config, note);
   checkDataDir(config.dataDir);
   examineFolder(config, note);
   examineDisk(config, note);
@@ -112,9 +117,18 @@ async function examinePort({ host, port, tls }: Config, note: Note): Promise<voi
   }
   if (tls) return note({ state: 'ok', about: 'Port', said: `${port} is in use, possibly by the server` });
   const response = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
-  const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string } | undefined;
-  if (response?.ok && body?.status === 'ok')
-    return note({ state: 'ok', about: 'Port', said: `a server is running on ${port} and is ready` });
+  const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string; degraded?: string[] } | undefined;
+  if (response?.ok && (body?.status === 'ok' || body?.status === 'degraded'))
+    return note(
+      body.degraded
+        ? {
+            state: 'warning',
+            about: 'Port',
+            said: `a server is running on ${port}, but ${body.degraded.join(', ')}`,
+            advice: 'see its log',
+          }
+        : { state: 'ok', about: 'Port', said: `a server is running on ${port} and is ready` },
+    );
   const said = body?.status
     ? `a server is running on ${port} but is not ready${body.reason ? ` (${body.reason})` : ''}`
     : `${port} is in use by another program`;
@@ -128,7 +142,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           ${AVAILABLE_CONNECTIONS} AS "connections",
+           ${AVAILABLE_CONNECTIONS} AS "available", (${COUNT_SERVERS}) AS "running",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
@@ -146,7 +160,7 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
           }
         : { state: 'ok', about: 'Clock', said: 'in sync with the database' },
     );
-    examineConnections(config, server.connections, note);
+    examineConnections(config, server, note);
     const isComplete = await examineSchema(database, note);
     if (!server.filled || !isComplete) return;
     await examineReplica(database, note);
@@ -158,57 +172,28 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
   }
 }
 
-function examineConnections({ workers, poolSize }: Config, available: number, note: Note): void {
-  const needed = Math.max(1, workers) * connectionsOf(poolSize);
+interface Capacity {
+  available: number;
+  running: number;
+}
+
+function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, note: Note): void {
+  const about = 'Connections';
+  const configured = Math.max(1, workers);
+  if (running > configured)
+    note({
+      state: 'warning',
+      about,
+      said: `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
+      advice: 'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
+    });
+  const needed = Math.max(configured, running) * connectionsOf(poolSize);
   const said = `${available} available, up to ${needed} needed`;
   note(
     needed > available
-      ? { state: 'warning', about: 'Connections', said, advice: 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections' }
-      : { state: 'ok', about: 'Connections', said },
+      ? { state: 'warning', about, said, advice: 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections' }
+      : { state: 'ok', about, said },
   );
-}
-
-/** Returns whether no table or column is missing. */
-async function examineSchema(database: Database, note: Note): Promise<boolean> {
-  if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseUnsupported(database.pool);
-  const isCurrent = await migrated(database);
-  const missing = isCurrent ? await findMissing(database) : [];
-  note(
-    missing.length
-      ? {
-          state: 'failure',
-          about: 'Schema',
-          said: `${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing`,
-          advice: 'restore a backup: fitgraph restore FILE --replace',
-        }
-      : { state: 'ok', about: 'Schema', said: isCurrent ? 'up to date' : 'older than this version; the next start migrates it' },
-  );
-  const { rows } = await database.pool.query(
-    `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
-  );
-  if (rows.length)
-    note({
-      state: 'failure',
-      about: 'Extensions',
-      said: `${rows.map(({ name }) => name).join(', ')} missing`,
-      advice: "install PostgreSQL's contrib package",
-    });
-  return missing.length === 0;
-}
-
-/** Returns the names of dropped tables and columns. */
-async function findMissing({ pool }: Database): Promise<string[]> {
-  const { rows } = await pool.query(
-    `SELECT "table_name" AS "table", array_agg("column_name"::text) AS "columns" FROM information_schema.columns
-     WHERE "table_schema" = current_schema() GROUP BY 1`,
-  );
-  const existingColumns = new Map(rows.map(({ table, columns }) => [table as string, columns as string[]]));
-  return allEntities().flatMap((entity) => {
-    const { table } = resourceOf(entity)!;
-    const columns = existingColumns.get(table);
-    const stored = fieldsOf(entity).filter(({ stored: isStored }) => isStored);
-    return columns ? stored.filter(({ column }) => !columns.includes(column!)).map(({ column }) => `${table}.${column!}`) : [table];
-  });
 }
 
 async function examineReplica(database: Database, note: Note): Promise<void> {

@@ -1,6 +1,9 @@
 /** `fitgraph doctor`: prints the findings of the diagnostics; exit status 1 if a check fails. */
-import { ConfigError, readConfig, showsStackTraces } from '../platform/config';
-import { runDiagnostics, type Finding } from './diagnostics';
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { ConfigError, readConfig, readEnvironment, showsStackTraces } from '../platform/config';
+import { runDiagnostics } from './diagnostics';
+import type { Finding } from './finding';
 import { formatCount, printLine } from './operator';
 
 const STATE_LABELS = { ok: 'ok  ', warning: 'WARN', failure: 'FAIL' };
@@ -10,14 +13,24 @@ const formatFinding = ({ state, about, said, advice }: Finding) => [
   ...(advice ? [`      → ${advice}`] : []),
 ];
 
-export async function doctor(): Promise<void> {
+function variablesOf(environment: string | undefined) {
+  if (environment === undefined) return readEnvironment();
+  try {
+    return { ...readEnvironment(), ...parseEnv(readFileSync(environment, 'utf8')) };
+  } catch (error) {
+    throw new ConfigError(`--environment: ${(error as Error).message}`);
+  }
+}
+
+export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
   const findings: Finding[] = [];
   const note = (finding: Finding) => {
     findings.push(finding);
     for (const line of formatFinding(finding)) printLine(line);
   };
   try {
-    await runDiagnostics(readConfig(), note);
+    const variables = variablesOf(environment);
+    await runDiagnostics(readConfig(variables), variables, note);
   } catch (error) {
     const { message, stack } = error as Error;
     const isConfigError = error instanceof ConfigError;

@@ -55,7 +55,7 @@ export async function withDatabase<T>(
 }
 
 /** Counts running servers: each has a listener connection with this name. */
-const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
+export const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
   WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`;
 
 /** CONFLICT if a server uses the database. `consequence` completes the sentence. */

@@ -32,6 +32,8 @@ export class CommitUncertain extends Unavailable {}
 const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
 /** Out of disk or memory, read-only, lock timeout, operating system errors. */
 const UNABLE = /^(53...|25006|55P03|58...)$/;
+/** The operating system lacks file descriptors, buffers or memory. */
+const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
 /** Data corruption, invalid data, a missing file. */
 const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
@@ -69,5 +71,8 @@ export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(error
 
 /** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
 export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));
+
+/** Whether the operating system denied this process a resource, wherever that happened. */
+export const isExhausted = (error: unknown): boolean => EXHAUSTED.test(errorCodeOf(error));
 
 export const isCorruption = (error: unknown): boolean => DAMAGE.test(errorCodeOf(error));

@@ -6,7 +6,11 @@ import { BUCKET_URL, readSettings, type Variables } from './settings';
 
 export { ConfigError } from './settingparsers';
 
+export type { Variables } from './settings';
+
 export type Config = ReturnType<typeof readConfig>;
+
+export const readEnvironment = (): Variables => process.env;
 
 const SECONDS_PER_DAY = 24 * 60 * 60;
 

@@ -28,8 +28,9 @@ export class AdmissionControl {
     private readonly origin: ClientOrigin,
     private readonly log: Logger,
     private readonly failures: ErrorResponses,
+    stolenShare: () => number,
   ) {
-    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay);
+    this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
   }
 
   /** Queueing delay in milliseconds, see `Gate.lateness`. */

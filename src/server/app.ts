@@ -18,6 +18,7 @@ import type { Config } from '../platform/config';
 import { compressResponse } from '../platform/compression';
 import { CorsPolicy } from '../platform/cors';
 import { Limiter } from '../platform/limiter';
+import { StealTime } from '../platform/stealtime';
 import type { PrepareOperation } from '../rest/endpoints';
 import { PRIVATE_CACHE_CONTROL } from '../rest/response';
 import { createRestHandler, type RestHandler } from '../rest/router';
@@ -30,7 +31,7 @@ import { rejectHandshake } from './rejections';
 import { ErrorContainment } from './errorcontainment';
 import { RequestContexts } from './requestcontexts';
 import { ErrorResponses } from './errorresponses';
-import { ReadinessProbe } from './readiness';
+import { DEGRADATIONS, Readiness, type Degradation } from './readiness';
 import { isProbe, createExpressApp, type AppParts } from './routes';
 import { findRepeatedHeader, normalizeTarget } from './requesttarget';
 
@@ -61,11 +62,16 @@ export async function createApp(processServices: Services): Promise<App> {
   const failures = new ErrorResponses(log);
   const cors = new CorsPolicy(config.corsOrigins);
   const containment = new ErrorContainment(log, failures);
-  const door = new AdmissionControl(config.maxLag, origin, log, failures);
+  const stealTime = new StealTime();
+  const door = new AdmissionControl(config.maxLag, origin, log, failures, () => stealTime.share);
   const { executor, restExecutor } = executorsOf(processServices);
+  const readiness = new Readiness(database);
   const gauges: AppGauges = {
+    ready: () => Number(readiness.state.reason === undefined),
+    degradations: () => countDegradations(readiness.state.degradations),
     rejected: door.rejectedCounts,
     lateness: () => door.queueingDelay,
+    stolenShare: () => stealTime.share,
     subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
@@ -84,8 +90,8 @@ export async function createApp(processServices: Services): Promise<App> {
     failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
-  const readiness = new ReadinessProbe(database);
   const prepare = prepareOperation(restExecutor);
+  await readiness.start();
   const handleAdmitted = admittedListener({
     services,
     executor,
@@ -112,11 +118,17 @@ export async function createApp(processServices: Services): Promise<App> {
     containment,
     async stop() {
       door.stop();
+      readiness.stop();
+      stealTime.stop();
       services.metrics?.stop();
       await Promise.all([apollo.stop(), services.tracing?.stop()]);
     },
   };
 }
+
+/** 1 for each present degradation, 0 for all others, so that series exist before a fault. */
+const countDegradations = (present: readonly Degradation[]): Record<string, number> =>
+  Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 
 // Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
 

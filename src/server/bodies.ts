@@ -31,6 +31,9 @@ function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Bu
   if (excess !== undefined) throw Object.assign(new Error(`The body is refused: ${excess}.`), { status: 400 });
 }
 
+// Loads the tables of iconv-lite, which it otherwise does in the first request with a body, and fails if no file descriptor is free then.
+iconv.getDecoder('utf-8');
+
 function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
   const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;

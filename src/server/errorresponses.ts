@@ -3,6 +3,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import { isTransientError, toClientError, type ClientError } from '../core/model/errors';
+import { isExhausted } from '../database/errors';
 import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { prefersHtml, renderFailurePage } from '../pages/failurepage';
@@ -58,7 +59,8 @@ export class ErrorResponses {
   /** Error-handling middleware of Express. */
   readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
-    if (!(status >= 400 && status < 500)) return this.handleError(error, request, response);
+    // Parsers of bodies give every error a status of 4xx, even one of the operating system.
+    if (isExhausted(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
     // A body over the limit has already been rejected with 413 when its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;

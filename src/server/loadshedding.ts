@@ -22,10 +22,14 @@ export class LoadShedder {
   /** Beyond the dead zone, the probability of rejecting an anonymous client, capped at 1; the excess is that of a signed-in user. */
   private level = 0;
 
-  /** `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. */
+  /**
+   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`: the
+   * share of CPU time that the hypervisor withholds, and by which the lag is reduced: shedding requests would not bring it back.
+   */
   constructor(
     private readonly maxLag: number,
     private readonly queueingDelay: () => number = () => 0,
+    private readonly stolenShare: () => number = () => 0,
   ) {
     if (!maxLag) return;
     this.delay.enable();
@@ -52,7 +56,8 @@ export class LoadShedder {
     const now = performance.now();
     const seconds = Math.min(now - this.measuredAt, 2 * MEASURE_INTERVAL_MS) / 1000;
     this.measuredAt = now;
-    const lag = Math.max((this.delay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
+    const measured = Math.max((this.delay.mean || 0) / NANOSECONDS_PER_MS - RESOLUTION_MS, this.queueingDelay());
+    const lag = measured * (1 - this.stolenShare());
     this.delay.reset();
     const change = lag > this.maxLag ? Math.min(MAX_RISE_PER_SECOND, lag / this.maxLag) : -FALL_PER_SECOND;
     const maxLevel = this.level === 0 ? DEAD_ZONE : MAX_LEVEL;

@@ -1,94 +1,118 @@
 /**
- * Readiness probe (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether reads and writes can be served
- * now, and if not, why. Decides within a second, however slow the database is. The check does what a write needs: it locks every table, writes
- * temporary and log data to disk, and commits.
+ * Readiness of this instance (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether it can serve some request. A
+ * fault of the shared database that leaves some requests working, such as a locked table or a full disk, is degradation: reporting "not ready" would
+ * make a load balancer remove all instances at once. A timer checks the database; a probe only reads the state that the latest check has left.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
 import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
-import { quoteIdentifiers } from '../database/identifiers';
 import { migrated } from '../database/migrate';
 import { errorCodeOf, isUnavailable } from '../database/errors';
 
-const CHECK_TIMEOUT_MS = 1_000;
-/** Below CHECK_TIMEOUT_MS, so that a locked table is reported as the reason. */
-const LOCK_TIMEOUT_MS = 400;
+const CHECK_INTERVAL_MS = 2_000;
+/** A healthy check takes a few milliseconds. */
+const SLOW_MS = 150;
 /** More rows than fit into the smallest work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
 const SPILLED_ROWS = 5_000;
 
+/** Faults that leave some requests working; the keys are label values of metrics. */
+export const DEGRADATIONS = {
+  table_locked: 'a table is locked',
+  table_missing: 'a table is missing',
+  not_migrated: 'the database is not migrated',
+  disk_full: 'the database disk is full',
+  read_only: 'the database is read-only',
+  access_denied: 'the database denies access',
+  slow: 'the database responds slowly',
+  failing: 'the check of the database fails',
+} as const;
+
+export type Degradation = keyof typeof DEGRADATIONS;
+
 /** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
-const REASONS: Record<string, string> = {
-  '53100': 'the database disk is full',
-  '25006': 'the database is read-only',
-  '55P03': 'a table is locked',
-  '42P01': 'a table is missing',
-  '42501': 'the database denies access',
-};
+const DEGRADATION_BY_CODE: Record<string, Degradation> = { '53100': 'disk_full', '25006': 'read_only', '42501': 'access_denied' };
 
-/** Why the server is not ready; undefined if it is. */
-export type UnreadyReason = string | undefined;
+export interface ReadinessState {
+  /** Why no request can be served; undefined if the instance is ready. */
+  reason?: string;
+  degradations: readonly Degradation[];
+}
 
-export class ReadinessProbe {
-  private runningCheck?: Promise<UnreadyReason>;
-  private tables?: string[];
+/** Locks in the modes that conflict with a write, and missing tables. */
+const EXAMINE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+  EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
+  EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+    AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace) AS "isTableLocked"`;
+
+/** One packet is one transaction. */
+const SPILL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
+
+export class Readiness {
+  private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
   private isDraining = false;
+  private readonly timer = new AbortController();
 
   constructor(private readonly database: Database) {}
+
+  /** Checks once and then periodically. */
+  async start(): Promise<void> {
+    await this.check();
+    void this.checkPeriodically();
+  }
+
+  stop(): void {
+    this.timer.abort();
+  }
 
   /** Reports "not ready" from now on. */
   startDraining(): void {
     this.isDraining = true;
   }
 
-  /** Checks once for concurrent probes, so that they use a single pooled connection. */
-  async decide(): Promise<UnreadyReason> {
-    const drainingReason = () => (this.isDraining ? 'the server is shutting down' : undefined);
-    if (drainingReason()) return drainingReason();
-    if (this.database.breaker.unavailable) return 'the database does not respond';
-    const reason = await (this.runningCheck ??= this.checkInTime());
-    return drainingReason() ?? reason;
+  get state(): ReadinessState {
+    if (this.isDraining) return { reason: 'the server is shutting down', degradations: [] };
+    if (this.database.breaker.unavailable) return { reason: 'the database does not respond', degradations: [] };
+    return this.latestState;
   }
 
-  private async checkInTime(): Promise<UnreadyReason> {
-    const timeout = sleep(CHECK_TIMEOUT_MS, 'the database does not respond in time', { ref: false });
-    const reason = await Promise.race([this.check().catch(reasonOf), timeout]);
-    this.runningCheck = undefined;
-    return reason;
-  }
-
-  private async check(): Promise<UnreadyReason> {
-    if (!(await migrated(this.database))) return 'the database is not migrated';
-    const client = await this.database.pool.connect();
-    let connectionError: Error | undefined;
+  private async checkPeriodically(): Promise<void> {
     try {
-      this.tables ??= await tablesOf(client);
-      await client.query(probeSql(this.tables));
-      return undefined;
+      for (;;) {
+        await sleep(CHECK_INTERVAL_MS, undefined, { ref: false, signal: this.timer.signal });
+        await this.check();
+      }
     } catch (error) {
-      await client.query('ROLLBACK').catch((failure: Error) => (connectionError = failure));
-      throw error;
-    } finally {
-      client.release(connectionError);
+      if ((error as Error).name !== 'AbortError') throw error;
     }
   }
+
+  private async check(): Promise<void> {
+    try {
+      this.latestState = { degradations: await this.examine() };
+    } catch (error) {
+      const code = errorCodeOf(error);
+      const degradation = DEGRADATION_BY_CODE[code] ?? (isUnavailable(error) ? undefined : 'failing');
+      this.latestState = degradation ? { degradations: [degradation] } : { reason: 'the database cannot be reached', degradations: [] };
+    }
+  }
+
+  private async examine(): Promise<Degradation[]> {
+    const { pool } = this.database;
+    const isMigrated = await migrated(this.database);
+    const tables = allEntities().map((entity) => resourceOf(entity)!.table);
+    const startedAt = performance.now();
+    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE, [tables])).rows;
+    const isSlow = performance.now() - startedAt > SLOW_MS;
+    await pool.query(SPILL);
+    const found: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
+      not_migrated: !isMigrated,
+      table_missing: isTableMissing,
+      table_locked: isTableLocked,
+      read_only: isReadOnly,
+      slow: isSlow,
+    };
+    return (Object.keys(found) as (keyof typeof found)[]).filter((name) => found[name]);
+  }
 }
-
-const reasonOf = (error: unknown): string =>
-  REASONS[errorCodeOf(error)] ?? (isUnavailable(error) ? 'the database cannot be reached' : 'writes to the database fail');
-
-/** Names of all tables: those present at the first check and those of all resources, so that a missing table is reported. */
-async function tablesOf(client: PoolClient): Promise<string[]> {
-  const { rows } = await client.query(
-    `SELECT "relname" FROM pg_class WHERE "relkind" = 'r' AND "relnamespace" = quote_ident(current_schema())::regnamespace`,
-  );
-  return [
-    ...new Set([...rows.map(({ relname }) => relname as string), ...allEntities().map((entity) => resourceOf(entity)!.table)]),
-  ].sort();
-}
-
-/** Statements of the check, sent in one packet. The logical message is ignored by everybody: it makes the commit write to the write-ahead log. */
-const probeSql = (tables: readonly string[]): string => `BEGIN; SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}; SET LOCAL work_mem = '64kB';
-  LOCK TABLE ${quoteIdentifiers(tables)} IN ROW EXCLUSIVE MODE;
-  UPDATE "migration" SET "name" = "name" WHERE false; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS});
-  SELECT pg_logical_emit_message(true, 'fitgraph', 'ready'); COMMIT`;

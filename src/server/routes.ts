@@ -27,7 +27,7 @@ import { graphqlJsonParser } from './bodies';
 import type { RequestContexts } from './requestcontexts';
 import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
-import type { ReadinessProbe } from './readiness';
+import { DEGRADATIONS, type Readiness } from './readiness';
 
 /** Health probes and metrics. Exactly these paths are exempt from admission control. */
 /** Paths of the liveness probe; `/health` and `/healthz` are those that platforms expect by default. */
@@ -50,7 +50,7 @@ export interface AppParts {
   apollo: ApolloServer<GraphQLContext>;
   live: LiveTransports;
   contexts: RequestContexts;
-  readiness: ReadinessProbe;
+  readiness: Readiness;
   failures: ErrorResponses;
   containment: ErrorContainment;
   cors: CorsPolicy;
@@ -96,9 +96,11 @@ const limitContentType: RequestHandler = (request, _response, next) => {
 function addProbes(app: Express, { services, readiness, scrape }: AppParts): void {
   const { metrics } = services.config;
   app.get(LIVE_PATHS, (_request, response) => void response.json({ status: 'ok' }));
-  app.get(READY_PATH, async (_request, response) => {
-    const reason = await readiness.decide();
-    response.status(reason === undefined ? 200 : 503).json(reason === undefined ? { status: 'ok' } : { status: 'unavailable', reason });
+  app.get(READY_PATH, (_request, response) => {
+    const { reason, degradations } = readiness.state;
+    if (reason !== undefined) return void response.status(503).json({ status: 'unavailable', reason });
+    if (!degradations.length) return void response.json({ status: 'ok' });
+    response.json({ status: 'degraded', degraded: degradations.map((name) => DEGRADATIONS[name]) });
   });
   // Metrics have a port of their own unless METRICS_TOKEN protects them here.
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));

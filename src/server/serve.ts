@@ -3,10 +3,12 @@ import cluster from 'node:cluster';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { Logger } from 'pino';
 import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
+import type { BoundSocket } from '../internals/node';
 import { closeStalledConnections, serializePipelined, serverTimeouts } from './connections';
 import { ConnectionDrainer } from './draining';
 import { createLog } from '../platform/logging';
@@ -28,9 +30,11 @@ export interface ServeOptions {
   ready?: () => void;
   /** The embedded database, if the supervisor keeps it. */
   embedded?: EmbeddedConnection;
+  /** The bound socket of the port, if the supervisor keeps it. */
+  socket?: BoundSocket;
 }
 
-export async function serve(config: Config, { announce = true, ready, embedded }: ServeOptions = {}): Promise<RunningServer> {
+export async function serve(config: Config, { announce = true, ready, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
   const { origin, tls } = validateConfiguredFiles(config);
   const log = createLog(config.logLevel);
   const site = await bootstrap(config, origin, log, embedded);
@@ -45,7 +49,7 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
   IntrospectionCache.of(buildGraphQLSchema()).warmUp();
   try {
-    await listen(server, config);
+    await listen(server, config, socket);
   } catch (error) {
     await site.close();
     throw error;
@@ -56,8 +60,9 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   const stopWatchingTls = secure && watchTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
   ready?.();
-  if (announce) printBanner(config, port, site);
-  log.info({ port }, 'ready');
+  if (announce && config.production) logHints(site, log);
+  else if (announce) printBanner(config, port, site);
+  log.info({ port, url: baseUrl(config, port) }, 'ready');
   return {
     port,
     async stop() {
@@ -70,22 +75,35 @@ export async function serve(config: Config, { announce = true, ready, embedded }
   };
 }
 
-function listen(server: Server, { port, host }: Config): Promise<void> {
+function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    const resolveListening = () => {
       server.off('error', reject);
       resolve();
-    });
+    };
+    if (socket) server.listen(socket, resolveListening);
+    else server.listen(port, host, resolveListening);
   });
 }
 
+const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
+
+const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
+const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
+
+/** In production every line of stdout is a log line. */
+function logHints({ deserted, bare }: RunningApp, log: Logger): void {
+  if (bare) log.warn(EMPTY_CATALOGUE);
+  if (deserted) log.warn(NO_ACCOUNTS);
+}
+
 function printBanner(config: Config, port: number, { demo, deserted, bare }: RunningApp): void {
-  const base = config.publicUrl ?? `${config.tls ? 'https' : 'http'}://localhost:${port}`;
+  const base = baseUrl(config, port);
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)
     lines.push('', `Created a demo account. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
-  if (bare) lines.push('', 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import');
-  if (deserted) lines.push('', 'There are no accounts yet. To create one: fitgraph user create <name> --superuser');
+  if (bare) lines.push('', EMPTY_CATALOGUE);
+  if (deserted) lines.push('', NO_ACCOUNTS);
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);
 }

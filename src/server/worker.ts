@@ -2,6 +2,7 @@
 import cluster from 'node:cluster';
 import { IntrospectionCache } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
+import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
 import type { MetricsMessage as MetricsMessage } from '../telemetry/workermetrics';
 import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './termination';
@@ -24,10 +25,7 @@ const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
 const sendReport = (report: WorkerMessage) => process.connected && process.send!(report);
 
-/**
- * Disconnects from the supervisor, which then closes its handle of the port. Must run before this process closes the port: otherwise connections
- * that arrive in between would be reset.
- */
+/** Disconnects from the supervisor, which then does not count this worker as serving. */
 function disconnect(): void {
   cluster.worker!.exitedAfterDisconnect = true;
   process.disconnect();
@@ -44,13 +42,13 @@ function start(): void {
   });
   // Ignored, because a terminal sends them to the whole process group; the supervisor stops its workers with SIGTERM.
   for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
-  process.on('message', (order: SupervisorMessage | MetricsMessage) => {
+  process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
     // The channel also carries messages of the metrics collector.
     if (order.kind !== 'serve') return;
     // For `ps`; until now a spare worker shows its argument `spare`.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, ready: () => sendReport('ready') }).then(
+    serve({ ...config, port }, { announce, embedded, socket, ready: () => sendReport('ready') }).then(
       (running) => (server = running),
       exitWithError,
     );

@@ -16,6 +16,12 @@ export interface AppGauges {
   readonly rejected: Readonly<Record<string, number>>;
   /** Queueing delay in milliseconds of clients with a single queued request. */
   lateness(): number;
+  /** Share of CPU time that the hypervisor withholds. */
+  stolenShare(): number;
+  /** 1 if this process is ready, else 0. */
+  ready(): number;
+  /** 1 for each degradation that the latest check has found, else 0. */
+  degradations(): Record<string, number>;
   subscriptions(): { running: number; told: number; events: number; sockets: number };
 }
 
@@ -302,21 +308,40 @@ export class Metrics {
   }
 
   private addProcessMetrics(): void {
-    const { lag } = this;
+    const { app, lag } = this;
     const metrics = this.sections.processes;
-    const quantiles = () => {
-      // The histogram includes the interval of its own timer, which is subtracted.
-      const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
-      const values = { '0.5': lagSeconds(lag.percentile(50)), '0.99': lagSeconds(lag.percentile(99)), '1': lagSeconds(lag.max) };
-      lag.reset();
-      return values;
-    };
+    metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => app.ready());
     metrics.addGauge(
-      'fitgraph_event_loop_lag_seconds',
-      'Event-loop lag since the last scrape, by `quantile`: 0.5, 0.99, 1; maximum of all workers.',
-      quantiles,
-      { label: 'quantile', aggregator: 'max' },
+      'fitgraph_degraded',
+      'Workers that serve some requests only, by `reason`: `table_locked`, `table_missing`, `not_migrated`, `disk_full`, `read_only`, `access_denied`, `slow`, `failing`.',
+      () => app.degradations(),
+      { label: 'reason' },
     );
+    metrics.addGauge(
+      'fitgraph_cpu_stolen_ratio',
+      'Share of the needed CPU time that the hypervisor gave to other machines, in the last second; maximum of all workers. Load shedding disregards the lag that it causes.',
+      () => app.stolenShare(),
+      { aggregator: 'max' },
+    );
+    // The histogram includes the interval of its own timer, which is subtracted.
+    const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
+    const addLag = (name: string, what: string, value: () => number) =>
+      metrics.addGauge(
+        `fitgraph_event_loop_lag_${name}_seconds`,
+        `${what} event-loop lag since the last scrape; maximum of all workers.`,
+        value,
+        {
+          aggregator: 'max',
+        },
+      );
+    addLag('p50', 'Median', () => lagSeconds(lag.percentile(50)));
+    addLag('p99', '99th percentile of the', () => lagSeconds(lag.percentile(99)));
+    // The last of the three to be read begins the next period.
+    addLag('max', 'Maximum', () => {
+      const seconds = lagSeconds(lag.max);
+      lag.reset();
+      return seconds;
+    });
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
     metrics.addCounter('process_cpu_seconds_total', 'CPU time of all workers.', cpu);
     metrics.addGauge('process_resident_memory_bytes', 'Resident memory of all workers; shared pages count for each.', () =>

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => installation.remove());
 
-test('stays live but reports within a second that it is not ready while the database is frozen', async () => {
+test('stays live and reports that it is not ready while the database is frozen, without waiting for it', async () => {
   const { url, workers } = await installation.start();
   const ready = () => send(url, { path: '/health/ready' });
   expect((await ready()).status).toBe(200);
@@ -19,6 +19,7 @@ test('stays live but reports within a second that it is not ready while the data
   const frozen = installation.processes;
   for (const pid of frozen) process.kill(pid, 'SIGSTOP');
   try {
+    await until('it is not ready', async () => (await ready()).status === 503);
     for (let round = 0; round < 2; round += 1) {
       const delays = delaysOf(...workers);
       const asked = Array.from({ length: 30 }, ready);
@@ -32,8 +33,8 @@ test('stays live but reports within a second that it is not ready while the data
           503,
           { status: 'unavailable', reason: expect.stringMatching(/^the database does not respond/) },
         ]);
-        // 1 s for the decision and 0.5 s for the request and its response.
-        expect(ms - delayMs).toBeLessThan(1_500);
+        // A probe reads the state of the latest check.
+        expect(ms - delayMs).toBeLessThan(500);
       }
     }
   } finally {

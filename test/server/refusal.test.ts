@@ -184,10 +184,11 @@ test('rejects an invalid trusted document at start', async () => {
   expect(installation.processes).toEqual([]);
 });
 
-test('creates no demo account in production', async () => {
+test('creates no demo account in production, and prints nothing but log lines', async () => {
   const production = new Installation({ NODE_ENV: 'production', SECRET_KEY: KEY });
   try {
     const server = await production.start();
+    for (const line of server.stdout.trimEnd().split('\n')) expect(JSON.parse(line)).toHaveProperty('level');
     // Log lines (JSON) are removed because they contain the names of migrations.
     expect(server.stdout.replace(/^\{.*\}$/gm, '')).not.toMatch(/demo|password/i);
     expect((await server.anyone.get('/exercise/')).body.count).toBeGreaterThan(20);

@@ -9,7 +9,7 @@ import { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
 const ROOT = path.join(__dirname, '../..');
-const SERVER = path.join(ROOT, 'dist/src/index.js');
+export const SERVER = path.join(ROOT, 'dist/src/index.js');
 const COMMANDS = path.join(ROOT, 'dist/src/cli/index.js');
 
 /** Rebuilds what is out of date. */
@@ -170,9 +170,10 @@ export class Server {
     return sparesOf(this.process.pid!);
   }
 
-  /** Empty until it is ready. */
+  /** Empty until it is ready. In production the log has it. */
   get url(): string {
-    return /REST +(http:\S+)\/api\/v2\//.exec(this.stdout)?.[1] ?? '';
+    const [, banner, logged] = /REST +(http:\S+)\/api\/v2\/|"url":"(http:[^"]+)","msg":"ready"/.exec(this.stdout) ?? [];
+    return banner ?? logged ?? '';
   }
 
   /** The demo account that the first start created. */

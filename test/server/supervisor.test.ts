@@ -159,6 +159,16 @@ test('replaces a worker that crashes, on the same port and with the same databas
   expect(server.process.exitCode).toBeNull();
 });
 
+test('refuses no connection while all workers are dead', async () => {
+  const server = await installation.start({ WEB_CONCURRENCY: '2' });
+  await until('both serve', () => server.stdout.match(/"ready"/g)?.length === 2);
+  const dead = server.workers;
+  for (const worker of dead) process.kill(worker, 'SIGKILL');
+  await until('both are gone', () => !dead.some(isRunning));
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(server.url, { path: '/health/live' })));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+});
+
 /** CPU time in clock ticks. */
 const ticksOf = (pid: number): number => {
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');

@@ -39,6 +39,8 @@ const SYSTEM = [
   'graphql/live/instances',
   'server/commands',
   'server/containment',
+  'server/descriptors',
+  'server/doctor',
   'server/health',
   'server/life',
   'server/log',

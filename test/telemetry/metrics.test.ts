@@ -53,6 +53,11 @@ describe('/metrics', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
     expect(answer.headers.get('cache-control')).toBe('no-store');
+    const values = valuesOf(answer.text);
+    expect([values.get('fitgraph_ready'), values.get('fitgraph_degraded{reason="disk_full"}')]).toEqual([1, 0]);
+    // `promtool check metrics` rejects the label "quantile" on a gauge.
+    for (const name of ['p50', 'p99', 'max']) expect(values.get(`fitgraph_event_loop_lag_${name}_seconds`)).toBeGreaterThanOrEqual(0);
+    expect(answer.text).not.toContain('quantile=');
   });
 });
 

@@ -3,7 +3,16 @@ import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
 import { TEMPORARY_ERROR_CODES, type ErrorCode } from '../../contract/errorcodes';
-import { ClientGone, isLocked, isTimeout, isResourceError, isUnavailable, ReadLimitExceeded, CommitUncertain } from '../../database/errors';
+import {
+  ClientGone,
+  isLocked,
+  isExhausted,
+  isTimeout,
+  isResourceError,
+  isUnavailable,
+  ReadLimitExceeded,
+  CommitUncertain,
+} from '../../database/errors';
 import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
 import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
@@ -77,9 +86,15 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
   if (isLocked(error)) return ['SERVICE_UNAVAILABLE', 'Something else holds what this needs. Nothing was done; try again in a moment.'];
   if (isResourceError(error))
     return ['SERVICE_UNAVAILABLE', 'The database cannot do this at the moment. Nothing was done; try again later.'];
+  if (isExhausted(error)) return ['SERVICE_UNAVAILABLE', 'The server lacks system resources at the moment. Try again in a moment.'];
   if (error instanceof FileStorageError)
     return ['SERVICE_UNAVAILABLE', 'Uploaded files can be neither kept nor read at the moment. Try again in a moment.'];
   return undefined;
+}
+
+function failureOf(error: unknown): string {
+  if (isExhausted(error)) return 'the server lacks system resources';
+  return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
 
 /** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
@@ -90,7 +105,7 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used');
+  log.error({ id, err: error }, failureOf(error));
   return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 

@@ -1,14 +1,14 @@
 /**
  * Process supervisor (primary of https://nodejs.org/api/cluster.html): owns the embedded PostgreSQL, so that it outlives each worker, starts the
- * workers, which share the port, and replaces each one that crashes or hangs. It serves no requests. It does not listen itself, because connections
- * that arrived before the first worker would be reset.
+ * workers, which share the port, and replaces each one that crashes or hangs. It serves no requests. It keeps the socket of the port open, so that
+ * connections wait instead of being refused while no worker runs, but does not listen itself: connections that arrived before the first worker would be
+ * reset.
  *
  * A worker hangs when its event loop has been blocked for `WORKER_TIMEOUT`. A spare worker, with code loaded and schemas built, is started when
- * one becomes suspicious; with a single worker there always is a spare. The spare listens on the port before the hung worker is killed, so that
- * connections queue for it and none is reset. Acknowledged writes of a killed worker are committed in the database.
+ * one becomes suspicious; with a single worker there always is a spare. Acknowledged writes of a killed worker are committed in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import type { Config } from '../../platform/config';
 import { openEmbedded, type Embedded } from '../../database/embedded';
@@ -19,7 +19,8 @@ import { serveMetrics } from '../../telemetry/scrape';
 import type { AggregatedMetrics } from '../../telemetry/aggregatedmetrics';
 import type { SupervisorMessage, WorkerMessage } from '../worker';
 import { OrphanReaper } from './orphanreaper';
-import { choosePort } from './port';
+import type { BoundSocket } from '../../internals/node';
+import { choosePort, reservePort } from './port';
 
 /**
  * V8 flags of the workers; flags of this process come after them. The larger young generation speeds up lists of thousands of rows. The old
@@ -37,8 +38,6 @@ const SUSPICIOUS_SHARE = 0.4;
 /** Requests have 7 s to finish and a worker 9 s to exit; the supervisor exits within 10 s, the usual limit of container runtimes. */
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
-/** A hung worker is killed at the latest then, even if its replacement does not listen yet and connections are reset. */
-const HANDOVER_TIMEOUT_MS = 15_000;
 /** Delay of the spare of a single worker after the latest start of a worker, so that it does not compete with that start. */
 const SPARE_DELAY_MS = 10_000;
 /** Exponential back-off between failed starts. */
@@ -67,6 +66,7 @@ export class Supervisor {
   private embedded?: Promise<Embedded>;
   private metrics?: AggregatedMetrics;
   private port = 0;
+  private socket?: BoundSocket;
   /** Whether a worker has ever served. A failure before that is one of the configuration, and the worker has printed it. */
   private hasEverServed = false;
   private isRunning = false;
@@ -87,12 +87,11 @@ export class Supervisor {
     onFirstSignal(TERMINATION_SIGNALS, () => this.stop());
     const { host, port } = this.config;
     this.port = await choosePort(host, port);
+    this.socket = await reservePort(host, this.port);
     await this.startMetrics();
     this.isRunning = true;
     if (this.isStopping) return this.exitGracefully();
-    // The kernel distributes connections. With round robin by this process, one handed to a worker that dies just then would neither be
-    // served nor closed.
-    cluster.schedulingPolicy = cluster.SCHED_NONE;
+    // The kernel distributes connections: all workers accept from the one socket.
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: WorkerMessage) => this.receive(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
@@ -139,7 +138,7 @@ export class Supervisor {
 
   private send(member: Member, order: SupervisorMessage): void {
     // An error means that the worker has exited, which its `exit` event handles.
-    member.worker.send(order, () => undefined);
+    member.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
   private orderToServe(member: Member): void {
@@ -200,15 +199,8 @@ export class Supervisor {
     member.isReplaced = true;
     this.metrics?.lost('hung');
     this.log.error({ ...logFields(member), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
-    const kill = () => void member.worker.process.kill('SIGKILL');
-    const hasOthers = this.serving.length > 0;
-    const replacement = member.state === 'spare' ? undefined : this.replace();
-    if (!replacement || hasOthers) return kill();
-    const deadline = setTimeout(kill, HANDOVER_TIMEOUT_MS);
-    replacement.worker.once('listening', () => {
-      clearTimeout(deadline);
-      kill();
-    });
+    if (member.state !== 'spare') this.replace();
+    member.worker.process.kill('SIGKILL');
   }
 
   /** Also called for a crashed worker, which `handleExit` then replaces. */
@@ -260,6 +252,8 @@ export class Supervisor {
 
   private stop(): void {
     this.isStopping = true;
+    // From now on the port is closed with the last worker that listens.
+    this.socket?.close();
     for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const killAll = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();

@@ -1,5 +1,7 @@
-/** Choice of the port that all workers share. */
+/** The port that all workers share: its choice, and the socket that the supervisor keeps open while no worker runs. */
+import { lookup } from 'node:dns/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { bindPort, type BoundSocket } from '../../internals/node';
 
 /** Returns `port`, or a free one for 0, for which each worker would choose a different one. Rejects if it is in use. */
 export function choosePort(host: string, port = 0): Promise<number> {
@@ -11,4 +13,13 @@ export function choosePort(host: string, port = 0): Promise<number> {
       server.close(() => resolve(chosenPort));
     });
   });
+}
+
+/**
+ * Binds the port without listening, so that connections are refused until the first worker listens. From then on connections queue in the socket, even
+ * while no worker runs, until it is closed here and in all workers.
+ */
+export async function reservePort(host: string, port: number): Promise<BoundSocket> {
+  const { address, family } = await lookup(host);
+  return bindPort(address, port, family);
 }

@@ -36,16 +36,14 @@ test.each(process.env.FAULTS === 'all' ? FAULTS : FAULTS.slice(0, 2))(
   },
 );
 
-test('reports not ready within 1.5 s when the network drops packets, and detects missed changes after recovery', async () => {
+test('reports not ready within 6 s when the network drops packets, and detects missed changes after recovery', async () => {
   const { anyone } = scene.server;
   const category = async () =>
     (await anyone.query('{ exercises(first: 1) { nodes { category { id name } } } }')).data?.exercises.nodes[0].category;
   const { id } = await category();
   scene.proxy.blackHole();
-  for (let round = 0; round < 3; round += 1) {
-    const ask = async () => expect((await anyone.send('GET', '/health/ready')).status).toBe(503);
-    expect(await timeOf(ask, ...scene.server.workers)).toBeLessThan(1_500);
-  }
+  const notReady = () => until('it is not ready', async () => (await anyone.send('GET', '/health/ready')).status === 503);
+  expect(await timeOf(notReady, ...scene.server.workers)).toBeLessThan(6_000);
   await scene.database.pool.query(`UPDATE "exercise_category" SET "name" = 'Heard of later' WHERE "id" = $1`, [id]);
   scene.proxy.heal();
   await until('it is ready again', async () => (await anyone.send('GET', '/health/ready')).status === 200);

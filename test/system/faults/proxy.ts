@@ -15,6 +15,7 @@ export class Proxy {
   private frozen = false;
   private silent = false;
   private refusing = false;
+  private latencyMs = 0;
 
   private constructor(
     private readonly server: net.Server,
@@ -46,7 +47,9 @@ export class Proxy {
       [far, near],
     ] as const) {
       from.on('data', (bytes) => {
-        if (!pair.silent) to.write(bytes);
+        if (pair.silent) return;
+        if (this.latencyMs) setTimeout(() => to.write(bytes), this.latencyMs);
+        else to.write(bytes);
       });
       from.on('error', () => undefined);
       from.on('close', () => {
@@ -70,6 +73,11 @@ export class Proxy {
     for (const { near, far } of this.pairs) for (const socket of [near, far]) socket.resume();
   }
 
+  /** Delivers all bytes this much later until `heal`. */
+  slow(latencyMs: number): void {
+    this.latencyMs = latencyMs;
+  }
+
   /** Drops all bytes, on existing connections and, with `all`, on new ones. */
   blackHole(which: 'all' | 'old' = 'all'): void {
     this.silent = which === 'all';
@@ -88,6 +96,7 @@ export class Proxy {
 
   /** Lets new connections through. Silent connections stay silent. */
   heal(): void {
+    this.latencyMs = 0;
     this.refusing = false;
     this.silent = false;
     this.thaw();

@@ -1,0 +1,129 @@
+/**
+ * Schema comparison: the objects of a database and how they differ from those that the migrations create. The expected objects are in `schemaobjects.json`,
+ * which `npm run describe:database` generates from a migrated database; a test compares it. Definitions are limited to what PostgreSQL 14 and later versions
+ * print alike, and names of roles and of the schema, which installations choose, are left out.
+ */
+import type { ClientBase } from 'pg';
+import expected from './schemaobjects.json';
+import { viewerRoleOf } from './viewerrole';
+
+/** Definitions by kind and name, such as `index workout_log.workout_log_pkey`. */
+export type SchemaObjects = Record<string, string>;
+
+export interface SchemaDifferences {
+  /** One line for each object that is missing, unusable or different. */
+  faults: string[];
+  /** Whether a table or column is missing, so that statements fail. */
+  isIncomplete: boolean;
+  /** Objects that no migration creates. */
+  additions: string[];
+}
+
+interface ObjectRow {
+  name: string;
+  definition: string;
+  /** Why the object has no effect although it exists; null if it has. */
+  flaw: string | null;
+}
+
+const VIEWER = '(viewer role)';
+
+const inSchema = (column: string) => `${column} = quote_ident(current_schema())::regnamespace`;
+const isOwn = (catalogue: string, oid: string) =>
+  `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
+
+const TABLES = `
+  SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END), NULL
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isOwn('pg_class', 'c.oid')}`;
+
+const VIEWS = `
+  SELECT 'view ' || c.relname, CASE c.relkind WHEN 'm' THEN 'materialized' ELSE '' END, NULL
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('v', 'm') AND ${isOwn('pg_class', 'c.oid')}`;
+
+const ROW_SECURITY = `
+  SELECT 'row security ' || c.relname, CASE WHEN c.relforcerowsecurity THEN 'forced' ELSE '' END, NULL
+  FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relrowsecurity`;
+
+const COLUMNS = `
+  SELECT format('column %s.%s', c.relname, a.attname), concat_ws(' ', format_type(a.atttypid, a.atttypmod),
+    'COLLATE ' || CASE WHEN a.attcollation <> t.typcollation THEN l.collname END, CASE WHEN a.attnotnull THEN 'NOT NULL' END,
+    'IDENTITY ' || nullif(a.attidentity::text, ''), 'GENERATED ' || nullif(a.attgenerated::text, ''),
+    'DEFAULT ' || pg_get_expr(e.adbin, e.adrelid)), NULL
+  FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
+  WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
+
+/** Without NOT NULL constraints, which are rows since PostgreSQL 18. The triggers of a foreign key can be disabled like others. */
+const CONSTRAINTS = `
+  SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
+    CASE WHEN NOT c.convalidated THEN 'not validated'
+      WHEN EXISTS (SELECT FROM pg_trigger t WHERE t.tgconstraint = c.oid AND t.tgenabled IN ('D', 'R')) THEN 'disabled' END
+  FROM pg_constraint c JOIN pg_class r ON r.oid = c.conrelid WHERE ${inSchema('c.connamespace')} AND c.contype NOT IN ('n', 't')`;
+
+const INDEXES = `
+  SELECT format('index %s.%s', t.relname, c.relname),
+    replace(pg_get_indexdef(i.indexrelid), format(' ON %I.', current_schema()), ' ON '),
+    CASE WHEN NOT (i.indisvalid AND i.indisready) THEN 'invalid' END
+  FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_class t ON t.oid = i.indrelid WHERE ${inSchema('t.relnamespace')} AND t.relkind <> 't'`;
+
+const TRIGGERS = `
+  SELECT format('trigger %s.%s', c.relname, t.tgname), pg_get_triggerdef(t.oid, true), CASE WHEN t.tgenabled IN ('D', 'R') THEN 'disabled' END
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE ${inSchema('c.relnamespace')} AND NOT t.tgisinternal`;
+
+const POLICIES = `
+  SELECT format('policy %s.%s', tablename, policyname), concat_ws(' ', permissive, 'FOR ' || cmd,
+    'TO ' || (SELECT string_agg(CASE WHEN r = $1 THEN '${VIEWER}' ELSE r END, ', ' ORDER BY r) FROM unnest(roles::text[]) r),
+    'USING ' || qual, 'CHECK ' || with_check), NULL
+  FROM pg_policies WHERE schemaname = current_schema()`;
+
+/** Without the collation in a body, which a migration chooses among those that the server has. */
+const ROUTINES = `
+  SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+    concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
+      'body ' || md5(regexp_replace(p.prosrc, 'COLLATE [^ )]+', 'COLLATE', 'g'))), NULL
+  FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang WHERE ${inSchema('p.pronamespace')} AND ${isOwn('pg_proc', 'p.oid')}`;
+
+const EXTENSIONS = `SELECT 'extension ' || extname, '', NULL FROM pg_extension WHERE extname <> 'plpgsql'`;
+
+const KINDS = [TABLES, VIEWS, ROW_SECURITY, COLUMNS, CONSTRAINTS, INDEXES, TRIGGERS, POLICIES, ROUTINES, EXTENSIONS];
+const OBJECTS = KINDS.map((query) => `SELECT "name", "definition", "flaw"::text FROM (${query}) AS t("name", "definition", "flaw")`).join(
+  '\nUNION ALL ',
+);
+
+async function queryObjects(client: Pick<ClientBase, 'query'>): Promise<ObjectRow[]> {
+  const { rows } = await client.query(`SELECT pg_get_userbyid("relowner") AS "owner" FROM pg_class WHERE "oid" = to_regclass('migration')`);
+  const role = viewerRoleOf((rows as [{ owner: string }])[0].owner);
+  const objects = (await client.query(OBJECTS, [role])).rows as ObjectRow[];
+  // By code units, independent of the collation of the database.
+  return objects.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The objects of a migrated database. */
+export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaObjects> {
+  return Object.fromEntries((await queryObjects(client)).map(({ name, definition }) => [name, definition]));
+}
+
+/** Compares a database, whose migrations are all applied, with what the migrations create. */
+export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaDifferences> {
+  const found = new Map((await queryObjects(client)).map((row) => [row.name, row]));
+  const expectedObjects = new Map(Object.entries<string>(expected));
+  const missing = [...expectedObjects.keys()].filter((name) => !found.has(name));
+  const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
+  const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
+  for (const [name, { definition, flaw }] of found) {
+    const intended = expectedObjects.get(name);
+    if (intended === undefined) continue;
+    if (flaw !== null) faults.push(`${name} is ${flaw}`);
+    if (definition !== intended) faults.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
+  }
+  return {
+    faults: faults.sort(),
+    isIncomplete: missing.some((name) => /^(?:table|column) /.test(name)),
+    additions: [...found.keys()].filter((name) => !expectedObjects.has(name)),
+  };
+}
+
+/** The table of an object that belongs to one. */
+const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';
+
+const quote = (definition: string): string => JSON.stringify(definition);

@@ -1,0 +1,45 @@
+/**
+ * Detection of misspelt settings: environment variables that Fitgraph does not read although their names look like settings. An environment also holds the
+ * variables of other programs, so a name counts only if it is similar to that of a setting, or begins with a word that several settings begin with.
+ */
+import leven from 'leven';
+import { SETTINGS, type Variables } from './settings';
+
+export interface UnknownVariable {
+  name: string;
+  /** The setting with the most similar name, if one is similar. */
+  suggestion?: string;
+}
+
+const MAX_DISTANCE = 2;
+/** Shorter names, such as PORT, resemble too many others. */
+const MIN_COMPARED_LENGTH = 6;
+/** Settings of a standard with many more variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. */
+const STANDARD_WORD = 'OTEL';
+/** Variables that Kubernetes and Docker create for a service, which may be called "database". */
+const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
+
+const NAMES = Object.values(SETTINGS).map(({ name }) => name);
+const firstWordOf = (name: string) => name.split('_', 1)[0]!;
+const SHARED_WORDS = new Set(
+  NAMES.map(firstWordOf).filter((word, index, words) => word !== STANDARD_WORD && words.indexOf(word) !== index),
+);
+
+function suggestionFor(name: string): string | undefined {
+  const distances = NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
+    .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [nearest] = distances;
+  return nearest && nearest.distance <= MAX_DISTANCE ? nearest.setting : undefined;
+}
+
+export function findUnknownVariables(variables: Variables): UnknownVariable[] {
+  return Object.keys(variables)
+    .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
+    .map((name) => ({ name, suggestion: suggestionFor(name) }))
+    .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_WORDS.has(firstWordOf(name))))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+export const describeUnknown = ({ name, suggestion }: UnknownVariable): string =>
+  `the environment variable ${name} is unknown${suggestion === undefined ? '' : `: did you mean ${suggestion}?`}`;
