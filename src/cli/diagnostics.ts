@@ -18,9 +18,8 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
-import { formatCount } from './operator';
+import { COUNT_SERVERS, formatCount } from './operator';
 import type { Note } from './finding';
-import { COUNT_SERVERS } from './operator';
 import { examineSchema } from './schemadiagnostics';
 import { examineProxies, examineTls } from './webdiagnostics';
 

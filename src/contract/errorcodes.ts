@@ -25,8 +25,14 @@ export const ERROR_CODES = {
   PERSISTED_QUERY_ONLY: { status: 400, meaning: 'Only trusted documents are accepted.' },
   CONFLICT: { status: 409, meaning: 'The row has changed since it was read.' },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The Idempotency-Key was used for another request.' },
-  IDEMPOTENCY_KEY_IN_USE: { status: 409, meaning: 'The first request with this Idempotency-Key is still running. Sent with `Retry-After`.' },
-  RESPONSE_LOST: { status: 409, meaning: 'The request with this Idempotency-Key was executed, but its response was lost or too large to be stored.' },
+  IDEMPOTENCY_KEY_IN_USE: {
+    status: 409,
+    meaning: 'The first request with this Idempotency-Key is still running. Sent with `Retry-After`.',
+  },
+  RESPONSE_LOST: {
+    status: 409,
+    meaning: 'The request with this Idempotency-Key was executed, but its response was lost or too large to be stored.',
+  },
   ROLLED_BACK: { meaning: 'Another field of the same `@atomic` mutation failed; nothing was written.' },
   CURSOR_EXPIRED: { meaning: 'The cursor of `changes` or `changed` has expired. Read everything again.' },
   TOO_MANY_REQUESTS: { status: 429, meaning: 'Too many sign-in attempts, account changes or concurrent exports.' },
