@@ -1,6 +1,7 @@
 /** `ownedTable`, the helper of migrations, compared with an existing table. */
 import { Client } from 'pg';
 import { ownedTable } from '../../src/database/ownedtable';
+import { assignPolicies } from '../../src/database/viewerrole';
 import { createDatabase } from '../setup/databases';
 import { describeTables } from '../setup/tables';
 
@@ -25,6 +26,8 @@ test('creates the same structure as an existing owned table, and drops it', asyn
       indexes: [['amount'], ['order']],
     });
     await up((sql) => client.query(sql));
+    // As at the end of each migration.
+    await assignPolicies(client);
     const { meal_item: there, [AGAIN]: again } = await describeTables(client, ['meal_item', AGAIN]);
     expect(there!.triggers).toHaveLength(8);
     expect(there!.policies).toHaveLength(1);
