@@ -137,21 +137,33 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     tell,
   );
 
-/** Reverts the last migration, or all of them. */
-export const migrateDown = (database: Database, all = false): Promise<string[]> =>
+/** The newest migration that stays applied; null reverts all. By default only the last migration is reverted. */
+type Target = string | null;
+
+/** Returns the names of the migrations after the target, newest first. */
+function namesAfter(applied: readonly string[], target?: Target): string[] {
+  if (target === undefined) return applied.slice(-1);
+  if (target !== null && !applied.includes(target))
+    throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
+  return applied.slice(target === null ? 0 : applied.indexOf(target) + 1).reverse();
+}
+
+/** Reverts the migrations after the target and returns their names, newest first. */
+export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
   locked(
     database,
     async (client) => {
       await squashApplied(client);
-      const migrations = await umzugOn(client);
-      return (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name);
+      const migrations = namesAfter(await new Applied(client).executed(), target);
+      if (!migrations.length) return [];
+      return (await (await umzugOn(client)).down({ migrations })).map(({ name }) => name);
     },
     toStderr,
   );
 
-/** Name of the migration that `migrateDown` would revert, if any. */
-export const lastMigration = (database: Database): Promise<string | undefined> =>
-  locked(database, async (client) => squash(await new Applied(client).executed()).at(-1), toStderr);
+/** Names of the migrations that `migrateDown` would revert, newest first. */
+export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
+  locked(database, async (client) => namesAfter(squash(await new Applied(client).executed()), target), toStderr);
 
 /** Names of all migrations of this version, in order. */
 export const migrationNames = (): string[] => names();

@@ -1,6 +1,6 @@
 /** Migrations: up, down and up again, and concurrent starts of several instances. */
 import type { Database } from '../../src/database/connection';
-import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
+import { migrated, migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
@@ -33,7 +33,7 @@ test('creates the same schema again after all migrations were reverted', async (
   expect(before.length).toBeGreaterThan(200);
   expect(await migrateUp(database)).toEqual([]);
 
-  expect(await migrateDown(database, true)).toEqual([...names].reverse());
+  expect(await migrateDown(database, null)).toEqual([...names].reverse());
   expect(await migrated(database)).toBe(false);
   const left = await shapeOf(database.pool);
   expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
@@ -64,6 +64,17 @@ test('reverts only the last migration in one step', async () => {
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
   expect(await migrated(database)).toBe(false);
   expect(await migrateUp(database)).toEqual([names.at(-1)]);
+});
+
+test('reverts the migrations after a target, and rejects a target that is not applied', async () => {
+  const database = connected();
+  const names = await migrateUp(database);
+  await expect(migrateDown(database, '0001-unknown')).rejects.toThrow('--to: the migration 0001-unknown is not applied; applied are 0052-');
+  expect(await migrateDown(database, names.at(-1))).toEqual([]);
+  const reverted = names.slice(-3).reverse();
+  expect(await migrationsToRevert(database, names.at(-4))).toEqual(reverted);
+  expect(await migrateDown(database, names.at(-4))).toEqual(reverted);
+  expect(await migrateUp(database)).toEqual(names.slice(-3));
 });
 
 test('applies each migration once when several instances start together', async () => {
