@@ -4,6 +4,7 @@ import { migrated, migrateDown, migrateUp, migrationsToRevert } from '../../src/
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
+import { until } from '../setup/waits';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let opened: Database[];
@@ -75,6 +76,25 @@ test('reverts the migrations after a target, and rejects a target that is not ap
   expect(await migrationsToRevert(database, names.at(-4))).toEqual(reverted);
   expect(await migrateDown(database, names.at(-4))).toEqual(reverted);
   expect(await migrateUp(database)).toEqual(names.slice(-3));
+});
+
+test('a migration that waits for a long transaction lets other transactions read its table', async () => {
+  const database = connected();
+  const names = await migrateUp(database);
+  const target = names[names.indexOf('0074-active-plans-and-meals') - 1];
+  const reverted = await migrateDown(database, target);
+  const holder = await connected().pool.connect();
+  await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
+  const said: string[] = [];
+  const migrating = migrateUp(database, (message) => said.push(message));
+  await until('the migration reports the conflict', () => said.length > 0);
+  const reader = connected().pool;
+  // Without a lock timeout of the migration this waits until the long transaction ends.
+  await reader.query('SELECT FROM "nutrition_plan"');
+  expect(said).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
+  await holder.query('COMMIT');
+  holder.release();
+  expect(await migrating).toEqual([...reverted].reverse());
 });
 
 test('applies each migration once when several instances start together', async () => {
