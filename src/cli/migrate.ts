@@ -1,26 +1,38 @@
-/** `fitgraph migrate`: applies pending migrations or reverts the last one. */
+/** `fitgraph migrate`: applies pending migrations or reverts the last ones. */
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
-import { lastMigration, migrateDown, migrateUp } from '../database/migrate';
+import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';
 import { promptConfirmation } from './prompts';
 import { demandNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
-export const migrate = ({ down, yes }: { down?: boolean; yes?: boolean }): Promise<void> =>
-  withDatabase((context) => (down ? revert(context, yes) : apply(context.database)), { migrate: false });
+interface MigrateOptions {
+  down?: boolean;
+  to?: string;
+  yes?: boolean;
+}
+
+export async function migrate({ down, to, yes }: MigrateOptions): Promise<void> {
+  if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
+  await withDatabase((context) => (down ? revert(context, to, yes) : apply(context.database)), { migrate: false });
+}
 
 async function apply(database: Database): Promise<void> {
   const names = await migrateUp(database);
   printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 
-async function revert({ database, session }: OperatorContext, yes = false): Promise<void> {
-  const name = await lastMigration(database);
-  if (name === undefined) return printLine('Nothing to do.');
+async function revert({ database, session }: OperatorContext, to: string | undefined, yes = false): Promise<void> {
+  const pending = await migrationsToRevert(database, to);
+  const oldest = pending.at(-1);
+  if (oldest === undefined) return printLine('Nothing to do.');
   await demandNoServers(database, 'would fail after the migration is reverted');
-  const question = `The migration ${name} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
-  if (!yes && !(await promptConfirmation(question, name)))
+  const question =
+    pending.length > 1
+      ? `These migrations will be reverted: ${pending.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
+      : `The migration ${oldest} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
+  if (!yes && !(await promptConfirmation(question, oldest)))
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
-  const names = await migrateDown(database);
+  const names = await migrateDown(database, to);
   // Fails if the reverted migration is that of the audit log.
   await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);
   printLine(`Reverted: ${names.join(', ')}`);

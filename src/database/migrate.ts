@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Umzug, UmzugStorage } from 'umzug';
-import type { ClientBase, PoolClient } from 'pg';
+import { DatabaseError, type ClientBase, type PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
@@ -14,6 +14,15 @@ import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './view
 export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
 
 const LOCK_EVERY_MS = 200;
+
+/** Every later request for a table queues behind a waiting migration, so this also bounds how long the service stalls. */
+const TABLE_LOCK_TIMEOUT_MS = 500;
+const TABLE_LOCK_PAUSE_MS = 1_000;
+const TABLE_LOCK_ATTEMPTS = 200;
+/** SQLSTATE lock_not_available and deadlock_detected. */
+const LOCK_CONFLICTS = ['55P03', '40P01'];
+const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICTS.includes(error.code ?? '');
+
 const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
@@ -93,16 +102,28 @@ async function takeLock(client: PoolClient, tell: Tell): Promise<void> {
 }
 
 /** Loaded only if there are pending migrations, because umzug loads a command-line parser. */
-async function umzugOn(client: PoolClient): Promise<Umzug<PoolClient>> {
+async function umzugOn(client: PoolClient, tell: Tell): Promise<Umzug<PoolClient>> {
   const { Umzug } = await import('umzug');
-  const one = (name: string, direction: Direction) => async () => {
+  const attempt = async (name: string, direction: Direction) => {
     await client.query('BEGIN');
     try {
+      await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migrationNamed(name)[direction]((sql) => client.query(sql));
       await client.query('COMMIT');
     } catch (error) {
       await client.query('ROLLBACK');
       throw error;
+    }
+  };
+  const one = (name: string, direction: Direction) => async () => {
+    for (let attempts = 1; ; attempts += 1) {
+      try {
+        return await attempt(name, direction);
+      } catch (error) {
+        if (!isLockConflict(error) || attempts === TABLE_LOCK_ATTEMPTS) throw error;
+        if (attempts === 1) tell(`the migration ${name} waits for transactions that use its tables; it is retried`);
+      }
+      await sleep(TABLE_LOCK_PAUSE_MS);
     }
   };
   const migrations = names().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
@@ -129,7 +150,7 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     async (client) => {
       await squashApplied(client);
       const present = new Set(await new Applied(client).executed());
-      const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client)).up();
+      const applied = names().every((name) => present.has(name)) ? [] : await (await umzugOn(client, tell)).up();
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
       return applied.map(({ name }) => name);
@@ -137,21 +158,33 @@ export const migrateUp = (database: Database, tell: Tell = toStderr): Promise<st
     tell,
   );
 
-/** Reverts the last migration, or all of them. */
-export const migrateDown = (database: Database, all = false): Promise<string[]> =>
+/** The newest migration that stays applied; null reverts all. By default only the last migration is reverted. */
+type Target = string | null;
+
+/** Returns the names of the migrations after the target, newest first. */
+function namesAfter(applied: readonly string[], target?: Target): string[] {
+  if (target === undefined) return applied.slice(-1);
+  if (target !== null && !applied.includes(target))
+    throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
+  return applied.slice(target === null ? 0 : applied.indexOf(target) + 1).reverse();
+}
+
+/** Reverts the migrations after the target and returns their names, newest first. */
+export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
   locked(
     database,
     async (client) => {
       await squashApplied(client);
-      const migrations = await umzugOn(client);
-      return (await migrations.down(all ? { to: 0 } : undefined)).map(({ name }) => name);
+      const migrations = namesAfter(await new Applied(client).executed(), target);
+      if (!migrations.length) return [];
+      return (await (await umzugOn(client, toStderr)).down({ migrations })).map(({ name }) => name);
     },
     toStderr,
   );
 
-/** Name of the migration that `migrateDown` would revert, if any. */
-export const lastMigration = (database: Database): Promise<string | undefined> =>
-  locked(database, async (client) => squash(await new Applied(client).executed()).at(-1), toStderr);
+/** Names of the migrations that `migrateDown` would revert, newest first. */
+export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
+  locked(database, async (client) => namesAfter(squash(await new Applied(client).executed()), target), toStderr);
 
 /** Names of all migrations of this version, in order. */
 export const migrationNames = (): string[] => names();

@@ -1,9 +1,10 @@
 /** Migrations: up, down and up again, and concurrent starts of several instances. */
 import type { Database } from '../../src/database/connection';
-import { migrated, migrateDown, migrateUp } from '../../src/database/migrate';
+import { migrated, migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
+import { until } from '../setup/waits';
 
 let made: Awaited<ReturnType<typeof createDatabase>>;
 let opened: Database[];
@@ -33,7 +34,7 @@ test('creates the same schema again after all migrations were reverted', async (
   expect(before.length).toBeGreaterThan(200);
   expect(await migrateUp(database)).toEqual([]);
 
-  expect(await migrateDown(database, true)).toEqual([...names].reverse());
+  expect(await migrateDown(database, null)).toEqual([...names].reverse());
   expect(await migrated(database)).toBe(false);
   const left = await shapeOf(database.pool);
   expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
@@ -64,6 +65,36 @@ test('reverts only the last migration in one step', async () => {
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
   expect(await migrated(database)).toBe(false);
   expect(await migrateUp(database)).toEqual([names.at(-1)]);
+});
+
+test('reverts the migrations after a target, and rejects a target that is not applied', async () => {
+  const database = connected();
+  const names = await migrateUp(database);
+  await expect(migrateDown(database, '0001-unknown')).rejects.toThrow('--to: the migration 0001-unknown is not applied; applied are 0052-');
+  expect(await migrateDown(database, names.at(-1))).toEqual([]);
+  const reverted = names.slice(-3).reverse();
+  expect(await migrationsToRevert(database, names.at(-4))).toEqual(reverted);
+  expect(await migrateDown(database, names.at(-4))).toEqual(reverted);
+  expect(await migrateUp(database)).toEqual(names.slice(-3));
+});
+
+test('a migration that waits for a long transaction lets other transactions read its table', async () => {
+  const database = connected();
+  const names = await migrateUp(database);
+  const target = names[names.indexOf('0074-active-plans-and-meals') - 1];
+  const reverted = await migrateDown(database, target);
+  const holder = await connected().pool.connect();
+  await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
+  const said: string[] = [];
+  const migrating = migrateUp(database, (message) => said.push(message));
+  await until('the migration reports the conflict', () => said.length > 0);
+  const reader = connected().pool;
+  // Without a lock timeout of the migration this waits until the long transaction ends.
+  await reader.query('SELECT FROM "nutrition_plan"');
+  expect(said).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
+  await holder.query('COMMIT');
+  holder.release();
+  expect(await migrating).toEqual([...reverted].reverse());
 });
 
 test('applies each migration once when several instances start together', async () => {

@@ -1,6 +1,6 @@
 /** Squashed migrations: a database of Fitgraph 0.2 is upgraded, and an older one is rejected. */
 import type { Database } from '../../src/database/connection';
-import { lastMigration, migrated, migrateDown, migrateUp, migrationNames } from '../../src/database/migrate';
+import { migrated, migrateDown, migrateUp, migrationNames, migrationsToRevert } from '../../src/database/migrate';
 import { ConfigError } from '../../src/platform/config';
 import { createDatabase, open } from '../setup/databases';
 import { createSchema02 } from '../setup/former';
@@ -52,11 +52,11 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
 
 test('reverts a database of 0.2 step by step to an empty one', async () => {
   const before = await recorded();
-  expect(await lastMigration(database)).toBe(SQUASHED.at(-1));
-  // lastMigration() alone changes nothing.
+  expect(await migrationsToRevert(database)).toEqual([SQUASHED.at(-1)]);
+  // migrationsToRevert() alone changes nothing.
   expect(await recorded()).toEqual(before);
   const steps: string[] = [];
-  for (let name = await lastMigration(database); name !== undefined; name = await lastMigration(database)) {
+  for (let [name] = await migrationsToRevert(database); name !== undefined; [name] = await migrationsToRevert(database)) {
     expect(await migrateDown(database)).toEqual([name]);
     steps.push(name);
   }
@@ -73,7 +73,7 @@ test.each([
 ])('rejects a database that lacks %s of 0.2 and leaves it unchanged', async (_which, missing) => {
   await database.pool.query('DELETE FROM "migration" WHERE "name" = $1', [missing]);
   const [rows, shape] = [await recorded(), await shapeOf(database.pool)];
-  for (const work of [migrateUp, migrateDown, lastMigration]) {
+  for (const work of [migrateUp, migrateDown, migrationsToRevert]) {
     const refusal = await work(database).catch((error: Error) => error);
     expect(refusal).toBeInstanceOf(ConfigError);
     expect((refusal as Error).message).toMatch(

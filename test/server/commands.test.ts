@@ -355,6 +355,11 @@ test('refuses to revert a migration while a server is running', async () => {
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
 });
 
+test('rejects a target of migrate without --down', async () => {
+  const { status, stderr } = await fitgraph('migrate', '--to', '0073-barcodes');
+  expect([status, stderr]).toEqual([1, 'fitgraph: --to requires --down.\n']);
+});
+
 test('schema prints the committed schema.graphql', async () => {
   const { status, stdout } = await fitgraph('schema');
   expect([status, stdout]).toEqual([0, fs.readFileSync(path.join(__dirname, '../../schema.graphql'), 'utf8')]);
