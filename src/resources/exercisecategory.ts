@@ -19,7 +19,8 @@ import { Exercise } from './exercise';
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;
   @Text({ label: 'Name', note: 'The part of the body in English.', max: 100 }) declare name: string;
-  @Children(() => Exercise, 'categoryId', { connection: true, help: 'The exercises of this category.' }) declare exercises: Exercise[];
+  @Children(() => Exercise, 'categoryId', { connection: true, help: 'Exercises that train this part of the body.' })
+  declare exercises: Exercise[];
 }
 
 export default crud(ExerciseCategory);

@@ -20,7 +20,8 @@ export class Language extends Model<Language> {
   @Id() declare id: number;
   @Text({ label: 'Language short name', help: 'ISO 639-1 code, e.g. `en`.', max: 2 }) declare shortName: string;
   @Text({ label: 'Language full name', note: 'What it is called by those who speak it.', max: 30 }) declare fullName: string;
-  @Children(() => Exercise, 'languageId', { connection: true, help: 'Exercises in this language.' }) declare exercises: Exercise[];
+  @Children(() => Exercise, 'languageId', { connection: true, help: 'Translations of exercises into this language.' })
+  declare exercises: Exercise[];
   @Children(() => Ingredient, 'languageId', { connection: true, help: 'Ingredients with a name in this language.' })
   declare ingredients: Ingredient[];
 }

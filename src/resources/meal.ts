@@ -31,7 +31,7 @@ export class Meal extends Model<Meal> {
   declare position: number;
   @Clock({ label: 'Time (approx)', note: 'About when it is eaten.', null: true }) declare time: string | null;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
-  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'The items of the meal.' }) declare items: MealItem[];
+  @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }
 
 /** The nutritional values of a meal: the sum of the rounded values of its items. */

@@ -89,7 +89,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
   })
   declare unitSystem: string;
   @Children(() => Meal, 'planId', { part: true, size: 5, help: 'The meals of the plan, ordered by time.' }) declare meals: Meal[];
-  @Children(() => DiaryEntry, 'planId', { connection: true, help: 'The diary entries of the plan.' }) declare diaryEntries: DiaryEntry[];
+  @Children(() => DiaryEntry, 'planId', { connection: true, help: 'What the user has eaten.' }) declare diaryEntries: DiaryEntry[];
 }
 
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;

@@ -23,7 +23,7 @@ export class ScheduleStep extends Model<ScheduleStep> {
   @Ref(() => Schedule, { label: 'Schedule' }) declare scheduleId: number;
   @Ref(() => Workout, { label: 'Workout' }) declare workoutId: number;
   @Whole({ label: 'Duration', help: 'The duration in weeks.', min: 1, max: 25, default: 4 }) declare duration: number;
-  @Whole({ label: 'Order', storedAs: 'order', help: 'Position in the schedule.', default: 1, hidden: true })
+  @Whole({ label: 'Order', storedAs: 'order', help: 'Place in the order of the steps.', default: 1, hidden: true })
   declare position: number;
   @Owner(() => User, { hidden: true, inherited: true }) declare userId: number;
 }

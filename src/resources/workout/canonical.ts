@@ -97,7 +97,7 @@ export class CanonicalExercise extends LazyParts {
 
 @ObjectType({ description: 'A set group of a training day, fully resolved.', simpleResolvers: true })
 export class CanonicalSet extends LazyParts {
-  @Field(() => SetGroup, { description: 'The set group.' }) readonly set: RowOf<SetGroup>;
+  @Field(() => SetGroup, { description: 'The set group itself.' }) readonly set: RowOf<SetGroup>;
 
   constructor(set: RowOf<SetGroup>) {
     super();
@@ -135,7 +135,7 @@ export class CanonicalWeekdays {
 
 @ObjectType({ description: 'A training day, fully resolved.', simpleResolvers: true })
 export class CanonicalDay extends LazyParts {
-  @Field(() => TrainingDay, { description: 'The training day.' }) readonly day: RowOf<TrainingDay>;
+  @Field(() => TrainingDay, { description: 'The training day itself.' }) readonly day: RowOf<TrainingDay>;
 
   constructor(day: RowOf<TrainingDay>) {
     super();
@@ -165,7 +165,7 @@ export class CanonicalDay extends LazyParts {
   simpleResolvers: true,
 })
 export class CanonicalWorkout extends LazyParts {
-  @Field(() => Workout, { description: 'The workout.' }) readonly workout: RowOf<Workout>;
+  @Field(() => Workout, { description: 'The workout itself.' }) readonly workout: RowOf<Workout>;
 
   constructor(workout: RowOf<Workout>) {
     super();

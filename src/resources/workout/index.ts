@@ -50,7 +50,7 @@ export class Workout extends Model<Workout> {
   @Children(() => TrainingDay, 'workoutId', { part: true, size: 4, help: 'The days of the plan.' }) declare days: TrainingDay[];
   @Children(() => WorkoutSession, 'workoutId', { connection: true, help: 'The sessions in which the workout was trained.' })
   declare sessions: WorkoutSession[];
-  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'The logs of the workout.' }) declare logs: WorkoutLog[];
+  @Children(() => WorkoutLog, 'workoutId', { connection: true, help: 'Sets performed in its sessions.' }) declare logs: WorkoutLog[];
   @Children(() => ScheduleStep, 'workoutId', { size: 2, help: 'The schedule steps that use the workout.' })
   declare scheduleSteps: ScheduleStep[];
 }
