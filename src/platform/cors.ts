@@ -4,10 +4,13 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+const REQUEST_HEADERS =
+  'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
+  'x-csrftoken, x-requested-with';
+/** Sent by Apollo's clients. */
+const GRAPHQL_REQUEST_HEADERS =
+  'apollo-require-preflight, apollographql-client-name, apollographql-client-version, x-apollo-operation-name';
 const PREFLIGHT_HEADERS = {
-  'Access-Control-Allow-Headers':
-    'accept, accept-encoding, apollo-require-preflight, apollographql-client-name, apollographql-client-version, authorization, cache-control, ' +
-    'content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, x-apollo-operation-name, x-csrftoken, x-requested-with',
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
   'Content-Length': '0',
@@ -20,6 +23,7 @@ const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 
 const API_PATHS = /^\/(?:api|graphql)(?:[/?]|$)/;
+const isGraphQL = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
 
 export class CorsPolicy {
   /** `origins`: the origins whose pages may read responses; undefined for all. */
@@ -32,9 +36,9 @@ export class CorsPolicy {
   /** Adds the headers that let the page of another origin read the response. */
   addHeaders(request: IncomingMessage, response: ServerResponse): void {
     const { origin } = request.headers;
-    if (origin === undefined || !API_PATHS.test(request.url!)) return;
+    if (!API_PATHS.test(request.url!)) return;
     if (this.origins) response.appendHeader('Vary', 'Origin');
-    if (!this.allows(origin)) return;
+    if (origin === undefined || !this.allows(origin)) return;
     response.setHeader('Access-Control-Allow-Origin', this.origins ? origin : '*');
     if (!isPreflight(request)) response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }
@@ -42,7 +46,9 @@ export class CorsPolicy {
   /** Responds to a preflight request; returns whether the request was one. Without `Access-Control-Allow-Origin` the browser takes it as rejected. */
   respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
     if (!isPreflight(request) || !API_PATHS.test(request.url!)) return false;
-    response.writeHead(200, { ...(!this.origins && { 'Access-Control-Allow-Origin': '*' }), ...PREFLIGHT_HEADERS }).end();
+    const allowedHeaders = isGraphQL(request) ? `${REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : REQUEST_HEADERS;
+    if (!this.origins) response.setHeader('Access-Control-Allow-Origin', '*');
+    response.writeHead(200, { 'Access-Control-Allow-Headers': allowedHeaders, ...PREFLIGHT_HEADERS }).end();
     return true;
   }
 }

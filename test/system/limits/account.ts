@@ -165,6 +165,8 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
 
   const list = new RowList();
   const random = randomFor('rows of the rich account');
+  // The two images of each exercise replace those of the catalogue.
+  await fitgraph.sql('DELETE FROM "exercise_image"');
   addImages(list);
   addWorkouts(list, person.id, random);
   addSchedules(list, person.id);
