@@ -70,7 +70,7 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
 /** Equal quotients can have different numbers of digits. Unrounded, one would count as a record over the other. */
 const ESTIMATE_PLACES = 10;
 
-/** SQL of the estimate in kg, from the columns of `logsOf`; NULL if there is no estimate. */
+/** SQL of the estimate in kg, from the columns of `logCtes`; NULL if there is no estimate. */
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN

@@ -23,7 +23,7 @@ export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry
 const ingredientNutrients = (sql: (column: string) => string) =>
   NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
-/** Grams of a portion `t` with the household unit `u`. A unit counts `gram` times `amount` grams, as in `gramsOf`. */
+/** Grams of a portion `t` with the household unit `u`. A unit counts `gram` times `amount` grams, as in `gramsOfAmount`. */
 const GRAMS = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
 export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);

@@ -79,7 +79,7 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
 }
 
-/** CTEs: those of `baseCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
+/** CTEs: those of `logCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
 function candidateCtes(
   { where, formula }: RecordArgs,
   context: Context,

@@ -19,7 +19,7 @@ import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type Wh
 import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
 
-/** SQL condition on the columns of `logsOf` that a set counts as hard. */
+/** SQL condition on the columns of `logCtes` that a set counts as hard. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 

@@ -42,7 +42,7 @@ export interface PasswordVerification {
   outdated: boolean;
 }
 
-/** `iterations` is the value of MOST_ITERATIONS, `caller` the client network. OVERLOADED if too many checks are queued. */
+/** `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. OVERLOADED if too many checks are queued. */
 export const verifyPassword = (
   storedHash: string | undefined,
   password: string,

@@ -21,7 +21,7 @@ export function formatPythonFloat(value: number): string {
 const FLOAT_MARK = '\udfff';
 const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** Encodes a float as a marked string, which `asReference` writes as a JSON number. */
+/** Encodes a float as a marked string, from which `unmarkFloats` and `toDjangoJson` make a number. */
 export const markFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
 
 /** Converts the marked floats of a body to numbers, for HTML pages. */

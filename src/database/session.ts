@@ -41,7 +41,7 @@ export class Session implements StatementContext {
   private open?: Open;
   caller: Caller = 'own';
   hasStarted = false;
-  /** Session user for row-level security: the id of the viewer, or NOBODY. */
+  /** Session user for row-level security: the id of the viewer, or ANONYMOUS. */
   private viewer = ANONYMOUS;
 
   constructor(readonly database: Database) {}

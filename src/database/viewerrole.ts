@@ -93,7 +93,7 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Creates the role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to; `standingOf` reports what is missing. Other databases of the same
+ * Creates the role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to; `rowSecurityStatus` reports what is missing. Other databases of the same
  * owner may do this concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {

@@ -33,7 +33,7 @@ export class AdmissionControl {
     this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
   }
 
-  /** Queueing delay in milliseconds, see `Gate.lateness`. */
+  /** Queueing delay in milliseconds, see `FairRequestQueue.queueingDelay`. */
   get queueingDelay(): number {
     return this.gate.queueingDelay;
   }

@@ -93,8 +93,8 @@ export const referenceableRowConditions = (entity: Entity, context: AccessContex
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
 /**
- * Whether foreign keys alone reject every reference to a row that is not `reachable`: keys of owned tables include the owner, and all rows of other
- * tables may be referenced. Throws where `reachable` throws.
+ * Whether foreign keys alone reject every reference that violates `referenceableRowConditions`: keys of owned tables include the owner, and all rows
+ * of other tables may be referenced. Throws where `referenceableRowConditions` throws.
  */
 export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {
   ownerConditions(entity, context);

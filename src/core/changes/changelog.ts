@@ -19,7 +19,7 @@ export const CURSOR_MAX_AGE_DAYS = 30;
 /** Changes are kept longer than cursors are accepted by this margin. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/** Maximum age of cached data that is validated by `tableChanged`. Well below the retention of table changes, so that no change goes unnoticed. */
+/** Maximum age of cached data that is validated by `tableChangedSql`. Well below the retention of table changes, so that no change goes unnoticed. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
 /** Maximum number of subscriptions of all anonymous clients of this process together, counted under the key null. */

@@ -1,4 +1,4 @@
-/** Row ids: positive 32-bit integers. `parseId` returns undefined for anything that cannot be the id of a row. */
+/** Row ids: positive 32-bit integers. `parseRowId` returns undefined for anything that cannot be the id of a row. */
 import { MAX_INTEGER } from '../../contract/bounds';
 
 export function parseRowId(value: unknown): number | undefined {

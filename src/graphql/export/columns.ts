@@ -14,7 +14,7 @@ export interface Column {
   path: readonly string[];
 }
 
-/** Throws `Refused` for too many fields, and for a paged list inside a row, of which a cell would show only the first page. */
+/** Throws `ExportError` for too many fields, and for a paged list inside a row, of which a cell would show only the first page. */
 export function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): Column[] {
   const columns: Column[] = [];
   let fields = 0;

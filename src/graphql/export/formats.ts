@@ -5,7 +5,7 @@ import type { ExportedList } from './list';
 
 export interface Format {
   mediaType: string;
-  /** Throws `Refused` for a selection that the format cannot represent. */
+  /** Throws `ExportError` for a selection that the format cannot represent. */
   writer(list: ExportedList, withBom: boolean): { header: string; linesOf(rows: readonly unknown[]): string };
 }
 

@@ -72,7 +72,7 @@ const fieldNode = (name: string, selections: readonly SelectionNode[], propertie
 const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Throws `Refused`, with the name of the field, if the operation does not select exactly one list. */
+/** Throws `ExportError`, with the name of the field, if the operation does not select exactly one list. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,

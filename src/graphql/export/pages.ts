@@ -37,7 +37,7 @@ export class PageReader {
     this.pageSize = list.pages?.isComputed ? MAX_PAGE_SIZE : PAGE_SIZE;
   }
 
-  /** Yields one page of rows at a time. Throws `Refused` if a page fails. */
+  /** Yields one page of rows at a time. Throws `ExportError` if a page fails. */
   async *rows(): AsyncGenerator<readonly unknown[], void, void> {
     const { pages } = this.list;
     if (!pages) {

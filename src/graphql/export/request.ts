@@ -51,7 +51,7 @@ function parseFlag(search: URLSearchParams, name: string): boolean {
   return value === '1';
 }
 
-/** Throws `Refused` for an invalid request. */
+/** Throws `ExportError` for an invalid request. */
 export function parseExportRequest(
   request: Request,
   requestContext: RequestContext,

@@ -35,7 +35,7 @@ const RETRY_SECONDS = 10;
 /** One caller may use a quarter of all export slots. */
 const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `Refused` if there is none. */
+/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `ExportError` if there is none. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);

@@ -67,7 +67,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return { form: true, data: values };
 }
 
-/** Counts form fields by their separators. Stops above MAX_MEMBERS. */
+/** Counts form fields by their separators. Stops above MAX_JSON_MEMBERS. */
 function countFields(form: string): number {
   let count = 1;
   for (let at = form.indexOf('&'); at >= 0 && count <= MAX_JSON_MEMBERS; at = form.indexOf('&', at + 1)) count += 1;

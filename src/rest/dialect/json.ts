@@ -85,7 +85,7 @@ export function parseJson(text: () => string): unknown {
   }
 }
 
-/** Second pass over valid JSON of bounded depth, which creates a `SentNumber` where `JSON.parse` would lose the spelling. */
+/** Second pass over valid JSON of bounded depth, which creates a `JsonNumber` where `JSON.parse` would lose the spelling. */
 class SpellingPreservingParser {
   private position = 0;
 

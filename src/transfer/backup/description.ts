@@ -57,7 +57,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const areDistinct = (names: unknown): names is string[] =>
   Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
 
-/** Checks types only; names are checked later against the schema. A header of another format version passes and is rejected by `headerIn`. */
+/** Checks types only; names are checked later against the schema. A header of another format version passes and is rejected by `parseHeader`. */
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
   format !== FORMAT_VERSION ||
   (typeof program === 'string' &&

@@ -61,3 +61,25 @@ test('exported names in src are not bare participles', () => {
   expect(exported.length).toBeGreaterThan(1_000);
   expect(exported.filter(([, name]) => participle.test(name.toLowerCase())).map(([file, name]) => `${file}: ${name}`)).toEqual([]);
 });
+
+/** Names of other programs, and placeholders, that comments mention in backticks. */
+const FOREIGN_NAMES = new Set(
+  '_0 _1 XConnection XEdge XGroupBy XGroupField XListFilter XOrder XWhere SimpleMetadata belongsTo belongsToMany bulkCreate created_on date__gte de_AT microCropped parse quote_plus shouldUpgradeCallback some_action steal streamx traceparent urllib'.split(
+    ' ',
+  ),
+);
+
+test('names in backticks in comments of src exist', () => {
+  const everything = [...sources, ...filesBelow('scripts', /\.mjs$/), 'schema.graphql'];
+  const code = everything.map((file) => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')).join('\n');
+  const names = new Set(code.match(/[A-Za-z_$][\w$]*/g));
+  const missing = sources.flatMap((file) =>
+    commentsOf(read(file)).flatMap((comment) =>
+      [...comment.matchAll(/`([A-Za-z_$][\w$.]*)`/g)]
+        .flatMap(([, name]) => name!.split('.').filter(Boolean))
+        .filter((name) => !names.has(name) && !FOREIGN_NAMES.has(name))
+        .map((name) => `${file}: ${name}`),
+    ),
+  );
+  expect(missing).toEqual([]);
+});
