@@ -7,11 +7,11 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 /** graphql-js appends one more error that says that validation was aborted. */
 export const VALIDATION_OPTIONS = { maxErrors: MAX_ERRORS_PER_RESPONSE - 1 };
 
-/** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `spending`. */
-export function readDocument(schema: GraphQLSchema, text: string, spending?: RateBudget): DocumentNode | readonly GraphQLError[] {
+/** Parses and validates the text of a client's operation. Returns the document or the errors. Charges the time to `budget`. */
+export function readDocument(schema: GraphQLSchema, text: string, budget?: RateBudget): DocumentNode | readonly GraphQLError[] {
   const startedAt = performance.now();
   try {
-    spending?.requireBudget();
+    budget?.requireBudget();
     const document = parse(text, { maxTokens: MAX_TOKENS });
     const errors = validate(schema, document, [...specifiedRules, documentLimitsRule], VALIDATION_OPTIONS);
     return errors.length ? errors : document;
@@ -20,6 +20,6 @@ export function readDocument(schema: GraphQLSchema, text: string, spending?: Rat
     const { message, source, positions } = error as GraphQLError;
     return [new GraphQLError(message, { source, positions, extensions: { code: 'GRAPHQL_PARSE_FAILED' } })];
   } finally {
-    spending?.chargeMilliseconds(performance.now() - startedAt);
+    budget?.chargeMilliseconds(performance.now() - startedAt);
   }
 }

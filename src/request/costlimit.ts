@@ -158,8 +158,8 @@ class RequestBudget implements RateBudget {
 }
 
 /** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
-export function rateLimitHeaders(spending: RateBudget | undefined): Record<string, string> {
-  const standing = spending?.state;
+export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
+  const standing = budget?.state;
   if (!standing) return {};
   const { cost, limit, remaining, resetSeconds: seconds } = standing;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.

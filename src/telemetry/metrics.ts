@@ -110,7 +110,7 @@ export class Metrics {
 
   /** Records a request when its response was sent or its client has disconnected. */
   recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
-    const { session, budget: spending, viewer, api } = context;
+    const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, rest);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER;
@@ -118,7 +118,7 @@ export class Metrics {
     this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
     this.statements += session.statements;
     this.milliseconds += session.milliseconds;
-    const standing = spending?.state;
+    const standing = budget?.state;
     if (standing) this.costs.observe({ api }, standing.cost);
     if (isEventStream(response)) return;
     this.durations.observe({ route }, ms / MS_PER_SECOND);

@@ -129,7 +129,7 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
   const members: FieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
   const addMember = (name: string, type: () => object, description: string) => {
-    if (members[name]) throw new Error(`${entity.name} can be grouped by two things called ${name}`);
+    if (members[name]) throw new Error(`${entity.name} can be grouped by two fields called ${name}`);
     members[name] = { type, nullable, description };
   };
   for (const day of dateFieldsOf(entity)) addMember(groupFieldName(day), () => DayGroupBy, `\`${day.name}\` by unit of time.`);

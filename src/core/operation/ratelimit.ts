@@ -24,8 +24,8 @@ export class RateLimitResolver {
     description:
       'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
-  rateLimit(@Ctx() { budget: spending }: Context): RateLimit | null {
-    const standing = spending?.state;
+  rateLimit(@Ctx() { budget }: Context): RateLimit | null {
+    const standing = budget?.state;
     if (!standing) return null;
     const { resetSeconds: seconds, ...rest } = standing;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };

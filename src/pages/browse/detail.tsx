@@ -21,7 +21,7 @@ const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date',
 
 /** Figure with the muscles that an exercise trains. */
 function MuscleFigure({ view }: { view: HtmlView }) {
-  const linksOf = (key: string) => view.thing?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
+  const linksOf = (key: string) => view.detailRow?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
   if (main.length + secondary.length === 0) return null;
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
@@ -30,23 +30,27 @@ function MuscleFigure({ view }: { view: HtmlView }) {
 }
 
 export function FieldList({ view }: { view: HtmlView }) {
-  const { thing, baseUrl } = view;
-  if (!thing) return null;
+  const { detailRow, baseUrl } = view;
+  if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
   // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
-  const facts = thing.facts.filter(
-    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== thing.name) || links?.length),
+  const facts = detailRow.facts.filter(
+    ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
   const orderedFacts = [...facts.filter(({ key }) => !TRAILING_KEYS.has(key)), ...facts.filter(({ key }) => TRAILING_KEYS.has(key))];
   return (
-    <div class="thing">
+    <div class="detail">
       <MuscleFigure view={view} />
       <dl class="facts">
         {orderedFacts.map(({ label, key, cell }) => (
           <div key={key}>
             <dt>{label}</dt>
             <dd>
-              <CellContent cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }} name={thing.name} baseUrl={baseUrl} />
+              <CellContent
+                cell={cell.text === undefined ? cell : { text: htmlToText(cell.text) }}
+                name={detailRow.name}
+                baseUrl={baseUrl}
+              />
             </dd>
           </div>
         ))}
@@ -75,8 +79,8 @@ function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }
 export const tableClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
-export const childListsOf = ({ thing, kind }: HtmlView): readonly ChildRows[] =>
-  kind === 'detail' ? (thing?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
+export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>
+  kind === 'detail' ? (detailRow?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
 
 export function ChildLists({ view }: { view: HtmlView }) {
   return (

@@ -94,7 +94,7 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
   const csvUrl = csvUrlOf(view);
   const showsData =
     sheet !== undefined ||
-    (kind === 'detail' && view.thing !== undefined) ||
+    (kind === 'detail' && view.detailRow !== undefined) ||
     kind === 'root' ||
     lacksArgument(view) ||
     charts.length > 0 ||
@@ -170,10 +170,10 @@ const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
 /** Returns the document title: for a row its name and what it is. */
 function titleOf(view: HtmlView): string {
-  const { kind, resource, thing, action, status } = view;
+  const { kind, resource, detailRow, action, status } = view;
   const headline = headlineOf(view);
-  if (status >= 400 || !thing || !resource) return headline;
-  if (kind !== 'detail' || action !== undefined) return `${headline} – ${thing.name}`;
+  if (status >= 400 || !detailRow || !resource) return headline;
+  if (kind !== 'detail' || action !== undefined) return `${headline} – ${detailRow.name}`;
   return headline.startsWith(resource.singular) ? headline : `${headline} – ${resource.singular}`;
 }
 

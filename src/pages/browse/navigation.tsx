@@ -6,7 +6,7 @@ import type { HtmlView } from './view/viewmodel';
 import { endpointTitle } from './view/labels';
 import { CodeText } from './richtext';
 
-export function crumbsOf({ kind, base, resource, id, action, name, thing }: HtmlView): Crumb[] {
+export function crumbsOf({ kind, base, resource, id, action, name, detailRow }: HtmlView): Crumb[] {
   const home = { label: 'Fitgraph', href: '/' };
   if (kind === 'root') return [home, { label: 'API' }];
   const root = [home, { label: 'API', href: `${base}/` }];
@@ -14,7 +14,7 @@ export function crumbsOf({ kind, base, resource, id, action, name, thing }: Html
   const list = `${base}/${resource.name}/`;
   if (id === undefined) return [...root, { label: resource.plural }];
   const listCrumbs = [...root, { label: resource.plural, href: list }];
-  const rowLabel = thing?.name ?? `${resource.singular} ${id}`;
+  const rowLabel = detailRow?.name ?? `${resource.singular} ${id}`;
   if (action === undefined) return [...listCrumbs, { label: rowLabel }];
   return [...listCrumbs, { label: rowLabel, href: `${list}${encodeURIComponent(id)}/` }, { label: name }];
 }

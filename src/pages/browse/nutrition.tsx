@@ -157,18 +157,18 @@ export const hasNutritionValues = ({ body }: HtmlView): boolean =>
 export const isNutrient = (key: string): boolean => NUTRIENTS.some((row) => row.key === key);
 
 export function NutritionSection({ view }: { view: HtmlView }) {
-  const { body, status, kind, thing } = view;
+  const { body, status, kind, detailRow } = view;
   if (status >= 300 || kind === 'root') return null;
   const listRows = pageEnvelope(view)?.results ?? (Array.isArray(body) ? body : undefined);
   const rows = listRows?.filter(isAmounts);
-  const unit = thing?.massUnit ?? 'g';
+  const unit = detailRow?.massUnit ?? 'g';
   // Only days and whole nutrition plans are compared with the energy goal.
-  const tableProps = { unit, goal: thing?.goal };
+  const tableProps = { unit, goal: detailRow?.goal };
   const note = kind === 'action' ? undefined : <p class="help">Per 100 g.</p>;
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={goalCaption(thing?.goal)} {...tableProps} nameOf={nameOf} />
+        <ComparisonTable rows={rows} caption={goalCaption(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
         {note}
       </section>
     );

@@ -52,7 +52,7 @@ img.thumb[src^="/media"]{background:#fff}
 .rows td:empty{display:none}
 .rows tbody .number{text-align:left}
 }
-.thing{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start;margin:1rem 0}
+.detail{display:flex;flex-wrap:wrap;gap:1rem 2rem;align-items:flex-start;margin:1rem 0}
 .facts{display:grid;grid-template-columns:max-content minmax(0,1fr);gap:.35rem 1.4rem;margin:0;flex:1;min-width:min(100%,22rem)}
 .facts div{display:contents}
 .facts dt{color:var(--muted)}

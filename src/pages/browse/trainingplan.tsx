@@ -35,8 +35,8 @@ function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
   );
 }
 
-export function TrainingPlanSection({ view: { thing, kind } }: { view: HtmlView }) {
-  const plan = kind === 'detail' ? thing?.training : undefined;
+export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlView }) {
+  const plan = kind === 'detail' ? detailRow?.training : undefined;
   if (!plan) return null;
   return (
     <section class="plan">

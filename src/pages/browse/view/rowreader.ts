@@ -49,7 +49,7 @@ export class RowReader {
     return plan.sheet(ids.map((id) => byId.get(id)).filter((row) => row !== undefined));
   }
 
-  async thing(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
+  async readDetailRow(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
     const { branches } = this.planOf(endpoint);
     const facts = visibleFieldsOf(type).filter(({ name }) => name !== 'id');

@@ -1,4 +1,4 @@
-/** Time series of a list for charts: one line per measured thing, one chart per unit. */
+/** Time series of a list for charts: one line per measured quantity, one chart per unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldFact } from '../../../contract/facts';
 import { fieldFactsOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';

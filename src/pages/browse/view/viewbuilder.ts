@@ -152,7 +152,7 @@ export class ViewBuilder {
   private async readData(
     pageRoute: Route,
     { request, answer }: RenderInput,
-  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'thing' | 'drawn'> | undefined> {
+  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'detailRow' | 'drawn'> | undefined> {
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
     const { endpoint } = pageRoute;
     const { resolverContext: context } = request.context;
@@ -170,10 +170,12 @@ export class ViewBuilder {
       ]);
       return { name, sheet, drawn: chartData };
     }
-    const thing = [200, 201, 400, 412].includes(answer.status)
-      ? await this.sheets.thing(endpoint, pageRoute.id, context, request.signedIn)
+    const detailRow = [200, 201, 400, 412].includes(answer.status)
+      ? await this.sheets.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
-    return pageRoute.kind === 'detail' ? { name: thing?.name ?? singular(endpoint.type), thing } : thing && { name: '', thing };
+    return pageRoute.kind === 'detail'
+      ? { name: detailRow?.name ?? singular(endpoint.type), detailRow }
+      : detailRow && { name: '', detailRow };
   }
 }
 

@@ -189,7 +189,7 @@ export interface HtmlView {
   /** Time series of a list page. */
   drawn?: TimeSeries;
   /** The row of a detail page or of an action. */
-  thing?: DetailRow;
+  detailRow?: DetailRow;
   actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
   resources: readonly Resource[];
