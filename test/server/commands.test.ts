@@ -237,13 +237,13 @@ test('restores a backup into another installation and into the running server', 
   const token = tokenIn((await fitgraph('user', 'token', 'demo')).stdout);
   const taken = await fitgraph('backup', file);
   expect(taken).toMatchObject({ status: 0, stderr: '' });
-  expect(taken.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 0 files to \S+ \(0\.\d MB\), verified\.\n$/);
+  expect(taken.stdout).toMatch(/^Backed up \d{4} rows of \d+ tables and 12 files to \S+ \(0\.\d MB\), verified\.\n$/);
   expect(fs.statSync(file).mode & 0o777).toBe(0o600);
   expect((await fitgraph('backup', file)).stderr).toMatch(/already exists\. Use --replace/);
 
   const elsewhere = new Installation();
   try {
-    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^Restored \d{4} rows and 0 files from the backup of \S+Z\.\n/);
+    expect((await elsewhere.command('restore', file)).stdout).toMatch(/^Restored \d{4} rows and 12 files from the backup of \S+Z\.\n/);
     // The token can be decrypted because the backup contains the secret key.
     expect((await elsewhere.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
     expect(

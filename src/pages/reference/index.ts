@@ -75,7 +75,7 @@ function serveDocument(
     const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
     // A browser that opens the document is shown the page that renders it.
     if (!requestedFormat && type === HTML_TYPE)
-      return void response.set({ Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
+      return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
     const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
     if (!format) return void response.status(406).json({ detail: 'Could not satisfy the request Accept header.' });
     sendDocument(request, response, format);

@@ -1,4 +1,5 @@
 /** The pages in Chromium: with and without JavaScript, light and dark, on desktop and phone. */
+import { describeCrossOrigin } from './crossorigin';
 import { describeJourneys } from './journeys';
 import { describeLooks } from './looks';
 import { Neighbourhood } from './person';
@@ -15,3 +16,4 @@ afterEach(() => expect(neighbourhood.complaints()).toEqual([]));
 describeJourneys(() => neighbourhood);
 describeLooks(() => neighbourhood);
 describePlayground(() => neighbourhood);
+describeCrossOrigin(() => neighbourhood);

@@ -77,6 +77,14 @@ export class Neighbourhood {
     return person;
   }
 
+  /** A page of another application, whose requests to this server are no error. */
+  async foreignPage(): Promise<Page> {
+    const context = await this.browser.newContext({ viewport: DESKTOP });
+    context.setDefaultTimeout(WAIT_LIMIT_MS);
+    this.contexts.push(context);
+    return context.newPage();
+  }
+
   /** Removes and returns the errors of all pages. */
   complaints(): string[] {
     return this.people.flatMap(({ complaints }) => complaints.splice(0));

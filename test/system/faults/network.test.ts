@@ -79,7 +79,9 @@ test('returns 503 with the id of a logged cause for every request while the data
       }),
     };
     for (const [what, { status, headers, body, text }] of Object.entries(answers)) {
-      expect([what, status, headers.get('retry-after'), typeof body]).toEqual([what, 503, '2', 'object']);
+      const isPage = /page/.test(what);
+      expect([what, status, headers.get('retry-after'), typeof body]).toEqual([what, 503, '2', isPage ? 'string' : 'object']);
+      expect(headers.get('content-type')).toContain(isPage ? 'text/html' : 'json');
       expect(text).not.toMatch(/ECONN|connect |socket|127\.0\.0\.1/);
       const id = headers.get('x-request-id')!;
       expect(text).toContain(id);
