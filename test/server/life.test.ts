@@ -115,7 +115,7 @@ test('recovers reads, writes and change notifications after the database is kill
   await until('reads work again', async () => (await person.get('/workout/').catch(() => undefined))?.status === 200);
   await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
-  expect((await server.anyone.send('GET', '/health/ready')).status).toBe(200);
+  await until('it is ready again', async () => (await server.anyone.send('GET', '/health/ready')).status === 200);
   // A new listener keeps the cached tables up to date.
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
