@@ -26,7 +26,8 @@ const STATEMENTS = [
   `INSERT INTO exercise_base_equipment (exercise_base_id, equipment_id)
    SELECT b.id, q.id FROM exercise_base b, LATERAL (SELECT id FROM equipment ORDER BY (id + b.id) % 10 LIMIT 2) q ON CONFLICT DO NOTHING`,
   `INSERT INTO exercise_image (uuid, exercise_base_id, image, is_main, status, license_id)
-   SELECT gen_random_uuid(), b.id, 'exercise-images/' || b.id || '/' || k || '.jpg', k = 1, '2', 2 FROM exercise_base b, generate_series(1, 2) k`,
+   SELECT gen_random_uuid(), b.id, 'exercise-images/' || b.id || '/' || k || '.jpg', k = 1, '2', 2 FROM exercise_base b, generate_series(1, 2) k
+   WHERE NOT EXISTS (SELECT 1 FROM exercise_image i WHERE i.exercise_base_id = b.id)`,
   `INSERT INTO exercise_comment (exercise_id, comment) SELECT e.id, 'Hint ' || k FROM exercise e, generate_series(1, 2) k`,
   `INSERT INTO ingredient (name, creation_date, update_date, energy, protein, carbohydrates, carbohydrates_sugar, fat, fat_saturated, fibres, sodium, license_id, license_author, language_id, status)
    SELECT (ARRAY[${quoted(KINDS)}])[1 + i % ${KINDS.length}] || ' ' || (ARRAY[${quoted(FOODS)}])[1 + i * 7 % ${FOODS.length}] || ' ' ||

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
@@ -24,13 +25,18 @@ const end = (child) => {
 const local = (path) => fileURLToPath(new URL(path, import.meta.url));
 const children = [];
 
-/** A process of this folder; resolves once it has printed `ready`. */
-export function start(script, args, environment, ready) {
+function spawnScript(script, args, environment) {
   const child = spawn(process.execPath, [...MEMORY_FLAGS, local(script), ...args], {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
+  return child;
+}
+
+/** A process of this folder; resolves once it has printed `ready`. */
+export function start(script, args, environment, ready) {
+  const child = spawnScript(script, args, environment);
   return new Promise((resolve, reject) => {
     child.stdout.on('data', (data) => String(data).includes(ready) && resolve(child));
     child.once('exit', (code) => reject(new Error(`${script} ended with ${code}`)));
@@ -53,7 +59,11 @@ export async function withService({ prepare, run, operations = {} }) {
   };
   mkdirSync(environment.PERSISTED_OPERATIONS);
   writeFileSync(join(environment.PERSISTED_OPERATIONS, 'bench.json'), JSON.stringify(operations));
-  const service = (timing) => start('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing, BUDGET: 'off' }, '/playground');
+  const service = async (timing) => {
+    const child = spawnScript('../dist/src/index.js', [], { ...environment, SERVER_TIMING: timing, BUDGET: 'off' });
+    while (!(await fetch(`${BASE}/health/ready`).catch(() => undefined))?.ok) await sleep(50);
+    return child;
+  };
   try {
     const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
     // A first start makes the tables and the reference data.
