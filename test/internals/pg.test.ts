@@ -1,10 +1,12 @@
 /** Private members of pg that `src/internals/pg.ts` uses, and the public ones that `ObservedClient` relies on. */
+import { once } from 'node:events';
 import net from 'node:net';
 import { Client, type Connection, type PoolConfig } from 'pg';
 import { cancelStatement } from '../../src/database/cancel';
 import { ObservedClient } from '../../src/database/observedclient';
 import { backendKeyOf, closePrepared, NamedQuery, socketOf, type PrecedingStatement } from '../../src/internals/pg';
 import { createDatabase } from '../setup/databases';
+import { until } from '../setup/waits';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let client: ObservedClient;
@@ -65,7 +67,14 @@ test('the backend key is that of the connection, and cancels its statement', asy
   const { processID, secretKey } = backendKeyOf(client);
   expect(processID).toBe(await value('pg_backend_pid()'));
   expect(Number.isInteger(secretKey)).toBe(true);
-  const sleeping = run('', 'SELECT pg_sleep(30)');
+  const sleeping = run('', 'SELECT pg_sleep(3600)');
+  // PostgreSQL ignores a CancelRequest for a backend that has not yet begun its statement.
+  const observer = new Client(database.connection as PoolConfig as object);
+  await observer.connect();
+  const isAsleep = async () =>
+    (await observer.query(`SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'`, [processID])).rowCount === 1;
+  await until('the statement runs', isAsleep);
+  await observer.end();
   await cancelStatement(client as never);
   expect((await sleeping).error?.code).toBe('57014');
 });
@@ -111,16 +120,18 @@ test('in pipeline mode a query is run even if the one before it fails', async ()
 test('an observed client has a statement from its query until the connection is idle', async () => {
   expect(client.statement).toBeUndefined();
   for (const send of [() => run('', 'SELECT 1'), () => client.query('SELECT 1') as Promise<unknown>, () => run('', 'SELECT nothing')]) {
+    const idle = once(client, 'drain');
     const sent = send();
     const { statement } = client;
     expect(statement).toBeDefined();
     await sent;
-    await new Promise(setImmediate);
+    await idle;
     expect(client.statement).toBeUndefined();
+    const idleAgain = once(client, 'drain');
     const next = send();
     expect(client.statement).not.toBe(statement);
     await next;
-    await new Promise(setImmediate);
+    await idleAgain;
   }
   await expect(client.query('SELECT nothing') as Promise<unknown>).rejects.toThrow('nothing');
 });
