@@ -57,6 +57,24 @@ export const isMediaPath = (path: string): boolean =>
 /** The URL of a file in the store, without scheme and host. */
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
+/** Part of no stored path. */
+const NO_PATH = '\0';
+
+/**
+ * The stored path for a condition on the URL of a file: of the file itself, or the beginning of paths for `startsWith`. `contains`, `endsWith` and `search`
+ * compare the path, so their text stays as it is.
+ */
+export function storedPath(text: string, operator: string, baseUrl: string): string {
+  if (['contains', 'endsWith', 'search'].includes(operator)) return text;
+  const folder = baseUrl + mediaUrl('');
+  if (!text.startsWith(folder)) return operator === 'startsWith' && folder.startsWith(text) ? '' : NO_PATH;
+  try {
+    return decodeURIComponent(text.slice(folder.length));
+  } catch {
+    return NO_PATH;
+  }
+}
+
 const MAX_CLIENT_NAME_LENGTH = 255;
 
 /** The file name that a client sent, without folders and control characters; empty if nothing remains. */

@@ -4,7 +4,7 @@ import { ClientGone } from '../database/errors';
 import { UploadedFile } from '../platform/multipart';
 import { IMAGE_EXTENSIONS, formatOfExtension, storedFormatFor } from './formats';
 import { ImageFailure, imageWorkerPool } from './imageworkerpool';
-import { sanitizeFileName, extensionOf, clientFileName } from './paths';
+import { sanitizeFileName, extensionOf, clientFileName, storedPath } from './paths';
 import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
 /** Memoizes the validation, which both the check of a write and the storing of its file need. */
@@ -22,6 +22,7 @@ export const imageFieldOptions = (max: number) => ({
   max,
   check: (value: unknown) => checkFile(value, max),
   inspect: (value: unknown) => validateImage(value as UploadedFile),
+  toStored: storedPath,
 });
 
 /** The sanitised name under which an examined image is stored. `a.avif` becomes `a.webp`, like its content. */

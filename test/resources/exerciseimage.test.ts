@@ -195,3 +195,24 @@ test('keeps the image without an uploader when the user is deleted', async () =>
   expect(await stored(id)).toBeDefined();
   expect(await fitgraph.sql('SELECT * FROM "exercise_image_contributor" WHERE "row_id" = $1', [id])).toEqual([]);
 });
+
+test('conditions compare the URL that the field shows', async () => {
+  const id = String(await uploaded(ann, 2, 'très joli.png'));
+  const other = String(await uploaded(ann, 2, 'other.png'));
+  const LIST = 'query ($where: ExerciseImageWhere) { exerciseImages(where: $where) { nodes { id image } } }';
+  const select = async (where: object) => (await ann.ask(LIST, { where })).exerciseImages.nodes as { id: string; image: string }[];
+  const url = (await select({ id: { eq: id } }))[0]!.image;
+  const folder = url.slice(0, url.lastIndexOf('/') + 1);
+  const ids = async (image: object) => (await select({ image, id: { in: [id, other] } })).map((row) => row.id);
+  expect(await ids({ eq: url })).toEqual([id]);
+  expect(await ids({ in: [url, 'https://example.org/x.png'] })).toEqual([id]);
+  expect(await ids({ ne: url })).toEqual([other]);
+  expect(await ids({ notIn: [url] })).toEqual([other]);
+  for (const beginning of [folder, fitgraph.url, 'http']) expect(await ids({ startsWith: beginning })).toEqual([id, other]);
+  expect(await ids({ startsWith: url.slice(0, -'.png'.length) })).toEqual([id]);
+  expect(await ids({ contains: 'exercise-images/2/' })).toEqual([id, other]);
+  expect(await ids({ endsWith: '.png' })).toEqual([id, other]);
+  for (const none of ['exercise-images', 'https://example.org', `${folder}%`, `${folder}%E0%A4%A`])
+    expect(await ids({ startsWith: none })).toEqual([]);
+  expect(await ids({ eq: (await stored(Number(id)))!.image })).toEqual([]);
+});

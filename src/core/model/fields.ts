@@ -90,6 +90,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   check?: (value: unknown, timeZone: string) => string[];
   /** Slow checks of a value that has passed all others; returns messages. */
   inspect?: (value: unknown) => Promise<string[]>;
+  /** Converts a text that a condition compares the field with to the stored form, where clients see another. */
+  toStored?: (text: string, operator: string, baseUrl: string) => string;
 }
 
 export interface FieldMeta extends FieldFact {
@@ -98,6 +100,7 @@ export interface FieldMeta extends FieldFact {
   sql?: SqlExpression;
   shares?: FieldOptions['shares'];
   through?: ThroughColumn;
+  toStored?: FieldOptions['toStored'];
   searched?: boolean;
   sorted?: boolean;
   automatic?: boolean;
