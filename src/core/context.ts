@@ -1,4 +1,5 @@
 /** Request context: the viewer, database session, data loaders and services of one request, for resolvers of both interfaces. */
+import type { ExecutionResult } from 'graphql';
 import type { Logger } from 'pino';
 import type { UploadedFile } from '../platform/multipart';
 import type { Trace } from '../platform/trace';
@@ -127,6 +128,8 @@ export interface Context {
   budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
   atomic?: AtomicState;
+  /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent without such a key. */
+  storeResponse?: (result: ExecutionResult) => Promise<void>;
   /** Size limit of the response to the running operation. */
   responseSize?: ResponseSize;
   /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */

@@ -11,7 +11,7 @@ import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS } from './sessionuser';
 
-/** A transaction that spans several writes (`@atomic`). */
+/** A transaction that spans a whole operation or request. */
 interface Open {
   transaction: Transaction;
   /** Compensations for effects outside of the database. */
@@ -191,6 +191,11 @@ export class Session implements StatementContext {
       if (error instanceof RolledBack) return done!.result;
       throw error;
     }
+  }
+
+  /** Whether statements see uncommitted writes of this session. */
+  get isInTransaction(): boolean {
+    return this.open !== undefined;
   }
 
   /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */

@@ -44,6 +44,11 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation') return;
         attempt = await claimKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
+        if (!attempt || 'kept' in attempt) return;
+        const { claim } = attempt;
+        full.storeResponse = async (result) => {
+          if (!full.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
+        };
       },
       async responseForOperation() {
         if (!attempt || !('kept' in attempt)) return null;
@@ -86,6 +91,7 @@ async function storeResult(
   http: Http,
   result: FormattedExecutionResult,
 ): Promise<void> {
+  if (claim.isStored && !result.errors?.length) return;
   const isRetryable = result.errors?.some(({ extensions }) => RETRYABLE_CODES.includes(String(extensions?.code)));
   await (isRetryable ? claim.release() : claim.storeResponse({ status: http.status ?? 200, body: result }));
 }

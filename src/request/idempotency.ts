@@ -1,14 +1,16 @@
 /**
  * Idempotency keys (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a write that is repeated with its key runs once.
  *
- * A request claims its key in the database before it runs. The transaction of the write also marks the claim as written, so a crash leaves both
- * or neither; the response is stored afterwards. A repeated request finds one of these:
+ * A request claims its key in the database before it runs. A write of one resource stores its response in its own transaction, so a crash leaves both
+ * or neither. Other requests, such as a mutation of several fields, may have several transactions: each marks the claim as written, and the response is
+ * stored after them. A repeated request finds one of these:
  * - a response: it is replayed, nothing runs;
  * - another request: 422;
  * - an unwritten claim of a live instance: the first request is still running; 409 with Retry-After;
  * - an unwritten claim that is old or of a dead instance: the server died before the write. The request takes over the claim and runs. If the
  *   first one is alive after all, its transaction finds the claim replaced and is rolled back;
- * - a written claim without a response: the write was committed and its response was lost or too large to store; 409, and nothing runs again.
+ * - a written claim without a response: something was committed, and the response was too large to store, or lost in a crash between the transactions
+ *   and its storage; 409, and nothing runs again.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
@@ -57,15 +59,18 @@ const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "sta
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
 const IS_OWN_CLAIM = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
 const MARK_WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM} RETURNING 1`;
-/** Stores the response. If it exceeds the user's storage limit, the claim ends as written without a response. */
+/**
+ * Stores the response. If it exceeds the user's storage limit, the claim ends without one. $8: whether this is the transaction of the write. Returns a row
+ * unless the claim has been replaced.
+ */
 const STORE_RESPONSE = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} FOR UPDATE),
   "room" AS (
     INSERT INTO "idempotency_usage" AS u ("user_id", "bytes") SELECT $1, "bytes" FROM "mine" WHERE "bytes" <= $7
     ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
     RETURNING 1),
   "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")
-  UPDATE "idempotency_key" SET "claim" = NULL, "status" = CASE WHEN "room" THEN $4::smallint END,
-    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM}`;
+  UPDATE "idempotency_key" SET "claim" = NULL, "written" = "written" OR $8, "status" = CASE WHEN "room" THEN $4::smallint END,
+    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM} RETURNING 1`;
 const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} AND NOT "written")
   UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
 
@@ -89,7 +94,7 @@ const tooManyKeys = (maxKeys: number) =>
   );
 const badRequest = (message: string) => new ClientError('BAD_REQUEST', message);
 
-/** Converts a request to toPlainJson JSON for its fingerprint. Files are represented by name and digest. */
+/** Converts a request to plain JSON for its fingerprint. Files are represented by name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
   if (depth > MAX_DEPTH) throw badRequest('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
@@ -102,6 +107,8 @@ function toPlainJson(value: unknown, depth = 0): unknown {
 /** Claim of a key by a request that may run; ends with `settle` or `release`. */
 export class IdempotencyClaim {
   private readonly identity: unknown[];
+  /** Whether the response was stored in a transaction. */
+  isStored = false;
 
   constructor(
     private readonly session: Session,
@@ -118,20 +125,51 @@ export class IdempotencyClaim {
   }
 
   private async markWritten(transaction: Transaction): Promise<void> {
+    if (this.isStored) return;
     const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
     const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN, options);
     if (!rows.length) throw inProgress();
   }
 
+  /**
+   * Runs the whole request in one transaction that also stores its response. Rolls back unless the response is a success. Throws if another request has
+   * taken over the claim.
+   */
+  async runInTransaction(run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+    const response = await this.session.atomically(async () => {
+      const result = await run();
+      const isKept = result.status < 400;
+      if (isKept) await this.storeInTransaction(result);
+      return { isKept, result };
+    });
+    if (!this.isStored) await this.storeResponse(response);
+    return response;
+  }
+
+  /** Stores the response in the current transaction of the session, unless it is too large. Throws if another request has taken over the claim. */
+  async storeInTransaction(response: StoredResponse): Promise<void> {
+    const values = this.valuesOf(response);
+    if (!values) return;
+    const rows = await this.session.query(STORE_RESPONSE, [...values, true]);
+    if (!rows.length) throw inProgress();
+    this.isStored = true;
+  }
+
   /** Stores the response. Temporary failures and oversized responses are not stored; a committed write still stays committed. */
-  async storeResponse({ status, headers = {}, body }: StoredResponse): Promise<void> {
-    if (status >= 500 || status === 429) return this.release();
+  async storeResponse(response: StoredResponse): Promise<void> {
+    const { status } = response;
+    const values = status >= 500 || status === 429 ? undefined : this.valuesOf(response);
+    if (!values) return this.release();
+    // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
+    await this.session.record(STORE_RESPONSE, [...values, false]).catch(() => this.releaseLater(this.identity));
+  }
+
+  /** Returns undefined if the response is too large to be stored. */
+  private valuesOf({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // Encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
-    if (sealed && sealed.length > MAX_RESPONSE_BYTES) return this.release();
-    const values = [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
-    // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
-    await this.session.record(STORE_RESPONSE, values).catch(() => this.releaseLater(this.identity));
+    if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
+    return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
@@ -181,7 +219,7 @@ export class IdempotencyKeys {
     // The draft defines a quoted string (RFC 9651); most clients send it without quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
     if (!IDEMPOTENCY_KEY_PATTERN.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    // A keyed hash, because a request may contain a password, which could be guessed from a toPlainJson digest in a stolen database.
+    // A keyed hash, because a request may contain a password, which could be guessed from a plain digest in a stolen database.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
     const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {

@@ -1,9 +1,16 @@
 /** Execution of a request at most once per Idempotency-Key: a repeated request receives the stored response. */
 import type { Context } from '../core/context';
 import { toClientError } from '../core/model/errors';
-import type { ClaimResult, StoredResponse } from './idempotency';
+import type { ClaimResult, IdempotencyClaim, StoredResponse } from './idempotency';
 import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
+
+export interface OnceOptions {
+  /** The single-use key of an HTML form, used instead of the Idempotency-Key header. */
+  formKey?: string;
+  /** Whether the request only writes rows. It then runs in one transaction that also stores its response, and is undone unless it succeeds. */
+  onlyWritesRows?: boolean;
+}
 
 export class IdempotentExecution {
   constructor(
@@ -27,22 +34,30 @@ export class IdempotentExecution {
     session.completeRegardless();
     return this.services.idempotency
       .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
-      .catch((error: unknown) => {
-        throw toClientError(error, this.services.log, this.context.request.id) ?? error;
-      });
+      .catch((error: unknown) => this.rethrow(error));
   }
 
-  /** Runs the operation, or returns the stored response if it was run before with the same key. */
-  async once(body: unknown, run: () => Promise<StoredResponse>, formKey?: string): Promise<StoredResponse> {
-    const attempt = await this.claim(body, formKey);
+  /** Runs the request, or returns the stored response if it was run before with the same key. */
+  async once(body: unknown, run: () => Promise<StoredResponse>, options: OnceOptions = {}): Promise<StoredResponse> {
+    const attempt = await this.claim(body, options.formKey);
     if (!attempt) return run();
     if ('kept' in attempt) return attempt.kept;
     const { claim } = attempt;
-    const response = await run().catch(async (error: unknown) => {
+    try {
+      return await (options.onlyWritesRows ? claim.runInTransaction(run) : runAndStore(claim, run));
+    } catch (error) {
       await claim.release();
-      throw error;
-    });
-    await claim.storeResponse(response);
-    return response;
+      return this.rethrow(error);
+    }
   }
+
+  private rethrow(error: unknown): never {
+    throw toClientError(error, this.services.log, this.context.request.id) ?? error;
+  }
+}
+
+async function runAndStore(claim: IdempotencyClaim, run: () => Promise<StoredResponse>): Promise<StoredResponse> {
+  const response = await run();
+  await claim.storeResponse(response);
+  return response;
 }

@@ -20,15 +20,15 @@ const alreadySubmitted = () =>
 /** Runs `handle` once per form key. `handle` returns REST errors instead of throwing them. */
 export async function submitOnce(
   request: RestRequest,
-  key: string,
   idempotency: NonNullable<RestContext['idempotency']>,
+  options: { formKey: string; onlyWritesRows: boolean },
   handle: () => Promise<RestResponse>,
 ): Promise<RestResponse> {
   const submission = [request.method, (await request.body()).data];
   const deadline = performance.now() + MAX_WAIT_MS;
   for (;;) {
     try {
-      return await idempotency.once(submission, handle, key);
+      return await idempotency.once(submission, handle, options);
     } catch (error) {
       const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
       if (!conflict || !CLAIM_CONFLICTS.includes(conflict.status)) throw error;

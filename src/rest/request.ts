@@ -24,8 +24,13 @@ export interface RestContext {
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
     missingScope?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };
-  /** Runs `make` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. */
-  idempotency?: { once(body: unknown, make: () => Promise<RestResponse>, formKey?: string): Promise<RestResponse> };
+  /**
+   * Runs `make` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. A request that only writes rows is one
+   * transaction, and is undone unless it succeeds.
+   */
+  idempotency?: {
+    once(body: unknown, make: () => Promise<RestResponse>, options: { formKey?: string; onlyWritesRows: boolean }): Promise<RestResponse>;
+  };
   /** The matched route (for logs, metrics and traces). */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */

@@ -133,9 +133,12 @@ class Router {
     const handle = () => this.handleRoute(route, request);
     const { idempotency } = context;
     if (SAFE_METHODS.includes(method) || !idempotency) return handle();
-    if (form?.key !== undefined) return submitOnce(request, form.key, idempotency, () => catchRestError(handle));
+    // Other routes do more than write rows: a failed sign-in, for example, must be counted.
+    const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
+    if (form?.key !== undefined)
+      return submitOnce(request, idempotency, { formKey: form.key, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
-    return idempotency.once((await request.body()).data, () => catchRestError(handle));
+    return idempotency.once((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
   }
 
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {

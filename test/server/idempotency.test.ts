@@ -2,7 +2,7 @@
 import { IdempotencyKeys } from '../../src/request/idempotency';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
-import { lockIsAwaited } from '../setup/waits';
+import { lockIsAwaited, until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
 let ann: Person;
@@ -258,6 +258,61 @@ describe('a request with an Idempotency-Key', () => {
     await age(24 * 60 * 60 + 1);
     await fitgraph.sql('DELETE FROM "weight_entry"');
     expect((await as(ann).post('/weightentry/', { ...ENTRY, weight: '90.00' })).status).toBe(201);
+  });
+});
+
+describe('a response', () => {
+  const SEVERAL = `mutation ($input: WeightEntryInput!) {
+    createWeightEntry(input: $input) { weightEntry { id } } createWorkout(input: { name: "beside" }) { workout { id } } }`;
+  /** Makes the database reject every stored response while `work` runs. */
+  const withoutStorage = async (work: () => Promise<void>) => {
+    await fitgraph.sql(`CREATE FUNCTION "reject_response"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no storage'; END $$`);
+    await fitgraph.sql(`CREATE TRIGGER "reject_response" BEFORE UPDATE ON "idempotency_key" FOR EACH ROW
+      WHEN (NEW."status" IS NOT NULL) EXECUTE FUNCTION "reject_response"()`);
+    await work().finally(() => fitgraph.sql('DROP FUNCTION "reject_response" CASCADE'));
+  };
+
+  test.each([
+    ['a REST request', (): Promise<Answer> => as(ann).post('/weightentry/', ENTRY), 500, 201],
+    ['a mutation of one field', (): Promise<Answer> => as(ann).query(CREATE, { input: ENTRY }), 200, 200],
+    ['an @atomic mutation', (): Promise<Answer> => as(ann).query(SEVERAL.replace('{', '@atomic {'), { input: ENTRY }), 200, 200],
+  ])('to %s is stored in the transaction of the write', async (_what, send, failed, status) => {
+    await withoutStorage(async () => {
+      const answer = await send();
+      expect([answer.status, answer.text]).toEqual([failed, expect.stringContaining('Internal server error')]);
+      expect(await rows()).toBe(0);
+    });
+    // The key is free at once.
+    expect((await send()).status).toBe(status);
+    expect((await send()).status).toBe(status);
+    expect(await rows()).toBe(1);
+  });
+
+  test('to a mutation of several fields is stored after their transactions', async () => {
+    const send = () => as(ann).query(SEVERAL, { input: ENTRY });
+    await withoutStorage(async () => {
+      expect((await send()).data.createWeightEntry.weightEntry.id).toEqual(expect.any(String));
+      expect(await rows()).toBe(1);
+    });
+    await until('the claim is released', async () => (await send()).code !== 'IDEMPOTENCY_KEY_IN_USE');
+    expect(await send()).toMatchObject({ status: 409, code: 'RESPONSE_LOST' });
+    expect(await rows()).toBe(1);
+  });
+
+  test('with a failed field of the payload leaves nothing written if its statement has failed', async () => {
+    const { id } = (await ann.post('/workout/', { comment: 'unreadable' })).body;
+    const plan = `mutation ($id: ID!) { createWorkoutSession(input: { workoutId: $id, date: "2021-03-10" }) { workoutSession { id workout { name } } } }`;
+    const sessions = async () => (await fitgraph.sql('SELECT 1 FROM "workout_session"')).length;
+    const send = () => as(ann).query(plan, { id: String(id) });
+    await fitgraph.sql('ALTER TABLE "workout" RENAME COLUMN "comment" TO "remark"');
+    try {
+      expect((await send()).text).toContain('Internal server error');
+    } finally {
+      await fitgraph.sql('ALTER TABLE "workout" RENAME COLUMN "remark" TO "comment"');
+    }
+    expect([await sessions(), await kept()]).toEqual([0, []]);
+    expect((await send()).data.createWorkoutSession.workoutSession.workout.name).toBe('unreadable');
+    expect(await sessions()).toBe(1);
   });
 });
 

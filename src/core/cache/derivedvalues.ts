@@ -52,7 +52,7 @@ export class DerivedValueCache {
     // Cached values derive from all rows of the owner; a scoped token may not read all of them.
     if (context.viewer?.scopes) return compute();
     // Uncommitted rows must not affect values that other requests read.
-    if (context.atomic) return compute();
+    if (context.session.isInTransaction) return compute();
     const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
     if (state.takenAt >= context.request.startedAt) return compute();
     return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);

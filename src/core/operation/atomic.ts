@@ -63,12 +63,31 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, first: 
     return await context.session.atomically(async () => {
       const result = await run();
       const isKept = atomic.failedKey === undefined && !result.errors?.length;
+      if (isKept) await context.storeResponse?.(result);
       return { isKept, result: isKept ? result : discardOtherPayloads(result, atomic.failedKey) };
     });
   } catch (error) {
     return { data: null, errors: [locatedError(error, undefined, [first])] };
   } finally {
     context.atomic = undefined;
+  }
+}
+
+/**
+ * Runs a mutation of one field, with an Idempotency-Key, in one transaction that also stores its response. Its write is committed even if a field of the
+ * payload fails.
+ */
+export async function runAndStoreResponse(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+  let result: ExecutionResult = {};
+  try {
+    return await context.session.atomically(async () => {
+      result = await run();
+      if (!result.errors?.length) await context.storeResponse!(result);
+      return { isKept: result.data?.[first] != null, result };
+    });
+  } catch (error) {
+    // After a failed statement the transaction cannot be committed; its cause is among the errors of the result.
+    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [first])] };
   }
 }
 

@@ -14,7 +14,7 @@ import {
 } from 'graphql';
 import type { Caller } from '../../database/options';
 import { ResponseSize } from './responsesize';
-import { runAtomically, isAtomic } from './atomic';
+import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import { cancellable } from './cancellable';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
@@ -214,8 +214,13 @@ export class Executor {
     const runUncompiled = async () =>
       (operation && this.introspectionCache.resultOf(document, operation)) ??
       this.interpret(document, operationName, root)(context, variables);
-    const run = () =>
-      operation && isAtomic(operation) ? runAtomically(runUncompiled, firstKey(document, operation), context) : runUncompiled();
+    const run = () => {
+      if (!operation) return runUncompiled();
+      if (isAtomic(operation)) return runAtomically(runUncompiled, firstKey(document, operation), context);
+      if (context.storeResponse && this.writesOneResource(document, operation))
+        return runAndStoreResponse(runUncompiled, firstKey(document, operation), context);
+      return runUncompiled();
+    };
     const result = await (context.request.trace && operation
       ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
       : run());
@@ -245,6 +250,12 @@ export class Executor {
     const cost = estimateOperationCost(this.schema, document, operation, coercion.values, this.widthOf);
     const costError = this.reserveCost(cost, context);
     return costError?.errors ? { errors: costError.errors } : { values: coercion.values, cost };
+  }
+
+  /** Whether a mutation has a single field, which only writes rows. */
+  private writesOneResource(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+    const [field, ...others] = rootFields(document, operation);
+    return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
   }
 
   private interpret(document: DocumentNode, operationName?: string | null, rootValue?: unknown) {

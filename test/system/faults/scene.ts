@@ -11,14 +11,19 @@ import { Traffic, type Verdict } from './traffic';
 /** The longest allowed response time, without scheduling delays. */
 export const LONGEST_SILENCE_MS = 5_000;
 
+/** The longest time for which the key of an interrupted write may stay claimed. */
+export const LONGEST_CLAIM_MS = 5_000;
+
 /** Prints a verdict and checks it. */
-export function judged(what: string, { unpromising, lost, doubled, silenceMs, ...counted }: Verdict): void {
+export function judged(what: string, { unpromising, lost, doubled, unheard, silenceMs, heldMs, ...counted }: Verdict): void {
   const outcomes = Object.entries(counted.outcomes).map(([name, count]) => `${count} × ${name}`);
   process.stdout.write(
     `${what}: ${counted.requests} requests (${outcomes.join(', ')}); 5xx without Retry-After ${unpromising.length}; acknowledged writes ` +
-      `${counted.acknowledged}, of which lost ${lost.length}, doubled ${doubled.length}; longest silence ${(silenceMs / 1000).toFixed(1)} s\n`,
+      `${counted.acknowledged}, of which lost ${lost.length}, doubled ${doubled.length}, without a stored response ${unheard.length}; longest silence ${(silenceMs / 1000).toFixed(1)} s, ` +
+      `longest claim of a key ${(heldMs / 1000).toFixed(1)} s\n`,
   );
-  expect({ unpromising, lost, doubled }).toEqual({ unpromising: [], lost: [], doubled: [] });
+  expect({ unpromising, lost, doubled, unheard }).toEqual({ unpromising: [], lost: [], doubled: [], unheard: [] });
+  expect(heldMs).toBeLessThanOrEqual(LONGEST_CLAIM_MS);
   expect(silenceMs).toBeLessThanOrEqual(LONGEST_SILENCE_MS);
 }
 

@@ -45,14 +45,17 @@ export interface Verdict {
   /** Writes that are stored more than once. */
   doubled: string[];
   acknowledged: number;
-  /** Number of writes whose response was lost. */
-  unheard: number;
+  /** Committed writes whose response was not stored under their key. */
+  unheard: string[];
+  /** The longest time for which a repeated write was told that the first one is still running. */
+  heldMs: number;
 }
 
 export class Traffic {
   readonly outcomes: Outcome[] = [];
   private readonly acknowledged: string[] = [];
   private readonly unheard: string[] = [];
+  private heldMs = 0;
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   private readonly working: Promise<void>[] = [];
   private readonly mark = `fault ${randomUUID()}`;
@@ -71,7 +74,8 @@ export class Traffic {
 
   /** Sends a request on a kept connection or a new one. */
   async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
-    const [began, delays] = [performance.now(), this.delays.measure()];
+    const began = performance.now();
+    const elapsed = this.elapsed();
     const outcome = await new Promise<Outcome>((resolve) => {
       const done = (status: number, text: string, retryAfter = false, why?: string) =>
         resolve({
@@ -79,7 +83,7 @@ export class Traffic {
           status,
           retryAfter,
           text,
-          ms: performance.now() - began - delays(),
+          ms: elapsed(),
           at: began,
           kept: request.reusedSocket,
           ...(why !== undefined && { why }),
@@ -149,15 +153,26 @@ export class Traffic {
     const request: Asked = byGraphQL
       ? { method: 'POST', path: '/graphql', headers, body: { query, variables: { comment } } }
       : { method: 'POST', path: '/api/v2/workout/', headers, body: { comment } };
+    let heldFor: (() => number) | undefined;
     for (const end = performance.now() + WAIT_LIMIT_MS; performance.now() < end; await sleep(AGAIN_MS)) {
       const { status, retryAfter, text } = await this.ask(byGraphQL ? 'mutation' : 'write', request);
       if (status === 201 || (status === 200 && text.includes('"workout":{"id"'))) return void this.acknowledged.push(comment);
       if (status === 409 && !retryAfter) return void this.unheard.push(comment);
+      if (status === 409) {
+        heldFor ??= this.elapsed();
+        this.heldMs = Math.max(this.heldMs, heldFor());
+      }
       // Written, but the result could not be read.
       const unread = status === 200 && text.includes('SERVICE_UNAVAILABLE');
       if (status !== 0 && status < 500 && status !== 409 && !unread) throw new Error(`unexpected answer ${status}: ${text}`);
     }
     throw new Error(`the outcome of the write ${comment} is unknown`);
+  }
+
+  /** Measures from now on, without scheduling delays. */
+  private elapsed(): () => number {
+    const [began, delays] = [performance.now(), this.delays.measure()];
+    return () => performance.now() - began - delays();
   }
 
   get acknowledgedSoFar(): number {
@@ -190,7 +205,8 @@ export class Traffic {
       lost: [...this.acknowledged, ...this.unheard].filter((comment) => !times.has(comment)),
       doubled: [...times].filter(([, count]) => count > 1).map(([comment]) => comment),
       acknowledged: this.acknowledged.length,
-      unheard: this.unheard.length,
+      unheard: this.unheard,
+      heldMs: Math.round(this.heldMs),
     };
   }
 }
