@@ -4,6 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import { overloadedError } from '../core/model/errors';
 import type { ClientOrigin } from '../request/clientorigin';
+import type { ErrorContainment } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { FairRequestQueue } from './requestqueue';
 import { LoadShedder } from './loadshedding';
@@ -28,6 +29,7 @@ export class AdmissionControl {
     private readonly origin: ClientOrigin,
     private readonly log: Logger,
     private readonly failures: ErrorResponses,
+    private readonly containment: ErrorContainment,
     stolenShare: () => number,
   ) {
     this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
@@ -51,11 +53,12 @@ export class AdmissionControl {
     response.once('close', () => (this.openRequests -= 1));
     this.gate.enqueue(
       () => this.origin.clientNetwork(request),
-      (waitedMs) => {
-        if (response.destroyed) return;
-        if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) return begin(request, response);
-        this.reject(request, response, 'queue_timeout');
-      },
+      (waitedMs) =>
+        this.containment.guard(request, response, () => {
+          if (response.destroyed) return;
+          if (this.openRequests <= MIN_OPEN_FOR_SHEDDING || !this.shedder.isTooLate(waitedMs)) begin(request, response);
+          else this.reject(request, response, 'queue_timeout');
+        }),
     );
   }
 
@@ -64,11 +67,12 @@ export class AdmissionControl {
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
     this.gate.enqueue(
       () => this.origin.clientNetwork(request),
-      (waitedMs) => {
-        if (socket.destroyed) return;
-        if (!this.shedder.isTooLate(waitedMs)) return begin();
-        this.rejectSocket(request, socket, 'queue_timeout');
-      },
+      (waitedMs) =>
+        this.containment.guard(request, undefined, () => {
+          if (socket.destroyed) return;
+          if (!this.shedder.isTooLate(waitedMs)) begin();
+          else this.rejectSocket(request, socket, 'queue_timeout');
+        }),
     );
   }
 

@@ -63,7 +63,7 @@ export async function createApp(processServices: Services): Promise<App> {
   const cors = new CorsPolicy(config.corsOrigins);
   const containment = new ErrorContainment(log, failures);
   const stealTime = new StealTime();
-  const door = new AdmissionControl(config.maxLag, origin, log, failures, () => stealTime.share);
+  const door = new AdmissionControl(config.maxLag, origin, log, failures, containment, () => stealTime.share);
   const { executor, restExecutor } = executorsOf(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
@@ -108,7 +108,7 @@ export async function createApp(processServices: Services): Promise<App> {
     scrape,
   });
   return {
-    ...serverListeners({ services, failures, cors, door, live }, handleAdmitted),
+    ...serverListeners({ services, failures, containment, cors, door, live }, handleAdmitted),
     startDraining() {
       door.startDraining();
       readiness.startDraining();
@@ -199,33 +199,35 @@ function admittedListener(parts: AppParts): RequestListener {
   };
 }
 
-interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'cors' | 'live'> {
+interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'containment' | 'cors' | 'live'> {
   door: AdmissionControl;
 }
 
 const serverListeners = (
-  { services: { origin }, failures, cors, door, live }: ListenerParts,
+  { services: { origin }, failures, containment, cors, door, live }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
-  listener(request, response) {
-    const repeated = findRepeatedHeader(request);
-    if (repeated) return failures.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
-    request.url = normalizeTarget(request.url!);
-    response.setHeader('X-Request-Id', origin.assignRequestId(request));
-    cors.addHeaders(request, response);
-    discardUnreadBody(request, response);
-    if (isProbe(request)) return handleAdmitted(request, response);
-    door.admit(request, response, handleAdmitted);
-  },
+  listener: (request, response) =>
+    containment.guard(request, response, () => {
+      const repeated = findRepeatedHeader(request);
+      if (repeated) return failures.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
+      request.url = normalizeTarget(request.url!);
+      response.setHeader('X-Request-Id', origin.assignRequestId(request));
+      cors.addHeaders(request, response);
+      discardUnreadBody(request, response);
+      if (isProbe(request)) return handleAdmitted(request, response);
+      door.admit(request, response, handleAdmitted);
+    }),
   onConnection: door.onConnection,
-  onUpgrade(request, socket, head) {
-    origin.assignRequestId(request);
-    // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
-    socket.on('error', () => socket.destroy());
-    // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
-    const page = request.headers.origin;
-    if (page !== undefined && !cors.allows(page) && page !== origin.baseUrl(request))
-      return rejectHandshake(request, socket, '403 Forbidden');
-    door.admitSocket(request, socket, () => live.upgrade(request, socket, head));
-  },
+  onUpgrade: (request, socket, head) =>
+    containment.guard(request, undefined, () => {
+      origin.assignRequestId(request);
+      // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
+      socket.on('error', () => socket.destroy());
+      // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
+      const page = request.headers.origin;
+      if (page !== undefined && !cors.allows(page) && page !== origin.baseUrl(request))
+        return rejectHandshake(request, socket, '403 Forbidden');
+      door.admitSocket(request, socket, () => live.upgrade(request, socket, head));
+    }),
 });

@@ -1,6 +1,6 @@
 /**
- * Containment of uncaught errors. Subclasses of Node's request and response catch errors thrown by their listeners and fail that one request;
- * other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
+ * Containment of uncaught errors. An error thrown while a request is dispatched, or by a listener of Node's request and response, of which there are
+ * subclasses here, fails that one request; other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
@@ -56,6 +56,15 @@ export class ErrorContainment {
       }
     }
     return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
+  }
+
+  /** Runs a synchronous step of a request, or of a handshake, which has no response. An error fails only this request. */
+  guard(request: IncomingMessage, response: ServerResponse | undefined, step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.fail(error, request, response);
+    }
   }
 
   /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */

@@ -309,6 +309,7 @@ describe('a single worker', () => {
 });
 
 test.each([
+  ['dispatch', 500],
   ['data', 500],
   ['finish', 405],
   ['timer', 405],
@@ -322,6 +323,7 @@ test.each([
      Server.prototype.emit = function (type, request, response) {
        const kind = type === 'request' && request.headers['x-throw'];
        const fail = () => { throw new Error('thrown by the test'); };
+       if (kind === 'dispatch') response.setHeader = () => { delete response.setHeader; fail(); };
        if (kind === 'data') request.on('data', fail);
        if (kind === 'finish') response.on('finish', fail);
        if (kind === 'timer') setTimeout(fail, 0);

@@ -9,7 +9,7 @@ import type { Fitgraph } from '../../setup/fitgraph';
 import type { Person } from '../../setup/person';
 
 const ROOT = path.join(__dirname, '../../..');
-const LEFT_OUT = ['.data', '.git', 'coverage', 'dist', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
+const LEFT_OUT = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
 /** Whole files: `` `src/….ts`: `` and a block. */
