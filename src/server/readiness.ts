@@ -9,7 +9,7 @@ import type { Database } from '../database/connection';
 import { migrated } from '../database/migrate';
 import { errorCodeOf, isUnavailable } from '../database/errors';
 
-const CHECK_INTERVAL_MS = 2_000;
+const CHECK_INTERVAL_MS = 1_000;
 /** A healthy check takes a few milliseconds. */
 const SLOW_MS = 150;
 /** More rows than fit into the smallest work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
