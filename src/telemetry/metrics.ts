@@ -1,6 +1,6 @@
 /**
  * Prometheus metrics of one process. Most values are read from other objects at each scrape; only per-request values are counted here. The
- * cardinality of all labels is bounded, so clients cannot create time series without loginLimiter.
+ * cardinality of all labels is bounded, so clients cannot create time series without limit.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -9,6 +9,7 @@ import type { Context } from '../core/context';
 import type { Route } from '../rest/routes';
 import type { Services } from '../request/services';
 import { CollectedMetrics } from './collectedmetrics';
+import { addDatabaseMetrics, type DatabaseUse } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
@@ -61,8 +62,7 @@ export class Metrics {
   private readonly requests = new Map<string, number>();
   private readonly errors = new Map<string, number>();
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
-  private statements = 0;
-  private milliseconds = 0;
+  private readonly databaseUse: DatabaseUse = { statements: 0, milliseconds: 0 };
   private readonly durations: Histogram<'route'>;
   private readonly operations: Histogram<'operation'>;
   private readonly costs: Histogram<'api'>;
@@ -96,7 +96,7 @@ export class Metrics {
       registers,
     });
     this.addRejectionMetrics();
-    this.addDatabaseMetrics();
+    addDatabaseMetrics(this.sections.database, services, this.databaseUse);
     this.addSubscriptionMetrics();
     this.addCacheMetrics();
     this.addProcessMetrics();
@@ -116,8 +116,8 @@ export class Metrics {
     const method = METHODS.has(request.method!) ? request.method! : OTHER;
     const key = `${method} ${status} ${route}`;
     this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
-    this.statements += session.statements;
-    this.milliseconds += session.milliseconds;
+    this.databaseUse.statements += session.statements;
+    this.databaseUse.milliseconds += session.milliseconds;
     const standing = budget?.state;
     if (standing) this.costs.observe({ api }, standing.cost);
     if (isEventStream(response)) return;
@@ -191,89 +191,6 @@ export class Metrics {
       { aggregator: 'max' },
     );
     metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);
-  }
-
-  private addDatabaseMetrics(): void {
-    const { database, listener } = this.services;
-    const metrics = this.sections.database;
-    metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => this.statements);
-    const seconds = () => this.milliseconds / MS_PER_SECOND;
-    metrics.addCounter(
-      'fitgraph_statement_seconds_total',
-      'Database time of requests, including waiting for a connection. Divided by `fitgraph_statements_total`: mean time of a statement.',
-      seconds,
-    );
-    const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
-      Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
-    metrics.addGauge(
-      'fitgraph_database_connections_busy',
-      'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`, `replica`.',
-      connectionsByPool('busy'),
-      { label: 'pool' },
-    );
-    metrics.addGauge('fitgraph_database_connections_idle', 'Idle connections, by `pool`.', connectionsByPool('idle'), {
-      label: 'pool',
-    });
-    metrics.addGauge(
-      'fitgraph_database_connections_waiting',
-      'Clients waiting for a connection, by `pool`. The limiters keep this near 0.',
-      connectionsByPool('waiting'),
-      { label: 'pool' },
-    );
-    const { replica } = database;
-    const isUsed = () => Number(replica?.isUsed ?? false);
-    metrics.addGauge(
-      'fitgraph_replica_used',
-      'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
-      isUsed,
-    );
-    metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
-      aggregator: 'max',
-    });
-    metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.answered ?? 0);
-    const limiters = Object.entries({
-      ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
-      writes: database.writes,
-    });
-    const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-      Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
-    metrics.addGauge(
-      'fitgraph_limiter_slots',
-      'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
-      limiterValues('slots'),
-      { label: 'limiter' },
-    );
-    metrics.addGauge('fitgraph_limiter_busy', 'Running statements or transactions.', limiterValues('busy'), { label: 'limiter' });
-    metrics.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions.', limiterValues('queued'), {
-      label: 'limiter',
-    });
-    metrics.addCounter(
-      'fitgraph_limiter_rejections_total',
-      'Statements or transactions rejected because the queue was full (`MAX_WAITING`) or too slow (`MAX_WAIT`).',
-      limiterValues('rejected'),
-      'limiter',
-    );
-    metrics.addGauge(
-      'fitgraph_listener_connected',
-      'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
-      () => Number(listener.connected),
-    );
-    metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnections);
-    metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notifications);
-    metrics.addGauge(
-      'fitgraph_change_log_rows',
-      'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',
-      () => this.estimateChanges(),
-      { aggregator: 'max' },
-    );
-  }
-
-  /** Estimated rows of the change log; undefined if the database does not respond within 500 ms. */
-  private async estimateChanges(): Promise<number | undefined> {
-    const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
-    const estimate = this.services.database.pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
-    const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, 500, undefined).unref());
-    return Promise.race([estimate, timeout]).catch(() => undefined);
   }
 
   private addSubscriptionMetrics(): void {

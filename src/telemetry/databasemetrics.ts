@@ -1,0 +1,94 @@
+/** Metrics of the database as one process uses it: statements, connections, limiters, the replica and change notifications. */
+import type { Database } from '../database/connection';
+import type { Services } from '../request/services';
+import type { CollectedMetrics } from './collectedmetrics';
+
+const MS_PER_SECOND = 1000;
+const ESTIMATE_TIMEOUT_MS = 500;
+
+/** Totals of all requests of this process. */
+export interface DatabaseUse {
+  statements: number;
+  milliseconds: number;
+}
+
+export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listener }: Services, use: Readonly<DatabaseUse>): void {
+  metrics.addCounter('fitgraph_statements_total', 'SQL statements sent by requests.', () => use.statements);
+  const seconds = () => use.milliseconds / MS_PER_SECOND;
+  metrics.addCounter(
+    'fitgraph_statement_seconds_total',
+    'Database time of requests, including waiting for a connection. Divided by `fitgraph_statements_total`: mean time of a statement.',
+    seconds,
+  );
+  const connectionsByPool = (state: 'busy' | 'idle' | 'waiting') => () =>
+    Object.fromEntries(Object.entries(database.connections()).map(([pool, counts]) => [pool, counts[state]]));
+  metrics.addGauge(
+    'fitgraph_database_connections_busy',
+    'Connections in use, by `pool`: `anonymous`, `users` (signed-in users and subscriptions), `own` (the server itself), `writes`, `replica`.',
+    connectionsByPool('busy'),
+    { label: 'pool' },
+  );
+  metrics.addGauge('fitgraph_database_connections_idle', 'Idle connections, by `pool`.', connectionsByPool('idle'), {
+    label: 'pool',
+  });
+  metrics.addGauge(
+    'fitgraph_database_connections_waiting',
+    'Clients waiting for a connection, by `pool`. The limiters keep this near 0.',
+    connectionsByPool('waiting'),
+    { label: 'pool' },
+  );
+  const { replica } = database;
+  const isUsed = () => Number(replica?.isUsed ?? false);
+  metrics.addGauge(
+    'fitgraph_replica_used',
+    'Workers that read from the replica (`DATABASE_REPLICA_URL`). If fewer than there are workers, the log says why.',
+    isUsed,
+  );
+  metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
+    aggregator: 'max',
+  });
+  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.answered ?? 0);
+  const limiters = Object.entries({
+    ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
+    writes: database.writes,
+  });
+  const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
+  metrics.addGauge(
+    'fitgraph_limiter_slots',
+    'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
+    limiterValues('slots'),
+    { label: 'limiter' },
+  );
+  metrics.addGauge('fitgraph_limiter_busy', 'Running statements or transactions.', limiterValues('busy'), { label: 'limiter' });
+  metrics.addGauge('fitgraph_limiter_queued', 'Queued statements or transactions.', limiterValues('queued'), {
+    label: 'limiter',
+  });
+  metrics.addCounter(
+    'fitgraph_limiter_rejections_total',
+    'Statements or transactions rejected because the queue was full (`MAX_WAITING`) or too slow (`MAX_WAIT`).',
+    limiterValues('rejected'),
+    'limiter',
+  );
+  metrics.addGauge(
+    'fitgraph_listener_connected',
+    'Workers that receive change notifications. If fewer than `fitgraph_workers`, some caches and subscriptions are behind.',
+    () => Number(listener.connected),
+  );
+  metrics.addCounter('fitgraph_listener_reconnects_total', 'Lost notification connections.', () => listener.lostConnections);
+  metrics.addCounter('fitgraph_listener_notifications_total', 'Change notifications received.', () => listener.notifications);
+  metrics.addGauge(
+    'fitgraph_change_log_rows',
+    'Rows of the change log, estimated by PostgreSQL. Absent while the database does not respond.',
+    () => estimateChanges(database),
+    { aggregator: 'max' },
+  );
+}
+
+/** Estimated rows of the change log; undefined if the database does not respond in time. */
+async function estimateChanges({ pool }: Database): Promise<number | undefined> {
+  const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
+  const estimate = pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
+  const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, ESTIMATE_TIMEOUT_MS, undefined).unref());
+  return Promise.race([estimate, timeout]).catch(() => undefined);
+}
