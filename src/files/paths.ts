@@ -64,10 +64,11 @@ const NO_PATH = '\0';
  * The stored path for a condition on the URL of a file: of the file itself, or the beginning of paths for `startsWith`. `contains`, `endsWith` and `search`
  * compare the path, so their text stays as it is.
  */
-export function storedPath(text: string, operator: string, baseUrl: string): string {
+export function storedPath(text: string, operator: string, insensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
+  const fold = (url: string) => (insensitive ? url.toLowerCase() : url);
   const folder = baseUrl + mediaUrl('');
-  if (!text.startsWith(folder)) return operator === 'startsWith' && folder.startsWith(text) ? '' : NO_PATH;
+  if (!fold(text).startsWith(fold(folder))) return operator === 'startsWith' && fold(folder).startsWith(fold(text)) ? '' : NO_PATH;
   try {
     return decodeURIComponent(text.slice(folder.length));
   } catch {

@@ -28,6 +28,7 @@ const shown = new Map<Entity, Row[]>();
 beforeAll(async () => {
   [ann] = await populate(fitgraph, 'conditions');
   for (const entity of allEntities()) rows.set(entity, await everyRow(fitgraph, entity));
+  for (const row of rows.get(findEntity('ExerciseImage')!)!) row.image = mediaFolder() + String(row.image);
   for (const [entity, all] of rows)
     shown.set(
       entity,
@@ -54,8 +55,12 @@ function comparable(field: FieldMeta, value: any, insensitive = false): any {
   return insensitive && typeof value === 'string' ? folded(value) : value;
 }
 
+/** Where images are; `contains` and `endsWith` compare the path below. */
+const mediaFolder = () => `${fitgraph.url}/media/`;
+
 function operator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
-  const [own, given] = [comparable(field, row, insensitive), Array.isArray(value) ? null : value];
+  const compared = field.kind === 'image' && ['contains', 'endsWith'].includes(name) ? row.slice(mediaFolder().length) : row;
+  const [own, given] = [comparable(field, compared, insensitive), Array.isArray(value) ? null : value];
   const other = typeof given === 'object' && given !== null ? null : comparable(field, given, insensitive);
   const among = () => (value as any[]).some((one) => own === comparable(field, one, insensitive));
   switch (name) {

@@ -91,7 +91,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Slow checks of a value that has passed all others; returns messages. */
   inspect?: (value: unknown) => Promise<string[]>;
   /** Converts a text that a condition compares the field with to the stored form, where clients see another. */
-  toStored?: (text: string, operator: string, baseUrl: string) => string;
+  toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
 
 export interface FieldMeta extends FieldFact {

@@ -174,15 +174,16 @@ class WhereCompiler {
     return Object.fromEntries(Object.entries(filter).map(([operator, value]) => [operator, resolveId(value, `${path}.${operator}`)]));
   }
 
-  private toStored(field: FieldMeta, operator: string, value: FilterValue): FilterValue {
-    if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, one));
-    return field.toStored && typeof value === 'string' ? field.toStored(value, operator, this.context.request.baseUrl) : value;
+  private toStored(field: FieldMeta, operator: string, insensitive: boolean, value: FilterValue): FilterValue {
+    if (Array.isArray(value)) return value.map((one) => this.toStored(field, operator, insensitive, one));
+    if (!field.toStored || typeof value !== 'string') return value;
+    return field.toStored(value, operator, insensitive, this.context.request.baseUrl);
   }
 
   private fieldFilter(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
     const insensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, given]) => {
-      const value = this.toStored(field, operator, given);
+      const value = this.toStored(field, operator, insensitive, given);
       if (operator === 'mode' || value === undefined) return [];
       const condition = operatorCondition(field, operator, value, insensitive, `${path}.${operator}`);
       return condition ? [this.countCondition(condition)] : [];
