@@ -51,7 +51,7 @@ test('npm scripts, `check:all` and CI execute both runs', () => {
   const [, ignored] = /^tests 'system tests' npm run test:system -- (.*)$/m.exec(ci)!;
   expect(ignored).toBe('--testPathIgnorePatterns=/node_modules/ --testPathIgnorePatterns=/test/system/contract/');
   expect(runs.system.filter((file) => file.startsWith('system/contract/'))).toEqual(['system/contract/replay.test.ts']);
-  expect(ci).toMatch(/^node scripts\/contract\.mjs --contract "\$contract"/m);
+  expect(ci).toMatch(/^begin 'contract' [^\n]*node scripts\/contract\.mjs --contract "\$contract"$[^]*^finish 'contract'$/m);
   for (const check of ['texts', 'schema', 'tables', 'breaking']) {
     expect(scripts.check).toContain(`npm run check:${check}`);
     expect(ci).toContain(`npm run --silent check:${check}`);
