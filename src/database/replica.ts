@@ -128,7 +128,7 @@ export class Replica {
     // A check that hangs is not repeated.
     if (this.underWay) return;
     this.underWay = true;
-    const why = await this.verdict().catch((error: Error) => error.message);
+    const why = await this.verdict().catch((error: Error) => this.withoutLag(error.message));
     this.underWay = false;
     if (why === undefined && this.heardAt > this.reachedAt) this.lookSoon();
     if (why === this.why || !this.log) return;
@@ -140,8 +140,7 @@ export class Replica {
   /** Compares both positions. Returns why the standby cannot be used. */
   private async verdict(): Promise<string | undefined> {
     const began = performance.now();
-    this.lag = undefined;
-    if (this.pulse.unavailable) return 'it does not respond';
+    if (this.pulse.unavailable) return this.withoutLag('it does not respond');
     const [database] = await this.ask!(DATABASE);
     const client = await this.pool.connect();
     let standby: Row;
@@ -154,11 +153,18 @@ export class Replica {
     client.release();
     this.lookedAt = began;
     const { processID } = backendKeyOf(client);
-    if (standby.pid !== processID) return 'DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL';
-    if (!standby.follows) return 'it is not a standby';
-    if (standby.log !== database!.log) return 'it replicates another database, or has not caught up with a restore';
+    if (standby.pid !== processID)
+      return this.withoutLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
+    if (!standby.follows) return this.withoutLag('it is not a standby');
+    if (standby.log !== database!.log) return this.withoutLag('it replicates another database, or has not caught up with a restore');
     this.marks.push({ at: began, position: positionOf(database!.position as string) });
     return this.measure(positionOf(standby.position as string), began);
+  }
+
+  /** Forgets the lag, which stays known from one check to the next otherwise. */
+  private withoutLag(why: string): string {
+    this.lag = undefined;
+    return why;
   }
 
   private measure(position: bigint, now: number): string | undefined {
