@@ -47,15 +47,22 @@ export interface CredentialManager {
   endSessions(): Promise<number>;
 }
 
+/** Reserved cost of one operation. */
+export interface Reservation {
+  /** Refunds the unused part once the operation has run. Each reservation must be settled, because others may wait for it. */
+  settle(): void;
+}
+
 /** Rate limit of the sender of a request, by the cost of operations (leaky bucket). */
 export interface RateBudget {
-  /** Reserves the cost of an operation before it runs. Throws RATE_LIMITED, with `retryAfter` in seconds, if it exceeds the remaining budget. */
-  reserve(cost: OperationCost): void;
-  /** Refunds the unused part of a reserved cost after the operation has run. */
-  settle(cost: OperationCost): void;
+  /**
+   * Reserves the estimated cost of an operation before it runs, if necessary after other operations have been settled. Throws RATE_LIMITED, with
+   * `retryAfter` in seconds, if it exceeds the remaining budget even then.
+   */
+  reserve(cost: OperationCost): Promise<Reservation>;
   /** Charges bytes of the response. */
   chargeResponseBytes(bytes: number): void;
-  /** Throws RATE_LIMITED if the budget is exhausted. */
+  /** Throws RATE_LIMITED if the budget is exhausted, apart from reservations. */
   requireBudget(): void;
   /** Charges milliseconds in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;

@@ -5,7 +5,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
-import type { Context, RateBudget, BudgetState } from '../core/context';
+import type { Context, RateBudget, BudgetState, Reservation } from '../core/context';
 import { BYTES_PER_COST_UNIT } from '../core/operation/argumentcost';
 import type { OperationCost } from '../core/operation/cost';
 import { ClientError } from '../core/model/errors';
@@ -31,6 +31,9 @@ const COST_PER_ROW = 2;
 const COST_PER_SLOW_MS = 10;
 /** Database time per statement that is not charged. */
 const FREE_MS_PER_STATEMENT = 100;
+/** Reservations per bucket that wait for others to be settled, and for how long. */
+const MAX_WAITING = 100;
+const MAX_WAIT_MS = 5_000;
 /** A second of parsing and validation is charged as this many seconds of the rate, because it blocks the event loop for all clients. */
 const CPU_TIME_FACTOR = 5;
 
@@ -39,6 +42,9 @@ class Bucket {
   private updatedAt = performance.now();
   /** Cost spent by this instance and not yet shared with the others. */
   unreported = 0;
+  /** Cost reserved by operations that have not been settled. It is part of the level. */
+  private pending = 0;
+  private readonly waiting = new Set<() => void>();
 
   constructor(readonly rate: number) {}
 
@@ -55,19 +61,55 @@ class Bucket {
   }
 
   /**
-   * Throws RATE_LIMITED if the cost exceeds the free capacity. A cost above the whole capacity, less what this request has already `charged`,
-   * is reduced to it, so that an expensive operation can run on an empty bucket.
+   * Reserves the cost and returns the reserved part. A cost above the whole capacity, less what the request has already been `charged`, is reduced to
+   * it, so that an expensive operation can run on an empty bucket. Estimates are often far above the actual cost. If only the reservations of other
+   * requests are in the way, waits for some seconds until enough of them are settled; otherwise throws RATE_LIMITED. `pending` are the request's own reservations.
    */
-  reserve(cost: number, charged: number): void {
+  async reserve(cost: number, charged: number, pending: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
-    const excess = this.spent() + reserved - this.capacity;
-    if (excess > 0) {
-      const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
-      throw new ClientError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
-        retryAfter,
-      });
+    const deadline = performance.now() + MAX_WAIT_MS;
+    for (;;) {
+      const excess = this.spent() + reserved - this.capacity;
+      if (excess <= 0) break;
+      const waitMs = deadline - performance.now();
+      if (excess > this.pending - pending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
+    this.pending += reserved;
+    return reserved;
+  }
+
+  private waitForSettlement(maxMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const resume = () => {
+        clearTimeout(timer);
+        this.waiting.delete(resume);
+        resolve();
+      };
+      const timer = setTimeout(resume, maxMs);
+      this.waiting.add(resume);
+    });
+  }
+
+  /** Replaces a reservation by the used cost. */
+  settle(reserved: number, used: number): void {
+    this.pending -= reserved;
+    this.refund(Math.max(0, reserved - used));
+    for (const resume of [...this.waiting]) resume();
+  }
+
+  /** Throws RATE_LIMITED if the capacity is exhausted, apart from reservations. */
+  requireCapacity(): void {
+    const excess = this.spent() - this.pending - this.capacity;
+    if (excess > 0) throw this.rateLimitError(excess);
+  }
+
+  private rateLimitError(excess: number): ClientError {
+    const retryAfter = Math.max(1, Math.ceil(excess / this.rate));
+    return new ClientError('RATE_LIMITED', `More was asked for than may be at a time. Expected available in ${retryAfter} seconds.`, {
+      retryAfter,
+    });
   }
 
   spend(cost: number): void {
@@ -75,7 +117,7 @@ class Bucket {
     this.unreported += cost;
   }
 
-  refund(cost: number): void {
+  private refund(cost: number): void {
     this.level = Math.max(0, this.level - cost);
     this.unreported -= cost;
   }
@@ -91,10 +133,7 @@ class Bucket {
 class RequestBudget implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
-  private fixed = 0;
-  private statements = 0;
-  private rows = 0;
-  private milliseconds = 0;
+  private pending = 0;
 
   constructor(
     private readonly budgets: CostLimiter,
@@ -102,21 +141,23 @@ class RequestBudget implements RateBudget {
     private readonly session: Session,
   ) {}
 
-  reserve({ total, fixed = 0 }: OperationCost): void {
-    this.requireBudget(total);
+  async reserve({ total, fixed = 0 }: OperationCost): Promise<Reservation> {
+    const bucket = (this.bucket ??= this.findBucket());
+    const reserved = await bucket.reserve(total, this.cost, this.pending).catch(this.countRejection);
     this.cost += total;
-    this.fixed = fixed;
-    ({ statements: this.statements, rows: this.rows, milliseconds: this.milliseconds } = this.session);
-  }
-
-  settle({ total }: OperationCost): void {
-    const statements = this.session.statements - this.statements;
-    const rows = this.session.rows - this.rows;
-    const slowMs = Math.max(0, this.session.milliseconds - this.milliseconds - statements * FREE_MS_PER_STATEMENT);
-    const used = Math.min(total, this.fixed + statements * COST_PER_STATEMENT + rows * COST_PER_ROW + slowMs * COST_PER_SLOW_MS);
-    // `reserve` reduces an estimate above the capacity to the capacity.
-    this.bucket?.refund(Math.max(0, Math.min(total, this.bucket.capacity) - used));
-    this.cost += used - total;
+    this.pending += reserved;
+    const { statements, rows, milliseconds } = this.session;
+    return {
+      settle: () => {
+        const sent = this.session.statements - statements;
+        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - sent * FREE_MS_PER_STATEMENT);
+        const read = (this.session.rows - rows) * COST_PER_ROW;
+        const used = Math.min(total, fixed + sent * COST_PER_STATEMENT + read + slowMs * COST_PER_SLOW_MS);
+        bucket.settle(reserved, used);
+        this.pending -= reserved;
+        this.cost += used - total;
+      },
+    };
   }
 
   chargeResponseBytes(bytes: number): void {
@@ -134,15 +175,19 @@ class RequestBudget implements RateBudget {
     this.cost += cost;
   }
 
-  requireBudget(cost = 0): void {
+  requireBudget(): void {
     this.bucket ??= this.findBucket();
     try {
-      this.bucket.reserve(cost, this.cost);
+      this.bucket.requireCapacity();
     } catch (error) {
-      this.budgets.rejectedCount += 1;
-      throw error;
+      this.countRejection(error);
     }
   }
+
+  private readonly countRejection = (error: unknown): never => {
+    this.budgets.rejectedCount += 1;
+    throw error;
+  };
 
   get state(): BudgetState | undefined {
     if (!this.bucket) return undefined;

@@ -1,5 +1,6 @@
 /** Cost budgets of users and networks, shared by GraphQL and REST and by all instances. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RateBudget } from '../../src/core/context';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 import { lockIsAwaited } from '../setup/waits';
@@ -132,19 +133,70 @@ test('refunds at most the reservation on its instance when the estimate exceeds 
   expect(fresh - (await rateLimitOf(there)).remaining).toBeGreaterThan(300);
 });
 
+/** The budget of a request that the test charges itself. */
+function spendingOf(fitgraph: Fitgraph, { id }: Person) {
+  const context = { viewer: { id }, session: fitgraph.database.session() } as never;
+  return fitgraph.services.costLimiter.budgetFor(context, '')!;
+}
+const estimated = (total: number) => ({ total, bytes: 0, coordinate: 'Query' });
+
 test('refunds the reservation of each operation when two operations of a request overlap', async () => {
   const fitgraph = await started(SMALL);
-  const ann = await fitgraph.user('ann');
-  const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.costLimiter.budgetFor(
-    { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
-    '',
-  )!;
-  const costs = [400, 100].map((total) => ({ total, bytes: 0, coordinate: 'Query' }));
-  for (const cost of costs) spending.reserve(cost);
+  const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
+  const reservations = [await spending.reserve(estimated(400)), await spending.reserve(estimated(100))];
   expect(spending.state!.remaining).toBeLessThan(501);
-  for (const cost of costs) spending.settle(cost);
+  for (const reservation of reservations) reservation.settle();
   expect(spending.state!.remaining).toBeGreaterThan(900);
+});
+
+test('refunds no more than was reserved when a request has already been charged', async () => {
+  const fitgraph = await started(SMALL);
+  const spending = spendingOf(fitgraph, await fitgraph.user('ann'));
+  spending.chargeResponseBytes(1024 * 500);
+  // The estimate exceeds the whole budget, so only what is left of it is reserved.
+  (await spending.reserve(estimated(5_000))).settle();
+  expect(spending.state!.remaining).toBeLessThan(600);
+});
+
+test('lets operations wait for reservations of other requests, but not of their own one', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  const [before, one, two] = [1, 2, 3].map(() => spendingOf(fitgraph, ann)) as [RateBudget, RateBudget, RateBudget];
+  before.chargeResponseBytes(1024 * 100);
+  const running = await one.reserve(estimated(700));
+  await expect(one.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED', retryAfter: expect.any(Number) } });
+  let isAdmitted = false;
+  const waiting = two.reserve(estimated(300)).then((reservation) => {
+    isAdmitted = true;
+    return reservation;
+  });
+  two.requireBudget();
+  await ann.query('{ __typename }');
+  expect(isAdmitted).toBe(false);
+  running.settle();
+  (await waiting).settle();
+  // An operation that hangs does not make others wait forever.
+  const hanging = await one.reserve(estimated(700));
+  jest.useFakeTimers();
+  try {
+    const rejection = expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+    await jest.advanceTimersByTimeAsync(5_000);
+    await rejection;
+  } finally {
+    jest.useRealTimers();
+  }
+  hanging.settle();
+  // What has been spent is in the way of everybody.
+  one.chargeResponseBytes(1024 * 900);
+  await expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
+});
+
+test('rejects none of twenty parallel reads behind one address that read little', async () => {
+  const fitgraph = await started({ BUDGET_ANONYMOUS: '20' });
+  // Each estimate is above a sixth of the budget of 2,000, and three rows are read.
+  const read = '{ exercises(first: 300) { nodes { id } } }';
+  const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anyone.query(read)));
+  expect(answers.map(({ status, errors }) => [status, errors])).toEqual(Array(20).fill([200, undefined]));
 });
 
 test('charges operations that run while instances exchange their budget levels', async () => {
@@ -186,11 +238,7 @@ test('charges an invalid document for its validation time and rejects it once th
   expect(first.code).toBe('GRAPHQL_VALIDATION_FAILED');
   // One millisecond costs 500 units.
   expect(costOf(first)).toBeGreaterThan(100);
-  const { id } = (await ann.ask('{ viewer { id } }')).viewer;
-  const spending = fitgraph.services.costLimiter.budgetFor(
-    { viewer: { id: Number(id) }, session: fitgraph.database.session() } as never,
-    '',
-  )!;
+  const spending = spendingOf(fitgraph, ann);
   spending.chargeResponseBytes(1024 * 11_000_000);
   expect(await ann.query(wrong)).toMatchObject({ status: 429, code: 'RATE_LIMITED' });
   expect((await bob.query(wrong)).code).toBe('GRAPHQL_VALIDATION_FAILED');

@@ -244,10 +244,11 @@ describe('a large export', () => {
     const other = await started({ beside: fitgraph, environment: { BUDGET_USER: '1000' } });
     const file = files(other.url);
     const query = '{ workouts(first: 3000) { nodes { id } } }';
-    const spend = (total: number) =>
-      other.services.costLimiter
-        .budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!
-        .reserve({ total, bytes: 0, coordinate: '' });
+    const budget = other.services.costLimiter.budgetFor({ viewer: { id: ann.id }, session: fitgraph.database.session() } as never, '')!;
+    const spend = (total: number) => {
+      budget.requireBudget();
+      budget.chargeResponseBytes(1024 * total);
+    };
     spend(98_500);
     const began = performance.now();
     const { records } = await file(ann, { query });

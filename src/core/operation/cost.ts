@@ -20,7 +20,6 @@ import {
   type FragmentDefinitionNode,
   type GraphQLCompositeType,
   type GraphQLField,
-  type GraphQLObjectType,
   type GraphQLSchema,
   type OperationDefinitionNode,
   type SelectionSetNode,
@@ -59,21 +58,28 @@ export interface OperationCost {
   fixed?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
+  /** Schema coordinate of the argument to change: the innermost page size that multiplies the cost of that field, or its most expensive value. */
+  argument?: string;
 }
 
-export function costLimitError(
-  { total, coordinate }: Pick<OperationCost, 'total' | 'coordinate'>,
-  limit: number,
-  schema: GraphQLSchema,
-): ClientError {
-  const cost = Math.ceil(total);
-  const [type, name] = coordinate.split('.') as [string, string | undefined];
-  const field = name && (schema.getType(type) as GraphQLObjectType | undefined)?.getFields()[name];
-  const advice = field && takesSize(field) ? 'ask for fewer rows there' : 'select less below it';
+type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argument'>;
+
+/** The estimated cost of an operation as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
+export const describeCost = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
+  cost: Math.ceil(total),
+  limit,
+  coordinate,
+  ...(argument && { argument }),
+});
+
+export function costLimitError(reported: ReportedCost, limit: number): ClientError {
+  const extensions = describeCost(reported, limit);
+  const { cost, coordinate, argument } = extensions;
+  const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
   return new ClientError(
     'COST_LIMIT',
     `The estimated cost of this operation is ${cost}; the maximum is ${limit}. Most of it comes from ${coordinate}: ${advice}.`,
-    { cost, limit, coordinate },
+    extensions,
   );
 }
 
@@ -89,7 +95,11 @@ const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsW
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
-const takesSize = (field: Field): boolean => field.args.some(({ name }) => name === 'first' || name === 'last');
+/** Name of the argument by which a field takes its page size: the one with a value, if there are two. */
+const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
+  const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
+  return names.find((name) => args[name] != null) ?? names[0];
+};
 
 /** Whether a field takes a page size: a paginated list, or a connection. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
@@ -136,7 +146,8 @@ class Estimate {
       if (cost.total > mostExpensive.total) mostExpensive = cost;
       if (atRoot && nodes[0]!.name.value.startsWith('__')) this.introspectionCost += cost.total;
     }
-    return { total, bytes, coordinate: mostExpensive.coordinate };
+    const { coordinate, argument } = mostExpensive;
+    return { total, bytes, coordinate, argument };
   }
 
   /** Groups the fields of several selection sets by parent type and response key. */
@@ -176,21 +187,36 @@ class Estimate {
     for (const { name, defaultValue } of field.args) if (defaultValue !== undefined) args[name] = defaultValue;
     for (const { name, value } of node.arguments ?? []) args[name.value] = this.literalValue(value) ?? args[name.value];
     const type = getNamedType(field.type);
-    const ownCost = this.fieldOwnCost(field, args, atRoot, parent);
+    const argumentCosts = this.argumentCosts(args, parent);
+    const ownCost = this.fieldOwnCost(field, argumentCosts, atRoot);
+    const argumentWith = (total: number) => {
+      const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [sizeArgumentOf(field, args)];
+      return name && `${coordinate}(${name}:)`;
+    };
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
-      return { total: ownCost + LEAF_COST * size, bytes: this.widthOf(parent.name, field.name) * size, coordinate };
+      const total = ownCost + LEAF_COST * size;
+      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: argumentWith(total) };
     }
-    if (isPaged(field) && !isList(field)) {
-      const { rows, fixed, bytes } = this.connectionCost(nodes, type);
-      const size = this.pageSize(args);
-      const total = ownCost + fixed + size * rows.total;
-      return { total, bytes: bytes + size * rows.bytes, coordinate: rows.total > OBJECT_COST * 50 ? rows.coordinate : coordinate };
-    }
-    const itemCost = this.nestedCost(nodes, type, isIntrospected(type) ? childScope(this.schema, field.name, args, scope) : undefined);
-    const size = this.listSize(field, args, parent, scope);
-    const mostExpensiveCoordinate = size < 2 && itemCost.total > ROOT_FIELD_COST ? itemCost.coordinate : coordinate;
-    return { total: ownCost + size * itemCost.total, bytes: size * itemCost.bytes, coordinate: mostExpensiveCoordinate };
+    const isConnection = isPaged(field) && !isList(field);
+    const { rows, fixed, bytes } = isConnection
+      ? this.connectionCost(nodes, type)
+      : {
+          rows: this.nestedCost(nodes, type, isIntrospected(type) ? childScope(this.schema, field.name, args, scope) : undefined),
+          fixed: 0,
+          bytes: 0,
+        };
+    const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
+    const total = ownCost + fixed + size * rows.total;
+    const argument = argumentWith(total);
+    const isMostBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
+    const mostExpensive = isMostBelow ? rows : { coordinate, argument };
+    return {
+      total,
+      bytes: bytes + size * rows.bytes,
+      coordinate: mostExpensive.coordinate,
+      argument: mostExpensive.argument ?? argument,
+    };
   }
 
   private nestedCost(nodes: FieldGroup, type: GraphQLCompositeType, scope?: IntrospectionScope): OperationCost {
@@ -223,8 +249,8 @@ class Estimate {
       if (!inner || !isCompositeType(inner)) fixed += name === 'totalCount' ? TOTAL_COUNT_COST : LEAF_COST;
       else if (isList(field)) {
         const cost = this.nestedCost(group, inner);
-        const coordinate = cost.total > rows.total ? cost.coordinate : rows.coordinate;
-        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate };
+        const { coordinate, argument } = cost.total > rows.total ? cost : rows;
+        rows = { total: rows.total + cost.total, bytes: rows.bytes + cost.bytes, coordinate, argument };
       } else {
         const cost = this.nestedCost(group, inner);
         fixed += cost.total;
@@ -250,13 +276,15 @@ class Estimate {
     return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
   }
 
+  /** Costs of those arguments of a field that are lists or input objects, by name. */
+  private argumentCosts(args: Variables, parent: GraphQLCompositeType): [string, number][] {
+    const costOf = parent === this.schema.getMutationType() ? mutationInputCost : filterCost;
+    return Object.entries(args).flatMap(([name, value]) => (value === null || typeof value !== 'object' ? [] : [[name, costOf(value)]]));
+  }
+
   /** Cost of a field itself, without its values: position, arguments and `cost` annotation. */
-  private fieldOwnCost(field: Field, args: Variables, atRoot: boolean, parent: GraphQLCompositeType): number {
-    const writes = parent === this.schema.getMutationType();
-    const argumentsCost = Object.values(args).reduce((total: number, value) => {
-      if (value === null || typeof value !== 'object') return total;
-      return total + (writes ? mutationInputCost(value) : filterCost(value));
-    }, 0);
+  private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], atRoot: boolean): number {
+    const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
     const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;
     return positionCost + argumentsCost + (field.extensions.cost?.weight ?? 0);
   }

@@ -18,14 +18,14 @@ import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import { cancellable } from './cancellable';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
-import { estimateOperationCost, costLimitError, type OperationCost, type AverageBytesOf } from './cost';
-import { ClientError, resultTooLargeError, unauthenticatedError } from '../model/errors';
-import { containsIntrospection } from './introspection';
+import { Admission } from './admission';
+import type { AverageBytesOf } from './cost';
+import { resultTooLargeError } from '../model/errors';
 import { IntrospectionCache } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
 import { presentResult } from './presentederrors';
-import { coerceVariables, findDeepLiteral } from './variables';
+import { coerceVariables } from './variables';
 
 export type Variables = Record<string, unknown>;
 export interface RunOperation {
@@ -55,23 +55,19 @@ export class Executor {
   private readonly introspectionCache: IntrospectionCache;
   private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
   private readonly compiles: boolean;
-  private readonly maxCost: number;
+  private readonly admission: Admission;
   private readonly maxResponse: number;
   private readonly valuesPerTurn?: number;
-  private readonly widthOf?: AverageBytesOf;
-  private readonly introspectionRequiresUser: boolean;
 
   constructor(
     readonly schema: GraphQLSchema,
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
-    this.introspectionRequiresUser = introspection === 'users';
+    this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
     this.introspectionCache = IntrospectionCache.of(schema);
     this.compiles = compiles;
-    this.maxCost = maxCost;
     this.maxResponse = maxResponse;
     this.valuesPerTurn = valuesPerTurn;
-    this.widthOf = widthOf;
   }
 
   /** Prepares one of the server's own operations. It is validated now, so that mistakes show at startup, and compiled on first use. */
@@ -84,32 +80,18 @@ export class Executor {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
       // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
-      const cost = this.capCost(costs.costOfVariables(coercion.values));
-      const costError = this.reserveCost(cost, context);
-      if (costError) return presentResult(costError, context);
+      const { reservation, errors } = await this.admission.reserve(this.admission.cap(costs.costOfVariables(coercion.values)), context);
+      if (errors) return presentResult({ errors }, context);
       context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
-      const result = await (context.request.trace
-        ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
-        : run(context, coercion.values));
-      context.budget?.settle(cost);
-      return presentResult(result, context);
+      try {
+        const result = await (context.request.trace
+          ? context.request.trace.operation(operation.operation, name, () => run(context, coercion.values))
+          : run(context, coercion.values));
+        return presentResult(result, context);
+      } finally {
+        reservation?.settle();
+      }
     };
-  }
-
-  private capCost(cost: OperationCost): OperationCost {
-    return cost.total > this.maxCost ? { ...cost, total: this.maxCost } : cost;
-  }
-
-  /** Reserves the cost of an operation; returns the error if the operation is too expensive or the budget is exhausted. */
-  private reserveCost(cost: OperationCost, context: Context): ExecutionResult | undefined {
-    if (cost.total > this.maxCost) return { errors: [costLimitError(cost, this.maxCost, this.schema)] };
-    try {
-      context.budget?.reserve(cost);
-      return undefined;
-    } catch (error) {
-      if (error instanceof ClientError) return { errors: [error] };
-      throw error;
-    }
   }
 
   /** Executes a query or mutation of a validated document. */
@@ -133,9 +115,9 @@ export class Executor {
     present: (result: ExecutionResult) => ExecutionResult,
   ): Promise<ExecutionResult | AsyncIterableIterator<ExecutionResult>> {
     const operation = getOperationAST(document, operationName);
-    const admission = operation && this.admit(document, operation, variables, context);
+    const admission = operation && (await this.admission.admit(document, operation, variables, context));
     if (admission?.errors) return present(presentResult(admission, context));
-    if (admission) context.budget?.settle(admission.cost);
+    admission?.reservation?.settle();
     const cancellation = new AbortController();
     context.subscriptionSignal = cancellation.signal;
     const source = await createSourceEventStream({
@@ -206,7 +188,7 @@ export class Executor {
   ): Promise<ExecutionResult> {
     // Events of a subscription are not charged: the subscription was, and a rejected event would be lost.
     const isEvent = operation?.operation === 'subscription';
-    const admission = operation && !isEvent ? this.admit(document, operation, variables, context) : undefined;
+    const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return presentResult(admission, context);
     const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
     context.loaders.made = size.whenCompleted;
@@ -221,35 +203,25 @@ export class Executor {
         return runAndStoreResponse(runUncompiled, firstKey(document, operation), context);
       return runUncompiled();
     };
-    const result = await (context.request.trace && operation
-      ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
-      : run());
-    if (admission) context.budget?.settle(admission.cost);
-    // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
-    return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
+    try {
+      const result = await (context.request.trace && operation
+        ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
+        : run());
+      // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
+      return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
+    } finally {
+      admission?.reservation?.settle();
+    }
   }
 
   /** Whether the client may read the schema, and therefore suggestions of its names in error messages. */
-  permitsIntrospection({ viewer }: Context): boolean {
-    return !this.introspectionRequiresUser || viewer !== null;
+  permitsIntrospection(context: Context): boolean {
+    return this.admission.permitsIntrospection(context);
   }
 
-  /** Admits an operation: checks access to introspection, coerces the variables and reserves the cost. */
-  private admit(
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-    variables: Variables,
-    context: Context,
-  ): { values: Variables; cost: OperationCost; errors?: undefined } | { errors: readonly GraphQLError[] } {
-    if (!this.permitsIntrospection(context) && containsIntrospection(document))
-      return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const deep = findDeepLiteral(document);
-    if (deep) return { errors: [deep] };
-    const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
-    if (coercion.errors) return coercion;
-    const cost = estimateOperationCost(this.schema, document, operation, coercion.values, this.widthOf);
-    const costError = this.reserveCost(cost, context);
-    return costError?.errors ? { errors: costError.errors } : { values: coercion.values, cost };
+  /** Dry run: returns the estimated cost of an operation in the `extensions` of a result without data, and executes nothing. */
+  dryRun(document: DocumentNode, operation: OperationDefinitionNode, context: Context, variables: Variables): ExecutionResult {
+    return presentResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
   /** Whether a mutation has a single field, which only writes rows. */

@@ -1,0 +1,82 @@
+/** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
+import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Context, Reservation } from '../context';
+import { ClientError, unauthenticatedError } from '../model/errors';
+import { costLimitError, describeCost, estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
+import { containsIntrospection } from './introspection';
+import { coerceVariables, findDeepLiteral } from './variables';
+
+type Variables = Record<string, unknown>;
+
+/** Errors of a rejected operation, or the reservation of an admitted one; none without a budget. */
+interface AdmissionResult {
+  errors?: readonly GraphQLError[];
+  reservation?: Reservation;
+}
+
+interface AdmissionOptions {
+  maxCost: number;
+  introspectionRequiresUser: boolean;
+  widthOf?: AverageBytesOf;
+}
+
+export class Admission {
+  constructor(
+    private readonly schema: GraphQLSchema,
+    private readonly options: AdmissionOptions,
+  ) {}
+
+  permitsIntrospection({ viewer }: Context): boolean {
+    return !this.options.introspectionRequiresUser || viewer !== null;
+  }
+
+  /** Reduces a cost to the maximum. */
+  cap(cost: OperationCost): OperationCost {
+    const { maxCost } = this.options;
+    return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
+  }
+
+  /** Reserves the cost of an operation; returns errors if the operation is too expensive or the budget is exhausted. */
+  async reserve(cost: OperationCost, context: Context): Promise<AdmissionResult> {
+    const { maxCost } = this.options;
+    if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
+    try {
+      return { reservation: await context.budget?.reserve(cost) };
+    } catch (error) {
+      if (error instanceof ClientError) return { errors: [error] };
+      throw error;
+    }
+  }
+
+  async admit(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    context: Context,
+  ): Promise<AdmissionResult> {
+    const { cost, errors } = this.estimate(document, operation, variables, context);
+    return errors ? { errors } : this.reserve(cost, context);
+  }
+
+  /** The result of a dry run: the estimated cost in `extensions`. */
+  dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
+    const { cost, errors } = this.estimate(document, operation, variables, context);
+    return errors ? { errors } : { data: null, extensions: describeCost(cost, this.options.maxCost) };
+  }
+
+  /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */
+  private estimate(
+    document: DocumentNode,
+    operation: OperationDefinitionNode,
+    variables: Variables,
+    context: Context,
+  ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
+    if (!this.permitsIntrospection(context) && containsIntrospection(document))
+      return { errors: [unauthenticatedError('Introspection requires signing in.')] };
+    const deep = findDeepLiteral(document);
+    if (deep) return { errors: [deep] };
+    const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
+    if (coercion.errors) return { errors: coercion.errors };
+    return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.widthOf) };
+  }
+}
