@@ -12,6 +12,7 @@ import { cachedIntrospectionJson } from '../core/operation/introspectioncache';
 import { JsonTooLongError, stringifyIncrementally } from '../platform/incrementaljson';
 import type { ClaimResult } from '../request/idempotency';
 import type { RequestContext } from '../request/requestcontext';
+import { dryRunResponse, isDryRun } from './dryrun';
 import { limitFormattedErrors } from './errorlimits';
 import { isTransient, JSON_TYPE, mediaTypeOf, responseHeaders } from './httperrors';
 
@@ -42,7 +43,7 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
       parsingDidStart: chargeDuration,
       validationDidStart: chargeDuration,
       async didResolveOperation({ operation, source }) {
-        if (operation?.operation !== 'mutation') return;
+        if (operation?.operation !== 'mutation' || isDryRun(request)) return;
         attempt = await claimKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
         if (!attempt || 'kept' in attempt) return;
         const { claim } = attempt;
@@ -50,7 +51,8 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
           if (!full.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
         };
       },
-      async responseForOperation() {
+      async responseForOperation(resolved) {
+        if (isDryRun(request)) return dryRunResponse(executor, resolved, full);
         if (!attempt || !('kept' in attempt)) return null;
         const { status, body } = attempt.kept;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };

@@ -12,6 +12,7 @@ import { visitFields } from '../../core/model/selections';
 import type { Context } from '../../core/context';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
+import { isDryRun } from '../dryrun';
 import { readDocument } from '../parseddocument';
 import { limitResultErrors } from '../errorlimits';
 import type { TrustedDocuments } from '../trusteddocuments';
@@ -61,6 +62,7 @@ export class Subscriptions {
     } catch (error) {
       return [error as GraphQLError];
     }
+    if (isDryRun(resolvedParams)) return [badRequest(`A dry run goes to POST ${GRAPHQL_PATH}.`)];
     const { query, operationName, variables } = resolvedParams;
     const name = typeof operationName === 'string' && operationName !== '' ? operationName : undefined;
     if (typeof query !== 'string') return [badRequest('The operation must have a `query`.')];
