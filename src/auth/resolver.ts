@@ -4,7 +4,8 @@ import type { Context } from '../core/context';
 import { InvalidInput, ClientError, throwIfInvalid } from '../core/model/errors';
 import { limitIssues, limitMessages } from '../core/model/fieldvalidation';
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
-import { runWrite, InputError } from '../core/schema/payload';
+import { ListSize } from '../core/model/listsize';
+import { runWrite, InputError, RARE } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/facts';
 import { pythonStrip } from '../platform/pythonscalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
@@ -28,6 +29,7 @@ class LoginPayload extends TokenPayload {
   @Extensions({ neverNullInRest: true })
   declare readonly token: string | null;
 
+  @ListSize(RARE)
   @Field(() => [InputError], { description: 'All errors in the input; WRONG_CREDENTIALS if the name or the password is wrong.' })
   declare readonly errors: readonly InputIssue[];
 }
@@ -53,6 +55,7 @@ class ChangePasswordPayload extends TokenPayload {
   })
   declare readonly token: string | null;
 
+  @ListSize(RARE)
   @Field(() => [InputError], { description: 'All errors in the input. If there are any, the password was not changed.' })
   declare readonly errors: readonly InputIssue[];
 }

@@ -4,21 +4,22 @@ import { requireAccountOwner } from '../core/access/access';
 import type { Context } from '../core/context';
 import { InvalidInput, rowNotFoundIssue } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
+import { ListSize } from '../core/model/listsize';
 import type { InputIssue } from '../core/model/validationissues';
-import { runWrite, InputError } from '../core/schema/payload';
+import { runWrite, InputError, RARE } from '../core/schema/payload';
 import { Needs } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
 import { User } from '../resources/user';
 import { listAccessTokens, MAX_TOKEN_NAME_LENGTH, type AccessToken as StoredToken } from './accesstokens';
 
-const ASSUMED_TOKENS_PER_USER = 50;
-
 @ObjectType({ description: 'A token that gives a program limited access to the account of its owner.', simpleResolvers: true })
 export class AccessToken {
   @Field(() => ID, { description: 'Identifies the token.' }) declare id: number;
   @Field(() => String, { description: 'The name given by the owner.' }) declare name: string;
-  @Field(() => [TokenScope.type], { description: 'What it is for.' }) declare scopes: string[];
+  @ListSize(3)
+  @Field(() => [TokenScope.type], { description: 'What it is for.' })
+  declare scopes: string[];
   @Field(() => DateTimeScalar, { description: 'When the token was created.' }) declare createdAt: string;
   @Field(() => DateTimeScalar, { nullable: true, description: 'When the token expires; null if never.' }) declare expiresAt: string | null;
   @Field(() => Boolean, { description: 'Whether the token has expired.' }) declare isExpired: boolean;
@@ -43,6 +44,7 @@ class CreateAccessTokenPayload {
   @Field(() => AccessToken, { nullable: true, description: 'The created access token; null if there are errors.' })
   readonly accessToken: StoredToken | null;
 
+  @ListSize(RARE)
   @Field(() => [InputError], { description: 'All errors in the input. If there are any, no token was created.' })
   readonly errors: readonly InputIssue[];
 
@@ -58,6 +60,7 @@ class RevokeAccessTokenPayload {
   @Field(() => ID, { nullable: true, description: 'Id of the revoked token; null if there are errors.' })
   readonly revokedId: number | null;
 
+  @ListSize(RARE)
   @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
   readonly errors: readonly InputIssue[];
 
@@ -82,7 +85,7 @@ const OWNER_ONLY_NOTE = 'Not available with an access token (`FORBIDDEN`).';
 @Resolver(() => User)
 export class AccessTokenResolver {
   @FieldResolver(() => [AccessToken], { description: `Their access tokens, oldest first. ${OWNER_ONLY_NOTE}` })
-  @Extensions({ listSize: { assumedSize: ASSUMED_TOKENS_PER_USER } })
+  @ListSize(5)
   @Needs(() => User, 'id')
   accessTokens(@Root() { id }: { id: number }, @Ctx() context: Context): Promise<StoredToken[]> {
     requireAccountOwner(context);

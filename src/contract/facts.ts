@@ -145,8 +145,8 @@ export interface ResourceFact {
   readonly views: readonly ViewFact[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
-  /** A lookup table: rows that reference it are sorted by its default order. */
-  readonly dictionary?: boolean;
+  /** Typical number of rows of a lookup table. Rows that reference it are sorted by its default order. */
+  readonly dictionary?: number;
   /** Field paths that form the display name of a row; defaults to `name`. A list on the path contributes its first row, or all rows after `[]`. */
   readonly names?: readonly string[];
   /** Field path that distinguishes rows with the same display name. */

@@ -32,6 +32,7 @@ import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
 import type { InterfaceName } from '../contract/facts';
+import { COST_DIRECTIVES, withCostDirectives } from './costdirectives';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
@@ -103,14 +104,18 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
         ? null
         : type === fullSchema.getMutationType()!.name
           ? withAtomicSupport(config)
-          : semanticNonNull(
-              asPlainList(withoutUnnamedValues(config) ?? config),
-              isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
+          : withCostDirectives(
+              semanticNonNull(
+                asPlainList(withoutUnnamedValues(config) ?? config),
+                isErrorBoundary(config, type) || (nullableFields.has(name) && isNode(type)),
+              ),
             ),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
   const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
-  return limitResponseSize(new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE] }));
+  return limitResponseSize(
+    new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, ...COST_DIRECTIVES] }),
+  );
 }
 
 /** REST uses stored choice values instead of enum names, so the enum becomes a scalar. The REST layer validates choices itself. */

@@ -14,7 +14,7 @@ import { Exercise } from './exercise';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 10,
 })
 export class Equipment extends Model<Equipment> {
   @Id() declare id: number;

@@ -80,10 +80,11 @@ export class Exercise extends Model<Exercise> {
   })
   declare createdOn: string | null;
   @Ref(() => ExerciseCategory, { label: 'Category', through: throughBase('category_id') }) declare categoryId: number;
-  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', link: { ...PRIMARY_MUSCLE_LINK, via } }) declare muscleIds: number[];
-  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', link: { ...SECONDARY_MUSCLE_LINK, via } })
+  @Links(() => Muscle, { label: 'Muscles', object: 'muscles', size: 2, link: { ...PRIMARY_MUSCLE_LINK, via } }) declare muscleIds: number[];
+  @Links(() => Muscle, { label: 'Muscles secondary', object: 'musclesSecondary', size: 2, link: { ...SECONDARY_MUSCLE_LINK, via } })
   declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', link: { ...EQUIPMENT_LINK, via } }) declare equipmentIds: number[];
+  @Links(() => Equipment, { label: 'Equipment', object: 'equipment', size: 2, link: { ...EQUIPMENT_LINK, via } })
+  declare equipmentIds: number[];
   @Ref(() => Language, { label: 'Language' }) declare languageId: number;
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({
@@ -100,6 +101,7 @@ export class Exercise extends Model<Exercise> {
     label: 'Variations',
     help: 'Ids of the exercises of the same language in the same group of variations, this one included.',
     object: 'variations',
+    size: 4,
     sql: variations,
   })
   declare variationIds: number[];

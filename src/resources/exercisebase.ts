@@ -31,9 +31,9 @@ export class ExerciseBase extends Model<ExerciseBase> {
   @Choose({ label: 'Status', note: 'Only accepted ones are shown to everybody.', choices: REVIEW_STATUS, default: PENDING, max: 2 })
   declare status: string;
   @Ref(() => ExerciseCategory, { label: 'Category' }) declare categoryId: number;
-  @Links(() => Muscle, { object: 'muscles', link: PRIMARY_MUSCLE_LINK }) declare muscleIds: number[];
-  @Links(() => Muscle, { object: 'musclesSecondary', link: SECONDARY_MUSCLE_LINK }) declare muscleSecondaryIds: number[];
-  @Links(() => Equipment, { object: 'equipment', link: EQUIPMENT_LINK }) declare equipmentIds: number[];
+  @Links(() => Muscle, { object: 'muscles', size: 2, link: PRIMARY_MUSCLE_LINK }) declare muscleIds: number[];
+  @Links(() => Muscle, { object: 'musclesSecondary', size: 2, link: SECONDARY_MUSCLE_LINK }) declare muscleSecondaryIds: number[];
+  @Links(() => Equipment, { object: 'equipment', size: 2, link: EQUIPMENT_LINK }) declare equipmentIds: number[];
   @Ref(() => License, { label: 'License', default: 2 }) declare licenseId: number;
   @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: 50, null: true, blank: true }) declare licenseAuthor:
     string | null;

@@ -14,7 +14,7 @@ import { Exercise } from './exercise';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 8,
 })
 export class ExerciseCategory extends Model<ExerciseCategory> {
   @Id() declare id: number;

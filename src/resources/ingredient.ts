@@ -175,7 +175,7 @@ export class Ingredient extends Model<Ingredient> {
   })
   declare foodCategory: string | null;
   @Text({ label: 'Brand', note: 'Who makes or sells it.', max: 200, null: true, blank: true, hidden: true }) declare brand: string | null;
-  @Children(() => IngredientUnit, 'ingredientId', { size: 5, help: 'The household units of the ingredient.' })
+  @Children(() => IngredientUnit, 'ingredientId', { size: 3, help: 'The household units of the ingredient.' })
   declare units: IngredientUnit[];
   @Children(() => DiaryEntry, 'ingredientId', { connection: true, help: 'Diary entries of this ingredient by the signed-in user.' })
   declare diaryEntries: DiaryEntry[];

@@ -14,7 +14,7 @@ import { Ingredient } from './ingredient';
   ordering: ['fullName'],
   filters: ['fullName', 'shortName'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 20,
 })
 export class Language extends Model<Language> {
   @Id() declare id: number;

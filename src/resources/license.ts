@@ -11,7 +11,7 @@ import { Resource } from '../core/model/resource';
   ordering: ['fullName'],
   filters: ['fullName', 'shortName', 'url'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 5,
 })
 export class License extends Model<License> {
   @Id() declare id: number;

@@ -15,7 +15,7 @@ const image = (kind: string) => (alias: string) => `('/static/images/muscles/${k
   ordering: ['name'],
   filters: ['name', 'isFront'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 16,
 })
 export class Muscle extends Model<Muscle> {
   @Id() declare id: number;

@@ -11,7 +11,7 @@ import { Resource } from '../core/model/resource';
   ordering: ['name'],
   filters: ['name'],
   inMemory: true,
-  dictionary: true,
+  dictionary: 6,
 })
 export class RepetitionUnit extends Model<RepetitionUnit> {
   @Id() declare id: number;

@@ -6,6 +6,7 @@ import type { Context } from '../core/context';
 import { crud } from '../core/schema/crud';
 import { notFoundError } from '../core/model/errors';
 import { Id, Whole, type RowFields, type RowOf } from '../core/model/fields';
+import { listSize } from '../core/model/listsize';
 import { Children, Owner, Ref } from '../core/model/relationfields';
 import { loadRowForCalculation } from '../core/read/loaders';
 import { Needs } from '../core/read/queryplan';
@@ -54,7 +55,7 @@ export default class SetGroupResolver extends crud(SetGroup) {
   @FieldResolver(() => [PlannedSet], {
     description: 'The planned sets in training order, round by round: a planned set that stands for several sets is repeated.',
   })
-  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' } })
+  @Extensions({ action: { name: 'computed_settings', selection: '...setting', key: 'results' }, ...listSize(10) })
   @Needs(() => SetGroup, 'sets')
   async sequence(@Root() set: RowFields<SetGroup, 'id' | 'sets'>, @Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return arrangeInRounds(set.sets, await loadPlannedSets(set, context));

@@ -36,6 +36,7 @@ export class TrainingDay extends Model<TrainingDay> {
     note: 'Ids of the days of the week, at least one.',
     about: 'Days of the week, at least one; returned Monday first.',
     object: 'weekdayRows',
+    size: 2,
     enum: WEEKDAY,
     link: { table: 'training_day_weekday', own: 'training_day_id', other: 'day_of_week_id' },
   })

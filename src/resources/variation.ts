@@ -9,7 +9,7 @@ import { ExerciseBase } from './exercisebase';
   dump: 'exercises.variation',
   description: 'A group of exercises that are variations of each other.',
   ordering: ['id'],
-  dictionary: true,
+  dictionary: 25,
 })
 export class Variation extends Model<Variation> {
   @Id() declare id: number;

@@ -1,8 +1,17 @@
 /** The cost of an operation is estimated before its first statement. */
-import { getIntrospectionQuery, getOperationAST, graphqlSync, parse } from 'graphql';
+import {
+  buildSchema as buildSDL,
+  getIntrospectionQuery,
+  getOperationAST,
+  graphqlSync,
+  parse,
+  print,
+  type GraphQLObjectType,
+} from 'graphql';
 import { estimateOperationCost } from '../../src/core/operation/cost';
-import { buildGraphQLSchema } from '../../src/graphql/schema';
+import { buildGraphQLSchema, printSchemaSorted } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
+import type { Answer, Person } from '../setup/person';
 
 const schema = buildGraphQLSchema();
 const cost = (text: string, variables: Record<string, unknown> = {}) => {
@@ -71,6 +80,24 @@ describe('the estimated cost', () => {
     expect(total - bytes / 1024).toBeCloseTo(meant, 6);
   });
 
+  test('multiplies the declared sizes of nested lists', () => {
+    const { total, bytes } = cost('{ schedule(id: 1) { steps { workout { days { setGroups { plannedSets { id } } } } } } }');
+    expect(total - bytes / 1024).toBeCloseTo(1 + 5 + 1 + 4 * (1 + 1 + 4 * (1 + 8 * (1 + 3 * 1.1))), 6);
+  });
+
+  test('is printed as directives where it differs from the default', () => {
+    const printed = buildSDL(printSchemaSorted(schema));
+    const typeOf = (name: string) => (printed.getType(name) as GraphQLObjectType).getFields();
+    const directives = (type: string, field: string) =>
+      (typeOf(type)[field]!.astNode!.directives ?? []).map((directive) => print(directive));
+    expect(directives('Workout', 'days')).toEqual(['@listSize(assumedSize: 4)']);
+    expect(directives('Workout', 'canonicalRepresentation')).toEqual(['@cost(weight: "50")']);
+    expect(directives('Query', 'trainingLoad')).toEqual(['@semanticNonNull', '@cost(weight: "100")']);
+    expect(directives('Query', 'muscles')).toEqual(['@semanticNonNull', '@listSize(assumedSize: 16)']);
+    expect(directives('Query', 'exercises')).toEqual(['@semanticNonNull']);
+    expect(directives('ExerciseConnection', 'nodes')).toEqual([]);
+  });
+
   test('uses the values of variables and leaves skipped fields out', () => {
     const text = 'query ($n: Int, $s: Boolean!) { exercises(first: $n) @skip(if: $s) { nodes { id } } viewer { id } }';
     expect(cost(text, { n: 1000, s: false }).total).toBeGreaterThan(1000);
@@ -85,25 +112,40 @@ describe('the cost limit', () => {
   const some = (count: number): string => (count ? `{ category: { exercises: { some: ${some(count - 1)} } } }` : '{ name: { eq: "x" } }');
 
   test.each([
-    ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises'],
+    ['nested pages', `{ ${levels(4)} }`, 'ExerciseCategory.exercises', 'ExerciseCategory.exercises(first:)'],
     [
       'many aliases',
       `{ ${Array.from({ length: 100 }, (_, i) => `a${i}: exercises(first: 10000) { nodes { id name } }`).join(' ')} }`,
       'Query.exercises',
+      'Query.exercises(first:)',
+    ],
+    [
+      'unpaged lists below a page',
+      '{ workouts(first: 10000) { nodes { days { setGroups { plannedSets { id } } } } } }',
+      'Workout.days',
+      'Query.workouts(first:)',
     ],
     [
       'repeated introspection',
       `{ __schema { ${Array.from({ length: 40 }, (_, i) => `a${i}: types { fields { name type { name ofType { name } } } }`).join(' ')} } }`,
       '__Schema.types',
+      undefined,
     ],
-    ['nested conditions', `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`, 'Query.exercises'],
-  ])('rejects an operation before its first statement: %s', async (_what, document, coordinate) => {
+    [
+      'nested conditions',
+      `{ exercises(where: { or: [${Array(5).fill(some(3))}] }) { totalCount } }`,
+      'Query.exercises',
+      'Query.exercises(where:)',
+    ],
+  ])('rejects an operation before its first statement: %s', async (_what, document, coordinate, argument) => {
     const { code, errors, data, statements, status } = await fitgraph.anyone.query(document);
     expect([code, status, data, statements]).toEqual(['COST_LIMIT', 400, undefined, 0]);
     expect(errors).toEqual([
-      expect.objectContaining({ extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate } }),
+      expect.objectContaining({
+        extensions: { code: 'COST_LIMIT', cost: expect.any(Number), limit: 500_000, coordinate, ...(argument && { argument }) },
+      }),
     ]);
-    const advice = coordinate.startsWith('__') ? 'select less below it' : 'ask for fewer rows there';
+    const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
     expect(errors![0]!.message).toContain(`Most of it comes from ${coordinate}: ${advice}.`);
   });
 
@@ -139,6 +181,59 @@ describe('the cost limit', () => {
     const ann = await fitgraph.user('ann');
     for (const endpoint of ['exerciseinfo', 'ingredientinfo', 'nutritionplaninfo', 'workoutlog'])
       expect((await ann.get(`/${endpoint}/?limit=10000`)).status).toBe(200);
+  });
+
+  describe('a dry run', () => {
+    const dryRun = (person: Person, query: string, { variables, dryRun = true }: { variables?: object; dryRun?: unknown } = {}) =>
+      person
+        .sending({ Accept: 'application/graphql-response+json' })
+        .send('POST', '/graphql', { query, variables, extensions: { dryRun } });
+    const pages = 'query ($n: Int!) { exercises(first: $n) { nodes { id name } } }';
+
+    test('returns the estimated cost and executes nothing', async () => {
+      const ann = await fitgraph.user('ann');
+      const { status, body, statements } = await dryRun(ann, pages, { variables: { n: 1_000 } });
+      expect([status, statements]).toEqual([200, 1]);
+      const limit = 500_000;
+      expect(body).toEqual({
+        data: null,
+        extensions: { cost: expect.any(Number), limit, coordinate: 'Query.exercises', argument: 'Query.exercises(first:)' },
+      });
+      expect(body.extensions.cost).toBeGreaterThan(1_000);
+      const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { errors { path } } }';
+      expect((await dryRun(ann, write)).body.extensions.cost).toBeGreaterThan(200);
+      expect((await dryRun(ann, write, { dryRun: 'false' })).body.data).toBeNull();
+      expect((await ann.ask('{ weightEntries { totalCount } }')).weightEntries.totalCount).toBe(0);
+      expect((await dryRun(ann, write, { dryRun: false })).body.data).toEqual({ createWeightEntry: { errors: [] } });
+    });
+
+    test('returns the cost of an operation that would be rejected, and of a subscription', async () => {
+      const { anyone } = fitgraph;
+      const expensive = `{ ${levels(4)} }`;
+      const { body } = await dryRun(anyone, expensive);
+      const [rejection] = (await anyone.query(expensive)).errors!;
+      const { code, ...reported } = rejection!.extensions;
+      expect([code, body]).toEqual(['COST_LIMIT', { data: null, extensions: reported }]);
+      expect((await dryRun(anyone, 'subscription { changed { cursor } }')).body.extensions.cost).toBeGreaterThan(0);
+      const streamed = await anyone
+        .sending({ Accept: 'text/event-stream' })
+        .send('POST', '/graphql/stream', { query: 'subscription { changed { cursor } }', extensions: { dryRun: true } });
+      expect(String(streamed.text)).toContain('A dry run goes to POST /graphql.');
+    });
+
+    test('reports invalid documents and variables', async () => {
+      const { anyone } = fitgraph;
+      const code = ({ status, body }: Answer) => [status, body.errors[0].extensions.code, body.extensions];
+      expect(code(await dryRun(anyone, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
+      expect(code(await dryRun(anyone, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
+    });
+
+    test('leaves an Idempotency-Key for the operation itself', async () => {
+      const bob = (await fitgraph.user('bob')).sending({ 'Idempotency-Key': 'key' });
+      const write = 'mutation { createWeightEntry(input: { date: "2020-01-01", weight: "80" }) { weightEntry { weight } } }';
+      expect((await dryRun(bob, write)).body.data).toBeNull();
+      expect((await bob.ask(write)).createWeightEntry).toEqual({ weightEntry: { weight: '80.00' } });
+    });
   });
 });
 

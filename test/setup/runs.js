@@ -83,6 +83,7 @@ const RANDOM = [
   'system/availability/prepared',
   'system/codebase/writeresponses',
   'system/limits/jsonpieces',
+  'system/limits/listsizes',
   'system/limits/screens',
   'system/limits/tenscreens',
   'transfer/keysaside',

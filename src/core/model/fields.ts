@@ -10,6 +10,7 @@ import { limitIssues } from './fieldvalidation';
 import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
+import { listSize } from './listsize';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- any of them, and each of them is one: the parameter stands on both sides of methods
@@ -86,6 +87,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   searched?: boolean;
   /** Adds an index in the collation that GraphQL sorts public texts by, for large tables. */
   sorted?: boolean;
+  /** Typical number of elements of a list, for cost estimates. */
+  size?: number;
   /** Additional checks of a value that is within its limits; returns messages. */
   check?: (value: unknown, timeZone: string) => string[];
   /** Slow checks of a value that has passed all others; returns messages. */
@@ -94,19 +97,9 @@ export interface FieldOptions<N extends boolean = boolean> {
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
 
-export interface FieldMeta extends FieldFact {
+export interface FieldMeta extends FieldFact, Omit<FieldOptions, keyof FieldFact> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
-  sql?: SqlExpression;
-  shares?: FieldOptions['shares'];
-  through?: ThroughColumn;
-  toStored?: FieldOptions['toStored'];
-  searched?: boolean;
-  sorted?: boolean;
-  automatic?: boolean;
-  default?: FieldOptions['default'];
-  absent?: string;
-  defaultsToProfileUnit?: boolean;
   mistakes(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;
@@ -126,7 +119,7 @@ export interface ChildMeta {
   by: string;
   key: string;
   connection: boolean;
-  /** Typical number of child rows; only for lists without pagination. */
+  /** Typical number of child rows, for cost estimates; absent for connections. */
   size?: number;
   part: boolean;
   /** Child rows cannot be created together with this row, because their reference to it is computed. */
@@ -239,7 +232,7 @@ export function define(
     if (stored)
       Column({ type: sequelizeType, allowNull: meta.null, field: meta.column, defaultValue: columnDefault(meta) })(prototype, name);
     Field(() => (list ? [type()] : type()), { nullable: meta.null, description: meta.about })(prototype, name);
-    Extensions({ field: meta })(prototype, name);
+    Extensions({ field: meta, ...(options.size !== undefined && listSize(options.size)) })(prototype, name);
   };
 }
 

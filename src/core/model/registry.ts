@@ -67,8 +67,8 @@ export interface ResourceOptions extends ViewOptions {
   visibleWith?: string;
   /** Supported mutations; absent: all for an owned resource, none for a public one. */
   writes?: readonly WriteOperation[];
-  /** Small public table that GraphQL returns as a plain list. REST paginates it like any other. */
-  dictionary?: boolean;
+  /** Small public table that GraphQL returns as a plain list: its typical number of rows. REST paginates it like any other. */
+  dictionary?: number;
   /** Adds bulk mutations, for resources with thousands of rows per user that offline clients send together. */
   bulk?: boolean;
   /** Keeps a small public table in memory; a database notification refreshes it. */

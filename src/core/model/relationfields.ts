@@ -47,6 +47,8 @@ export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<numbe
   Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
 export interface LinkOptions extends FieldOptions {
+  /** Typical number of linked rows, for cost estimates. */
+  size: number;
   /** The GraphQL field that returns the linked rows. */
   object: string;
   link?: LinkTable;
@@ -70,7 +72,13 @@ export const Children =
   (
     target: Thunk,
     by: string,
-    o: { connection?: boolean; part?: boolean; size?: number; readOnly?: boolean; key?: string; order?: string[]; help?: string } = {},
+    o: ({ connection: true; size?: undefined } | { connection?: undefined; size: number }) & {
+      part?: boolean;
+      readOnly?: boolean;
+      key?: string;
+      order?: string[];
+      help?: string;
+    },
   ): PropertyDecorator =>
   (prototype, property) => {
     const entity = prototype.constructor as Entity;

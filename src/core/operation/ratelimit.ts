@@ -10,7 +10,10 @@ const MS_PER_SECOND = 1000;
   simpleResolvers: true,
 })
 class RateLimit {
-  @Field(() => Int, { description: 'Estimated cost of this operation. The unused part is refunded afterwards.' }) declare cost: number;
+  @Field(() => Int, {
+    description: 'Estimated cost of this operation, with what its parsing has cost. The unused part is refunded afterwards.',
+  })
+  declare cost: number;
   @Field(() => Int, { description: 'The full budget.' }) declare limit: number;
   @Field(() => Int, { description: 'The remaining budget, after this operation.' }) declare remaining: number;
   @Field(() => DateTimeScalar, { description: 'When the budget is fully replenished, if nothing more is spent.' })

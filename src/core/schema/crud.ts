@@ -9,6 +9,7 @@ import { addGroupedQuery } from '../grouping/resolver';
 import { registerHooks, type WriteHooks } from '../model/hooks';
 import { addResolverMethod } from '../model/resolvermethods';
 import { addMutations } from './mutations';
+import { listSize } from '../model/listsize';
 import { nounFor, upperFirst, withArticle } from '../model/inflection';
 import { NODE_ID_DESCRIPTION, nodeIdOf } from '../model/node';
 import type { OrderElement } from '../sql/ordering';
@@ -72,7 +73,12 @@ function addQueries(target: ClassType, entity: Entity): void {
       name: many,
       description: `The ${nounFor(many)}${owned ? ' of the viewer' : ''}. ${description}`,
     }),
-    dictionary ? { wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info) } : only,
+    dictionary === undefined
+      ? only
+      : {
+          wholeList: (_root: unknown, _args: unknown, context: Context, info: Info) => readAllRows(entity, context, info),
+          ...listSize(dictionary),
+        },
   );
   if (resourceOf(entity)!.grouped) addGroupedQuery(target, entity);
 }

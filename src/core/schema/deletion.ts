@@ -5,22 +5,29 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
+import { ListSize } from '../model/listsize';
 import { Node, nodeIdOf } from '../model/node';
 import { loadRowsById } from '../read/loaders';
 import type { InputIssue } from '../model/validationissues';
-import { InputError } from './payload';
+import { InputError, RARE } from './payload';
+
+/** Most deletions are of one row. */
+const DELETED_ROWS = 1;
 
 @ObjectType({
   description: 'The deleted rows, in the order of the input. Caches can evict them by `deletedNodeIds`.',
   simpleResolvers: true,
 })
 export class DeletePayload {
+  @ListSize(DELETED_ROWS)
   @Field(() => [ID], { description: 'The `id`s of the deleted rows; empty if nothing was deleted.' })
   readonly deletedIds: readonly number[];
 
+  @ListSize(DELETED_ROWS)
   @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
   readonly deletedNodeIds: readonly string[];
 
+  @ListSize(RARE)
   @Field(() => [InputError], {
     description: 'One error for each row that was not found or had another version. If there are any, nothing was deleted.',
   })
@@ -36,6 +43,7 @@ export class DeletePayload {
     this.errors = rejection?.mistakes ?? [];
   }
 
+  @ListSize(RARE)
   @Field(() => [Node], { description: 'The current rows with other versions than expected.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
     const { entity, rejection } = this;

@@ -5,6 +5,7 @@ import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { InvalidInput } from '../model/errors';
 import type { Entity } from '../model/fields';
+import { listSize, ListSize } from '../model/listsize';
 import { loadRowsById } from '../read/loaders';
 import { addResolverMethod } from '../model/resolvermethods';
 import { IssueCode, type InputIssue } from '../model/validationissues';
@@ -12,6 +13,7 @@ import { resourceOf } from '../model/registry';
 
 @ObjectType({ description: 'An error in the input of a mutation.', simpleResolvers: true })
 export class InputError implements InputIssue {
+  @ListSize(3)
   @Field(() => [String], {
     description:
       'Path of the invalid value, starting at the argument, e.g. `["input", "days", "1", "description"]`. `["input"]` is the row as a whole, `[]` all arguments together.',
@@ -24,6 +26,10 @@ export class InputError implements InputIssue {
   @Field(() => String, { description: 'Human-readable message.' })
   declare readonly message: string;
 }
+
+/** Typical number of errors and conflicts of a write. */
+export const RARE = 1;
+const ROWS_OF_BULK_WRITE = 10;
 
 const CONFLICT_SUFFIX = 'that caused CONFLICT or NOT_UNIQUE.';
 
@@ -42,6 +48,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
       },
       [Ctx(), Info()],
       Field(() => [entity], { description: `The current rows ${CONFLICT_SUFFIX}` }),
+      listSize(RARE),
     );
   else
     addResolverMethod(
@@ -90,11 +97,13 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     },
     [Ctx(), Info()],
     Field(type, { nullable: true, description: 'The stored values; null if there are errors.' }),
+    many ? listSize(ROWS_OF_BULK_WRITE) : undefined,
   );
   Field(() => [InputError], { description: 'All errors in the input. If there are any, nothing was written.' })(
     Payload.prototype,
     'errors',
   );
+  ListSize(RARE)(Payload.prototype, 'errors');
   addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as PayloadConstructor<T>;

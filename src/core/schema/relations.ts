@@ -10,6 +10,7 @@ import { whereInput } from '../sql/filters';
 import { addGroupedChildField } from '../grouping/resolver';
 import { loadChildren, loadRowsById, loadParent } from '../read/loaders';
 import { addResolverMethod, type ParameterDecorator } from '../model/resolvermethods';
+import { listSize } from '../model/listsize';
 import { memoizePerEntity } from '../model/memoize';
 import { orderInput, type OrderElement } from '../sql/ordering';
 import { connectionPlan } from '../read/queryplan';
@@ -46,9 +47,6 @@ export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] =
 /** Sentence for descriptions: why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
-/** Typical number of linked rows, for cost estimates: muscles of an exercise, days of a week. */
-const ASSUMED_LINKS = 3;
-
 /** Adds a field that resolves the rows of a reference or link. */
 export function addRelationField(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
@@ -67,7 +65,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
     }),
     {
       only: field.only,
-      ...(field.relation!.many && { listSize: { assumedSize: ASSUMED_LINKS } }),
+      ...(field.relation!.many && listSize(field.size!)),
       ...(hidesTarget && !field.null && { neverNullInRest: true }),
     },
   );
@@ -91,7 +89,7 @@ function addChildList(target: ClassType, child: ChildMeta): void {
     load,
     [Root(), Ctx(), Info()],
     FieldResolver(() => [child.target()], { description: child.description }),
-    child.size === undefined ? undefined : { listSize: { assumedSize: child.size } },
+    listSize(child.size!),
   );
 }
 

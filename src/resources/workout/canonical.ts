@@ -6,6 +6,7 @@ import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Context } from '../../core/context';
 import type { RowOf } from '../../core/model/fields';
+import { ListSize } from '../../core/model/listsize';
 import { loadParent, loadChildFields } from '../../core/read/loaders';
 import { LazyParts } from '../../core/cache/derivedvalues';
 import { selectionKey } from '../../core/read/queryplan';
@@ -31,10 +32,12 @@ import { isWeighted } from '../../training/summary';
   simpleResolvers: true,
 })
 export class TrainedMuscles {
-  @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: RowOf<Muscle>[];
-  @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: RowOf<Muscle>[];
-  @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' }) declare frontSecondary: RowOf<Muscle>[];
-  @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
+  @ListSize(3) @Field(() => [Muscle], { description: 'Primary muscles on the front of the body.' }) declare front: RowOf<Muscle>[];
+  @ListSize(3) @Field(() => [Muscle], { description: 'Primary muscles on the back of the body.' }) declare back: RowOf<Muscle>[];
+  @ListSize(2)
+  @Field(() => [Muscle], { description: 'Secondary muscles on the front of the body.' })
+  declare frontSecondary: RowOf<Muscle>[];
+  @ListSize(2) @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
 const musclesOf = (exercises: readonly ExerciseMuscles[], { services: { catalogue: reference } }: Context): MuscleGroups<RowOf<Muscle>> =>
@@ -48,7 +51,9 @@ export class CanonicalImage {
 
 @ObjectType({ description: 'An exercise of a set group, with its planned sets.', simpleResolvers: true })
 export class CanonicalExercise extends LazyParts {
-  @Field(() => [PlannedSet], { description: 'In their order.' }) readonly plannedSets: RowOf<PlannedSet>[];
+  @ListSize(2)
+  @Field(() => [PlannedSet], { description: 'In their order.' })
+  readonly plannedSets: RowOf<PlannedSet>[];
   private readonly exerciseId: number;
 
   constructor(
@@ -70,6 +75,7 @@ export class CanonicalExercise extends LazyParts {
     return this.plannedSets.some(({ targetWeight }) => isWeighted({ weight: targetWeight }));
   }
 
+  @ListSize(3)
   @Field(() => [String], { description: 'The short hints on the exercise.' })
   comments(@Ctx() context: Context): Promise<string[]> {
     return this.computeOnce(`comments for ${context.api}`, async () => {
@@ -78,6 +84,7 @@ export class CanonicalExercise extends LazyParts {
     });
   }
 
+  @ListSize(3)
   @Field(() => [CanonicalImage], { description: 'The images of the exercise, pending ones included, main image first.' })
   images(@Ctx() context: Context): Promise<CanonicalImage[]> {
     return this.computeOnce('images', async () => {
@@ -104,6 +111,7 @@ export class CanonicalSet extends LazyParts {
     this.set = set;
   }
 
+  @ListSize(3)
   @Field(() => [CanonicalExercise], { description: 'The exercises of the planned sets, in the order in which they first appear.' })
   exercises(@Ctx() context: Context): Promise<CanonicalExercise[]> {
     return this.computeOnce('exercises', async () =>
@@ -116,6 +124,7 @@ export class CanonicalSet extends LazyParts {
     return (await this.exercises(context)).length > 1;
   }
 
+  @ListSize(10)
   @Field(() => [PlannedSet], { description: 'The planned sets in training order, round by round.' })
   sequence(@Ctx() context: Context): Promise<RowOf<PlannedSet>[]> {
     return this.computeOnce('sequence', async () => arrangeInRounds(this.set.sets, await rows.loadPlannedSets(this.set, context)));
@@ -142,6 +151,7 @@ export class CanonicalDay extends LazyParts {
     this.day = day;
   }
 
+  @ListSize(8)
   @Field(() => [CanonicalSet], { description: 'The set groups, in order.' })
   sets(@Ctx() context: Context): Promise<CanonicalSet[]> {
     return this.computeOnce('sets', async () => (await rows.loadSets(this.day, context)).map((set) => new CanonicalSet(set)));
@@ -172,6 +182,7 @@ export class CanonicalWorkout extends LazyParts {
     this.workout = workout;
   }
 
+  @ListSize(4)
   @Field(() => [CanonicalDay], { description: 'The training days, ordered by their first day of the week.' })
   days(@Ctx() context: Context): Promise<CanonicalDay[]> {
     return this.computeOnce('days', async () => (await rows.loadDays(this.workout, context)).map((day) => new CanonicalDay(day)));

@@ -63,6 +63,57 @@ test.each(restScreens.map(({ name, path }) => [name, path] as const))('REST retu
   expectContent(await account.person.get(path));
 });
 
+/** Screens that show only public rows. */
+const PUBLIC = [
+  'exercise catalogue with its filter panel',
+  'exercise catalogue filtered by muscle, equipment and category',
+  'exercise search as the user types',
+  'results of an exercise search',
+  'muscle map with exercises of each muscle',
+  'exercises by category and by equipment',
+  'exercises that lack a German translation',
+  'licences and attribution',
+  'ingredients with much protein and little fat',
+  'offline copy of the exercises',
+  'offline copy of the ingredients',
+  'offline copy of the reference tables',
+  'introspection by a code generator',
+];
+
+test('no screen exceeds a limit for anonymous clients, and they see the public ones', async () => {
+  const rejected: string[] = [];
+  for (const screen of screens) {
+    const { errors = [] } = await fitgraph.anyone.query(screen.query, variablesOf(screen, account));
+    const codes = new Set(errors.map(({ extensions }) => String(extensions.code)));
+    if (!PUBLIC.includes(screen.name)) codes.delete('UNAUTHENTICATED');
+    for (const code of codes) rejected.push(`${screen.name}: ${code}`);
+  }
+  expect(rejected).toEqual([]);
+});
+
+test('no public screen is rejected when an address requests twenty of them in parallel', async () => {
+  const names = Array.from({ length: 20 }, (_, index) => PUBLIC[index % PUBLIC.length]!);
+  const answers = await Promise.all(
+    names.map((name) => {
+      const screen = screens.find((candidate) => candidate.name === name)!;
+      return fitgraph.anyone.query(screen.query, variablesOf(screen, account));
+    }),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
+});
+
+test.each([
+  '{ schedules { nodes { steps { workout { days { setGroups { plannedSets { reps exercise { name images { image } } } } } } } } } }',
+  '{ workouts(first: 29) { nodes { days { setGroups { plannedSets { reps exercise { name images { image } } } } } } } }',
+  '{ workouts { nodes { canonicalRepresentation { days { sets { exercises { summary images { image } plannedSets { reps } } sequence { reps } muscles { front { name } } } } } } } }',
+  '{ nutritionPlans { nodes { meals { items { amount ingredient { name units { gram } } } } } } }',
+])('default pages of whole trees cost a tenth of the maximum at most: %s', async (query) => {
+  const { body } = await account.person.send('POST', '/graphql', { query, extensions: { dryRun: true } });
+  expect(body).toMatchObject({ data: null, extensions: { cost: expect.any(Number), limit: 500_000 } });
+  expect(body.extensions.cost).toBeLessThan(50_000);
+  expectContent(await account.person.query(query));
+});
+
 test('the offline copy contains all rows of the account', async () => {
   const copy = lengthsOf((await request('offline copy of own rows')).data);
   const days = lengthsOf((await request('all days of the diary')).data);
