@@ -14,6 +14,9 @@ import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
+/** Seconds of a day: the unit of repetitions with the largest numbers. */
+const MAX_REPETITIONS = 86_400;
+
 /** Columns by which a log refers to its session and vice versa; a user has at most one session a day. */
 const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
 const sameSession = (log: string, session: string) =>
@@ -34,7 +37,14 @@ const sameSession = (log: string, session: string) =>
 })
 export class WorkoutLog extends Model<WorkoutLog> {
   @Id() declare id: number;
-  @Whole({ label: 'Repetitions', note: 'How many there were, in their unit.', min: 0, max: MAX_INTEGER }) declare reps: number;
+  @Whole({
+    label: 'Repetitions',
+    note: 'How many there were, in their unit.',
+    min: 0,
+    max: MAX_INTEGER,
+    plausibleMax: MAX_REPETITIONS,
+  })
+  declare reps: number;
   @Decimal({ label: 'Weight', note: 'How much was lifted, in its unit.', digits: 5, places: 2, min: 0 }) declare weight: string;
   @Decimal(trainingWeightInKg) declare weightKg: string | null;
   @Day({ label: 'Date', note: 'The day of the training.' }) declare date: string;

@@ -122,12 +122,44 @@ test('reports a code for each kind of invalid value, and several errors for one 
     'reps TOO_LARGE',
     'targetWeight TOO_SMALL',
   ]);
+  // A missing parent does not hide a missing target, alone or in a tree.
+  expect(await codes('plannedSet', { setGroupId: 1, exerciseId: 999, reps: 1 })).toEqual(['setGroupId NOT_FOUND', 'exerciseId NOT_FOUND']);
+  expect(await codes('setGroup', { trainingDayId: foreign, plannedSets: [{ exerciseId: 999, reps: 1 }] })).toEqual([
+    'trainingDayId NOT_FOUND',
+    'plannedSets.0.exerciseId NOT_FOUND',
+  ]);
   expect(await codes('weightEntry', { date: '2021-01-09', weight: '80.123' })).toEqual(['weight TOO_PRECISE', ' NOT_UNIQUE']);
   expect(await codes('schedule', { name: 'x', startsOn: null, steps: [{ workoutId: foreign, duration: 0 }] })).toEqual([
     'startsOn NULL',
     'steps.0.workoutId NOT_FOUND',
     'steps.0.duration TOO_SMALL',
   ]);
+});
+
+test('limits the repetitions of a log in GraphQL only, with the complete path of the value', async () => {
+  const workoutId = (await ann.post('/workout/', {})).body.id;
+  const log = (reps: number) => ({ workoutId, exerciseId: 1, date: '2021-02-01', weight: '60', reps });
+  const { body } = await ann.post('/workoutlog/', { workout: workoutId, exercise: 1, date: '2021-02-01', weight: '60', reps: 2147483647 });
+  expect(body.reps).toBe(2147483647);
+  const shown = 'errors { path code message }';
+  const answer = await ann.ask(
+    `mutation ($id: ID!, $log: WorkoutLogInput!, $logs: [WorkoutLogInput!]!) {
+      most: createWorkoutLog(input: $log) { workoutLog { reps } ${shown} }
+      logs: createWorkoutLogs(inputs: $logs) { workoutLogs { reps } ${shown} }
+      update: updateWorkoutLog(id: $id, input: { reps: 86401 }) { workoutLog { reps } ${shown} }
+      updates: updateWorkoutLogs(changes: [{ id: $id, input: { reps: 86401 } }]) { workoutLogs { reps } ${shown} }
+      weight: updateWorkoutLog(id: $id, input: { weight: "70" }) { workoutLog { reps weight } ${shown} }
+    }`,
+    { id: body.id, log: log(86_400), logs: [log(1), log(86_401)] },
+  );
+  const tooLarge = (...path: string[]) => [{ path, code: 'TOO_LARGE', message: 'Ensure this value is less than or equal to 86400.' }];
+  expect(answer).toEqual({
+    most: { workoutLog: { reps: 86_400 }, errors: [] },
+    logs: { workoutLogs: null, errors: tooLarge('inputs', '1', 'reps') },
+    update: { workoutLog: null, errors: tooLarge('input', 'reps') },
+    updates: { workoutLogs: null, errors: tooLarge('changes', '0', 'input', 'reps') },
+    weight: { workoutLog: { reps: 2147483647, weight: '70.00' }, errors: [] },
+  });
 });
 
 test('rejects a foreign parent over REST before it validates other fields', async () => {

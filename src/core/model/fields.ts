@@ -87,6 +87,8 @@ export interface FieldOptions<N extends boolean = boolean> {
   searched?: boolean;
   /** Adds an index in the collation that GraphQL sorts public texts by, for large tables. */
   sorted?: boolean;
+  /** Maximum of an integer where rules are enforced (`Policies.enforcesRules`), below `max`, which REST shows and accepts. */
+  plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
   /** Additional checks of a value that is within its limits; returns messages. */

@@ -1,5 +1,5 @@
 /** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
-import { NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
+import { atMost, NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIn, createParameters, joinByAnd } from '../access/conditions';
@@ -126,10 +126,17 @@ class Validation {
       } else {
         const mistakes = field.mistakes(value, this.context.services.timeZone);
         addIssues(...mistakes);
+        if (!mistakes.length) addIssues(...this.plausibilityIssues(field, value));
         if (!mistakes.length && field.inspect)
           lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
+  }
+
+  private plausibilityIssues({ plausibleMax = Infinity }: FieldMeta, value: unknown): ValidationIssue[] {
+    return this.context.policies.enforcesRules && Number(value) > plausibleMax
+      ? [validationIssue(IssueCode.TOO_LARGE, atMost(plausibleMax))]
+      : [];
   }
 
   private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
