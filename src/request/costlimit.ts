@@ -87,7 +87,7 @@ class Bucket {
         this.waiting.delete(resume);
         resolve();
       };
-      const timer = setTimeout(resume, maxMs);
+      const timer = setTimeout(resume, maxMs).unref();
       this.waiting.add(resume);
     });
   }

@@ -58,7 +58,7 @@ test('executes the other mutations of an operation when one fails', async () => 
   expect(data).toEqual({
     one: made('2020-01-01'),
     update: { weightEntry: null, errors: [unknown('999', 'id')] },
-    updates: { weightEntries: null, errors: [unknown('x', 'changes', '1', 'id')] },
+    updates: { weightEntries: null, errors: [unknown('x', 'changes', '1', 'id'), unknown('999', 'changes', '0', 'id')] },
     gone: { deletedIds: [], errors: [unknown('999', 'id')] },
     gones: { deletedIds: [], errors: [unknown('999', 'rows', '0', 'id')] },
     login: { token: null, errors: [{ path: [], code: 'WRONG_CREDENTIALS', message: 'Username or password unknown' }] },
@@ -134,6 +134,42 @@ test('reports a code for each kind of invalid value, and several errors for one 
     'steps.0.workoutId NOT_FOUND',
     'steps.0.duration TOO_SMALL',
   ]);
+});
+
+test('reports missing rows together with missing parents and invalid values, in single, bulk and nested updates', async () => {
+  const workoutId = (await ann.post('/workout/', {})).body.id;
+  const log = { workoutId, exerciseId: 1, date: '2021-03-01', weight: '60', reps: 5 };
+  const { createWorkoutLog } = await ann.ask('mutation ($log: WorkoutLogInput!) { createWorkoutLog(input: $log) { workoutLog { id } } }', {
+    log,
+  });
+  const wrong = { workoutId: 999, exerciseId: 999, reps: 90_000 };
+  const answer = await ann.ask(
+    `mutation ($wrong: WorkoutLogPatch!, $id: ID!, $workout: ID!, $tree: WorkoutPatch!) {
+      single: updateWorkoutLog(id: 999, input: $wrong) { errors { path code } }
+      bulk: updateWorkoutLogs(changes: [{ id: 999, input: $wrong }, { id: $id, input: { reps: -1 } }]) { errors { path code } }
+      nested: updateWorkout(id: $workout, input: $tree) { errors { path code } }
+      missing: updateWorkout(id: 999, input: $tree) { errors { path code } }
+    }`,
+    {
+      wrong,
+      id: createWorkoutLog.workoutLog.id,
+      workout: workoutId,
+      tree: {
+        name: 'x'.repeat(101),
+        days: [
+          { id: 999, name: 'Day', weekdays: [] },
+          { name: 'Day', weekdays: ['MONDAY'], setGroups: [{ plannedSets: [{ exerciseId: 999, reps: 1 }] }] },
+        ],
+      },
+    },
+  );
+  const shown = ({ errors }: any) => errors.map(({ path, code }: any) => `${path.join('.')} ${code}`);
+  const values = (place: string) => [`${place}.reps TOO_LARGE`, `${place}.exerciseId NOT_FOUND`, `${place}.workoutId NOT_FOUND`];
+  expect(shown(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
+  expect(shown(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
+  const tree = ['input.name TOO_LONG', 'input.days.0.weekdays EMPTY', 'input.days.1.setGroups.0.plannedSets.0.exerciseId NOT_FOUND'];
+  expect(shown(answer.nested)).toEqual(['input.days.0.id NOT_FOUND', ...tree]);
+  expect(shown(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
 });
 
 test('limits the repetitions of a log in GraphQL only, with the complete path of the value', async () => {

@@ -70,11 +70,11 @@ export function createDrafts(entity: Entity, input: FieldValues, path: InputPath
   return [draft, ...childDrafts];
 }
 
-export const createUpdateDraft = (entity: Entity, id: number, input: FieldValues, path: InputPath): RowDraft => ({
+/** The draft has no id yet, because an invalid one must not prevent the validation of values. */
+export const createUpdateDraft = (entity: Entity, input: FieldValues, path: InputPath): RowDraft => ({
   entity,
   path,
   input: writableValues(entity, input),
-  id,
   depth: 0,
 });
 

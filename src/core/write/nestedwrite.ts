@@ -8,6 +8,7 @@ import { ownerValues } from '../access/access';
 import type { Context } from '../context';
 import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
+import { withAllIssues } from './allissues';
 import { withRetries } from './retry';
 import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
@@ -50,12 +51,15 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   root.id = id;
   const levels = groupByLevel(drafts);
   for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
-  [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, [
-    ...fieldsOfAffectedRules(entity, [root], context),
-    ...linkFields(entity),
-  ]);
-  const parts = await lockPartsBelow(entity, [id], drafts, writing);
-  matchStoredParts(drafts, parts);
+  const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
+  let parts: readonly StoredPart[];
+  try {
+    [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
+    parts = await lockPartsBelow(entity, [id], drafts, writing);
+    matchStoredParts(drafts, parts);
+  } catch (error) {
+    throw await withAllIssues(error, drafts, context);
+  }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
   for (const level of levels) await writeLevel(level, storedByDraft, preparedRows, writing);

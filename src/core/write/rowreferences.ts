@@ -20,7 +20,7 @@ export interface RowReference {
   version?: { meant: string; at: InputPath };
 }
 
-const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
+export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
   path: at,
   ...rowNotFoundIssue(entity.name, id),
 });

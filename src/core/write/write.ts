@@ -7,7 +7,8 @@ import { createUpdateDraft, createDrafts, groupByLevel, rejectTooManyRows, count
 import { throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
-import { invalidValueIssue, type InputPath } from '../model/validationissues';
+import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
+import { resolveRowId } from '../model/node';
 import { columnSet, selectStatement } from '../sql/select';
 import {
   deleteRows,
@@ -27,11 +28,13 @@ import {
   lockReferencedRows,
   idsOf,
   hasExpectedVersions,
+  notFoundIssue,
   parseRowIds,
   requireWritable,
   type RowReference,
 } from './rowreferences';
 import { uniqueFields } from './uniqueness';
+import { withAllIssues } from './allissues';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 
@@ -160,9 +163,23 @@ export async function executeUpdates(
 ): Promise<StoredRow[]> {
   ownerValues(entity, context);
   rejectTooManyRows(changes.length, argument);
+  if (changes.length === 0) return [];
+  const drafts = changes.map(({ input, path }) => createUpdateDraft(entity, input, path));
+  try {
+    return await updateDrafts(entity, changes, drafts, context);
+  } catch (error) {
+    throw await withAllIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+  }
+}
+
+async function updateDrafts(
+  entity: Entity,
+  changes: readonly RowChange[],
+  drafts: readonly RowDraft[],
+  context: Context,
+): Promise<StoredRow[]> {
   const ids = parseRowIds(entity, changes);
-  if (ids.length === 0) return [];
-  const drafts = changes.map(({ input, path }, index) => createUpdateDraft(entity, ids[index]!, input, path));
+  drafts.forEach((draft, index) => (draft.id = ids[index]!));
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
@@ -214,6 +231,13 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
 /** Whether the write consists of an update of the rows' own columns only. */
 const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
   !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
+
+/** Issues of references to rows that the viewer may not write or that do not exist. */
+async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
+  const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
+  const found = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
+  return changes.flatMap((change, index) => (ids[index] === undefined || found.has(ids[index]) ? [] : [notFoundIssue(entity, change)]));
+}
 
 /** Reads the given fields of those rows that the viewer may write. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
