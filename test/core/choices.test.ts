@@ -60,7 +60,7 @@ test('rejects stored values in GraphQL and enum names in REST', async () => {
   const { errors } = await ann.query(CREATE_SESSION, { input: { workoutId, date: '2021-03-11', impression: '3' } });
   expect(errors![0]!.extensions).toEqual({
     code: 'BAD_USER_INPUT',
-    fields: { impression: [expect.stringMatching(/"3" does not exist in "WorkoutImpression"/)] },
+    fields: { 'input.impression': [expect.stringMatching(/"3" does not exist in "WorkoutImpression"/)] },
   });
   const refused = await ann.post('/workoutsession/', { workout: Number(workoutId), date: '2021-03-11', impression: 'GOOD' });
   expect([refused.status, refused.body]).toEqual([400, { impression: ['"GOOD" is not a valid choice.'] }]);
@@ -135,7 +135,7 @@ describe('weekdays', () => {
   test('are rejected with the field name when they are unknown or empty', async () => {
     for (const wrong of ['FUNDAY', '1', 'monday', 1]) {
       const { errors } = await ann.query(CREATE, input(['MONDAY', wrong]));
-      const fields = { 'weekdays[1]': [expect.stringContaining('"Weekday"')] };
+      const fields = { 'input.weekdays[1]': [expect.stringContaining('"Weekday"')] };
       expect(errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields });
       const { code } = await ann.query('query ($days: [Weekday!]) { trainingDays(where: { weekdays: { in: $days } }) { totalCount } }', {
         days: [wrong],

@@ -68,7 +68,7 @@ test('rejects null for a field with a default over GraphQL and REST', async () =
   const refused = await ann.query('mutation ($input: SetGroupInput!) { made: createSetGroup(input: $input) { setGroup { id } } }', {
     input: { trainingDayId, sets: null },
   });
-  expect(refused.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { sets: ['This field may not be null.'] } });
+  expect(refused.errors![0]!.extensions).toEqual({ code: 'BAD_USER_INPUT', fields: { 'input.sets': ['This field may not be null.'] } });
   const { status, body } = await ann.post('/set/', { exerciseday: Number(trainingDayId), sets: null });
   expect([status, body]).toEqual([400, { sets: ['This field may not be null.'] }]);
 });

@@ -222,12 +222,12 @@ test('names the fields of variables with a missing value or a wrong type', async
   const { code, errors } = await create({ date: '2021-02-30', weight: true });
   expect(code).toBe('BAD_USER_INPUT');
   expect(errors![0]!.extensions.fields).toEqual({
-    date: ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'],
-    weight: ['A valid number is required.'],
+    'input.date': ['Date has wrong format. Use one of these formats instead: YYYY-MM-DD.'],
+    'input.weight': ['A valid number is required.'],
   });
   expect((await create({})).errors![0]!.extensions.fields).toEqual({
-    date: ['This field is required.'],
-    weight: ['This field is required.'],
+    'input.date': ['This field is required.'],
+    'input.weight': ['This field is required.'],
   });
 });
 

@@ -139,8 +139,8 @@ test('names the paths of nested values with a wrong type or missing value', asyn
   });
   expect(code).toBe('BAD_USER_INPUT');
   expect(Object.keys(errors![0]!.extensions.fields)).toEqual([
-    'days[0].setGroups[0].plannedSets[0].exerciseId',
-    'days[0].setGroups[0].plannedSets[0].reps',
+    'input.days[0].setGroups[0].plannedSets[0].exerciseId',
+    'input.days[0].setGroups[0].plannedSets[0].reps',
   ]);
 });
 

@@ -17,7 +17,7 @@ import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
 import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
 
-/** Validation messages by argument name or field path, such as `days[1].setGroups[0].sets`. */
+/** Validation messages by the path of the value from the argument or variable on, such as `input.days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;

@@ -125,7 +125,7 @@ class ErrorCollector {
   }
 }
 
-/** Validates a value against an input type and collects messages under paths such as `days[1].reps`. */
+/** Validates a value against an input type and collects messages under paths such as `input.days[1].reps`. */
 function checkValue(type: GraphQLInputType, value: unknown, path: string, errors: ErrorCollector): void {
   if (errors.isFull()) return;
   if (value === null || value === undefined) {
@@ -140,7 +140,7 @@ function checkValue(type: GraphQLInputType, value: unknown, path: string, errors
   } else if (isInputObjectType(nullable)) {
     if (typeof value !== 'object' || Array.isArray(value)) return errors.add(path, `Expected an object, ${nullable.name}.`);
     const fields = nullable.getFields();
-    const fieldPath = (name: string) => (path ? `${path}.${name}` : name);
+    const fieldPath = (name: string) => `${path}.${name}`;
     const names = Object.keys(value);
     for (const name of names) {
       if (errors.isFull()) return;
@@ -162,7 +162,7 @@ function checkValue(type: GraphQLInputType, value: unknown, path: string, errors
   }
 }
 
-/** One error for each invalid variable. Its `fields` extension holds messages by the paths of the invalid input fields, or by the variable's name. */
+/** One error for each invalid variable. Its `fields` extension holds messages by the paths of the invalid values, which start with the variable's name. */
 function variableErrors(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],
@@ -176,11 +176,9 @@ function variableErrors(
     const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
     const isOptional = definition.defaultValue !== undefined || definition.type.kind !== Kind.NON_NULL_TYPE;
     if (remaining === 0 || !isInputType(type) || (value === undefined && isOptional)) return [];
-    // Paths into an input object start with the name of its field, as in a form, and not with the name of the variable.
-    const root = isInputObjectType(getNullableType(type)) && value != null ? '' : name;
     const errors = new ErrorCollector(remaining, hideSuggestions);
-    checkValue(type, value, root, errors);
-    const fields = Object.fromEntries(Object.entries(errors.fields).map(([path, messages]) => [path || name, messages]));
+    checkValue(type, value, name, errors);
+    const { fields } = errors;
     const messages = Object.entries(fields).map(([field, texts]) => `${field}: ${texts.join(' ')}`);
     if (!messages.length) return [];
     remaining -= messages.length;
