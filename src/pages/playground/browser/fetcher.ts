@@ -9,7 +9,7 @@ export interface RunReport {
   status: number;
   milliseconds: number;
   bytes: number;
-  /** Query cost; absent if the server does not report it. */
+  /** Charged cost of the request; absent if the server does not report it. */
   cost?: number;
   statements?: number;
 }
