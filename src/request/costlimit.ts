@@ -63,11 +63,12 @@ class Bucket {
   /**
    * Reserves the cost and returns the reserved part. A cost above the whole capacity, less what the request has already been `charged`, is reduced to
    * it, so that an expensive operation can run on an empty bucket. Estimates are often far above the actual cost. If only the reservations of other
-   * requests are in the way, waits for some seconds until enough of them are settled; otherwise throws RATE_LIMITED. `pending` are the request's own reservations.
+   * requests are in the way, waits for up to `maxWaitMs` until enough of them are settled; otherwise throws RATE_LIMITED. `pending` are the request's own
+   * reservations.
    */
-  async reserve(cost: number, charged: number, pending: number): Promise<number> {
+  async reserve(cost: number, charged: number, pending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
-    const deadline = performance.now() + MAX_WAIT_MS;
+    const deadline = performance.now() + maxWaitMs;
     for (;;) {
       const excess = this.spent() + reserved - this.capacity;
       if (excess <= 0) break;
@@ -143,7 +144,9 @@ class RequestBudget implements RateBudget {
 
   async reserve({ total, fixed = 0 }: OperationCost): Promise<Reservation> {
     const bucket = (this.bucket ??= this.findBucket());
-    const reserved = await bucket.reserve(total, this.cost, this.pending).catch(this.countRejection);
+    // Others must not wait for the connection and the locks of a transaction that waits.
+    const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
+    const reserved = await bucket.reserve(total, this.cost, this.pending, maxWaitMs).catch(this.countRejection);
     this.cost += total;
     this.pending += reserved;
     const { statements, rows, milliseconds } = this.session;
