@@ -2,7 +2,8 @@
 import { Arg, Ctx, FieldResolver, ID, Info, Query, Resolver, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
-import { readPage, createListRequest, type Connection, type PageArgs } from '../read/connection';
+import { readPage, createListRequest } from '../read/connection';
+import type { Connection, PageArgs } from '../read/connectiontypes';
 import type { Context } from '../context';
 import { childrenOf, fieldsOf, type Entity } from '../model/fields';
 import { addGroupedQuery } from '../grouping/resolver';

@@ -3,7 +3,8 @@ import { Arg, Args, Ctx, FieldResolver, Info, Root, type ClassType } from 'type-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { mayHideRows } from '../access/access';
-import { createConnectionType, readPagesBelow, createListRequest, PageArgs, type Connection } from '../read/connection';
+import { readPagesBelow, createListRequest } from '../read/connection';
+import { createConnectionType, PageArgs, type Connection } from '../read/connectiontypes';
 import type { Context } from '../context';
 import type { ChildMeta, FieldMeta } from '../model/fields';
 import { whereInput } from '../sql/filters';
