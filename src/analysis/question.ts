@@ -9,7 +9,7 @@ import { bucketSql, isCyclicUnit, MONDAY, BUCKET_STEPS, type DayUnit } from '../
 import { currentDate } from '../core/model/clock';
 import { invalidArgumentError } from '../core/model/errors';
 import { DateScalar } from '../core/model/scalars';
-import { validatePageSize, MAX_PAGE_SIZE } from '../core/read/connectiontypes';
+import { validatePageSize, MAX_PAGE_SIZE } from '../core/model/pagesize';
 
 const DEFAULT_ROWS = 100;
 const [DEFAULT_DAYS, DEFAULT_UNITS] = [90, 26];

@@ -2,7 +2,8 @@
 import { Args, ArgsType, Ctx, Field, FieldResolver, ID, Info, Int, ObjectType, registerEnumType, Resolver, Root } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import { requireAccountOwner } from '../core/access/access';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, PageInfo } from '../core/read/connectiontypes';
+import { PageInfo } from '../core/read/connectiontypes';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../core/model/pagesize';
 import type { Context } from '../core/context';
 import { decodeCursor, encodeCursor } from '../core/model/cursors';
 import { invalidArgumentError } from '../core/model/errors';

@@ -4,7 +4,7 @@ import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
 import { createParameters, whereClause, type BindParameter, type SqlCondition } from '../access/conditions';
-import { validatePageSize, MAX_PAGE_SIZE } from '../read/connectiontypes';
+import { validatePageSize, MAX_PAGE_SIZE } from '../model/pagesize';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';

@@ -26,7 +26,7 @@ import {
   type ValueNode,
 } from 'graphql';
 import { isExcluded, visitFields } from '../model/selections';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../read/connectiontypes';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 import { ClientError } from '../model/errors';
 import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
 import { introspectionListSize, childScope, type IntrospectionScope } from './introspection';

@@ -19,7 +19,8 @@ import {
   type OrderTerm,
   type OrderContext,
 } from '../sql/ordering';
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize, type Connection, type PageArgs } from './connectiontypes';
+import type { Connection, PageArgs } from './connectiontypes';
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../model/pagesize';
 import type { ConnectionPlan } from './queryplan';
 import { fromClause, joinClauses, containsId } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';

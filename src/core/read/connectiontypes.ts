@@ -1,12 +1,8 @@
-/** GraphQL types of connections and of the arguments that select a page (https://relay.dev/graphql/connections.htm), with their limits. */
+/** GraphQL types of connections and of the arguments that select a page (https://relay.dev/graphql/connections.htm). */
 import { ArgsType, Field, Int, ObjectType, type ClassType } from 'type-graphql';
-import { atLeast, atMost } from '../../contract/messages';
 import type { Row } from '../../database/rows';
-import { invalidArgumentError } from '../model/errors';
 import type { Entity } from '../model/fields';
-
-export const DEFAULT_PAGE_SIZE = 20;
-export const MAX_PAGE_SIZE = 10_000;
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
 
 @ArgsType()
 export class PageArgs {
@@ -58,11 +54,4 @@ export function createConnectionType(entity: Entity): ClassType {
   Field(() => PageInfo, { description: 'Information about this page.' })(Connection.prototype, 'pageInfo');
   ObjectType(name, { description: `A page of ${entity.name}.`, simpleResolvers: true })(Connection);
   return Connection;
-}
-
-export function validatePageSize(argument: 'first' | 'last' | 'offset', value: number | null | undefined, max: number): number | undefined {
-  if (value == null) return undefined;
-  if (value < 0) throw invalidArgumentError(argument, atLeast(0));
-  if (value > max) throw invalidArgumentError(argument, atMost(max));
-  return value;
 }

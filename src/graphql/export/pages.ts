@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../../core/context';
-import { MAX_PAGE_SIZE } from '../../core/read/connectiontypes';
+import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Executor, Variables } from '../../core/operation/executor';
 import type { ExportedList, PageArguments } from './list';
 import { ExportError, exportError } from './errors';

@@ -1,7 +1,7 @@
 /** Autocomplete for exercises and ingredients by a part of their name; over REST only. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { NO_NULLS } from '../../contract/messages';
-import { MAX_PAGE_SIZE } from '../../core/read/connectiontypes';
+import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { invalidArgumentError } from '../../core/model/errors';
 import { filterByUpperCase } from './uppercase';

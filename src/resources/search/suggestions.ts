@@ -2,7 +2,7 @@
 import { Ctx, Extensions, Field, ID, ObjectType } from 'type-graphql';
 import { publishedConditions } from '../../core/access/access';
 import { columnIn, createParameters, columnEquals, whereClause, type SqlCondition } from '../../core/access/conditions';
-import { MAX_PAGE_SIZE } from '../../core/read/connectiontypes';
+import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
 import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { bindTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
