@@ -38,11 +38,12 @@ function parseCount(text: string): number {
 const migrate = () =>
   new Command('migrate')
     .description(
-      'Applies pending migrations, as the server does at start. `--down` reverts the last one, or all after `--to`, after confirmation and only while no server is running.',
+      'Applies pending migrations, as the server does at start. `--down` reverts the last one, or all after `--to`, after confirmation and only while no server runs that needs them.',
     )
     .option('--down', 'revert the last migration; its tables and their rows are dropped')
     .option('--to <migration>', 'with --down: the newest migration that stays applied')
     .option('--yes', 'skip the confirmation of --down')
+    .option('--maintenance', 'also apply migrations that need a maintenance window, in which no server runs')
     .action(lazyAction(async () => (await import('./migrate.ts')).migrate));
 
 const seed = () =>

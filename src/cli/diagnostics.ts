@@ -7,7 +7,7 @@ import type { Database } from '../database/connection';
 import { secretKeyProblem } from '../auth/keyfingerprint';
 import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
-import { migrated } from '../database/migrate';
+import { schemaState } from '../database/compatibility';
 import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
@@ -214,7 +214,7 @@ async function examineReplica(database: Database, note: Note): Promise<void> {
 async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
   const about = 'Row security';
   if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: only the application restricts which rows a request can read' });
-  const status = (await migrated(database)) && (await rowSecurityStatus(database.pool));
+  const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
   if (!status) return;
   const { role, lacking, advice, isBound } = status;
   if (lacking === undefined)

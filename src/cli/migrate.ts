@@ -1,7 +1,8 @@
-/** `fitgraph migrate`: applies pending migrations or reverts the last ones. */
+/** `fitgraph migrate`: applies pending migrations, also in a maintenance window, or reverts the last ones. */
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';
+import { migrationNamed } from '../database/migrationmodules';
 import { promptConfirmation } from './prompts';
 import { demandNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
@@ -9,15 +10,18 @@ interface MigrateOptions {
   down?: boolean;
   to?: string;
   yes?: boolean;
+  maintenance?: boolean;
 }
 
-export async function migrate({ down, to, yes }: MigrateOptions): Promise<void> {
+export async function migrate({ down, to, yes, maintenance }: MigrateOptions): Promise<void> {
   if (to !== undefined && !down) throw new ClientError('BAD_USER_INPUT', '--to requires --down.');
-  await withDatabase((context) => (down ? revert(context, to, yes) : apply(context.database)), { migrate: false });
+  if (maintenance && down) throw new ClientError('BAD_USER_INPUT', '--maintenance applies migrations; --down reverts them.');
+  await withDatabase((context) => (down ? revert(context, to, yes) : apply(context.database, maintenance)), { migrate: false });
 }
 
-async function apply(database: Database): Promise<void> {
-  const names = await migrateUp(database);
+async function apply(database: Database, maintenance = false): Promise<void> {
+  if (maintenance) await demandNoServers(database, 'cannot be served during the maintenance');
+  const names = await migrateUp(database, { maintenance });
   printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 
@@ -25,7 +29,8 @@ async function revert({ database, session }: OperatorContext, to: string | undef
   const pending = await migrationsToRevert(database, to);
   const oldest = pending.at(-1);
   if (oldest === undefined) return printLine('Nothing to do.');
-  await demandNoServers(database, 'would fail after the migration is reverted');
+  const isOnline = pending.every((name) => migrationNamed(name).maintenance === undefined);
+  await demandNoServers(database, 'would fail after the migration is reverted', isOnline ? pending : undefined);
   const question =
     pending.length > 1
       ? `These migrations will be reverted: ${pending.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `

@@ -4,6 +4,7 @@ import { checkSecretKey, recordSecretKey } from '../auth/keyfingerprint';
 import { logSecurityEvent, type NewEvent } from '../auth/securityevents';
 import { TokenVault } from '../auth/tokens';
 import { ConfigError, readConfig, type Config } from '../platform/config';
+import { LISTENER_NAME, listenerName } from '../core/changes/listener';
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
@@ -54,13 +55,16 @@ export async function withDatabase<T>(
   }
 }
 
-/** Counts running servers: each has a listener connection with this name. */
+/** Counts running servers by their listener connections. */
 export const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
-  WHERE "application_name" = 'fitgraph listener' AND "datname" = current_database()`;
+  WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
-/** CONFLICT if a server uses the database. `consequence` completes the sentence. */
-export async function demandNoServers(database: Database, consequence: string): Promise<void> {
-  const { servers } = (await database.ask(COUNT_SERVERS))[0]!;
+/** CONFLICT if a server uses the database, or with `migrations` only if it needs one of them. `consequence` completes the sentence. */
+export async function demandNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
+  const oldest = migrations && listenerName([...migrations].sort()[0]);
+  // A server whose newest migration is older does not know them. Version 0.2 does not name its newest migration.
+  const needs = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
+  const { servers } = (await (oldest ? database.ask(`${COUNT_SERVERS} AND ${needs}`, [oldest]) : database.ask(COUNT_SERVERS)))[0]!;
   if (servers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 

@@ -1,6 +1,8 @@
 /** `fitgraph restore`: restores a backup archive. */
 import { basename } from 'node:path';
 import { ConfigError, readConfig } from '../platform/config';
+import { ClientError } from '../core/model/errors';
+import { refuseUnsupported } from '../database/compatibility';
 import { Media } from '../files/media';
 import { inspectBackup, restoreBackup } from '../transfer/backup/restore';
 import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgress } from './operator';
@@ -16,6 +18,12 @@ export async function restore(file: string, { replace = false }: { replace?: boo
     );
   await withDatabase(
     async ({ database, session }) => {
+      const [newer] = await refuseUnsupported(database.pool);
+      if (newer !== undefined)
+        throw new ClientError(
+          'CONFLICT',
+          `The database has the migration ${newer} of a newer version: restore the backup with that version.`,
+        );
       const media = Media.of(config);
       await restoreBackup({ file, found, database, media, dataDir: hasExternalKey ? undefined : config.dataDir, replace, progress });
       // Recorded after the restore, which has replaced the audit log.

@@ -1,14 +1,18 @@
 /** Diagnostics of the database schema: its version, each difference from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
-import { migrated, refuseUnsupported } from '../database/migrate';
+import { refuseUnsupported, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
 import type { Note } from './finding';
 
 /** Returns whether no table or column is missing. */
 export async function examineSchema(database: Database, note: Note): Promise<boolean> {
-  if ((await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table) await refuseUnsupported(database.pool);
-  const isComplete = (await migrated(database)) ? await compare(database, note) : undefined;
-  if (isComplete === undefined) note({ state: 'ok', about: 'Schema', said: 'older than this version; the next start migrates it' });
+  const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
+  const newer = isPresent ? await refuseUnsupported(database.pool) : [];
+  const isCurrent = (await schemaState(database)) === 'current';
+  const isComplete = isCurrent && !newer.length ? await compare(database, note) : undefined;
+  if (!isCurrent) note({ state: 'ok', about: 'Schema', said: 'older than this version; the next start migrates it' });
+  else if (newer.length)
+    note({ state: 'ok', about: 'Schema', said: `of a newer version that this one supports (${newer[0]}); its objects are not compared` });
   const { rows } = await database.pool.query(
     `SELECT "name" FROM unnest(ARRAY['pg_trgm', 'unaccent']) AS "name" WHERE "name" NOT IN (SELECT "name" FROM pg_available_extensions)`,
   );

@@ -28,14 +28,23 @@ export function missingBefore02(applied: readonly string[]): string | undefined 
 /** Returns the names in order, with the replacements instead of the replaced migrations. */
 export function squash(applied: readonly string[]): string[] {
   if (!REPLACED.every((name) => applied.includes(name))) return [...applied];
-  return [...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))].sort();
+  return [...new Set([...REPLACEMENTS, ...applied.filter((name) => !REPLACED.includes(name))])].sort();
 }
 
-/** Does the same in the table of migrations, in one statement. Keeps version and time of the replaced ones. */
+/**
+ * Adds the replacements to the table of migrations, with version and time of the replaced ones. Those stay, because servers of 0.2 that still run look for
+ * them and would report that they are not ready.
+ */
 export const squashApplied = (client: ClientBase): Promise<unknown> =>
   client.query(
-    `WITH "replaced" AS (DELETE FROM "migration" WHERE "name" = ANY($1) RETURNING "applied", "version")
-     INSERT INTO "migration" ("name", "applied", "version")
-       SELECT r."name", max("applied"), max("version") FROM "replaced", unnest($2::text[]) AS r("name") GROUP BY r."name"`,
+    `INSERT INTO "migration" ("name", "applied", "version")
+       SELECT r."name", max("applied"), max("version") FROM "migration" m, unnest($2::text[]) AS r("name") WHERE m."name" = ANY($1) GROUP BY r."name"
+       ON CONFLICT DO NOTHING`,
     [REPLACED, REPLACEMENTS],
   );
+
+/** Removes the replaced migrations if a replacement is reverted; `squash` would count it as applied. */
+export async function forgetReplaced(client: ClientBase, reverted: readonly string[]): Promise<void> {
+  if (reverted.some((name) => REPLACEMENTS.includes(name)))
+    await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED]);
+}

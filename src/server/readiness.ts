@@ -5,8 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allEntities, resourceOf } from '../core/model/registry';
+import { schemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
-import { migrated } from '../database/migrate';
 import { errorCodeOf, isUnavailable } from '../database/errors';
 
 const CHECK_INTERVAL_MS = 1_000;
@@ -37,6 +37,12 @@ export interface ReadinessState {
   reason?: string;
   degradations: readonly Degradation[];
 }
+
+/** Only instances of this version are affected; those of the newer one serve requests. */
+const INCOMPATIBLE: ReadinessState = {
+  reason: 'a newer version has migrated the database and does not support this one',
+  degradations: [],
+};
 
 /** Locks in the modes that conflict with a write, and missing tables. */
 const EXAMINE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
@@ -90,7 +96,8 @@ export class Readiness {
 
   private async check(): Promise<void> {
     try {
-      this.latestState = { degradations: await this.examine() };
+      const schema = await schemaState(this.database);
+      this.latestState = schema === 'incompatible' ? INCOMPATIBLE : { degradations: await this.examine(schema === 'outdated') };
     } catch (error) {
       const code = errorCodeOf(error);
       const degradation = DEGRADATION_BY_CODE[code] ?? (isUnavailable(error) ? undefined : 'failing');
@@ -98,16 +105,15 @@ export class Readiness {
     }
   }
 
-  private async examine(): Promise<Degradation[]> {
+  private async examine(isOutdated: boolean): Promise<Degradation[]> {
     const { pool } = this.database;
-    const isMigrated = await migrated(this.database);
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
     const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE, [tables])).rows;
     const isSlow = performance.now() - startedAt > SLOW_MS;
     await pool.query(SPILL);
     const found: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
-      not_migrated: !isMigrated,
+      not_migrated: isOutdated,
       table_missing: isTableMissing,
       table_locked: isTableLocked,
       read_only: isReadOnly,

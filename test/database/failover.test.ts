@@ -34,7 +34,8 @@ async function ask(connection: PoolConfig, text: string): Promise<Record<string,
 }
 const comments = async (at: Embedded) => (await ask(at.connection, 'SELECT "comment" FROM "workout"')).map(({ comment }) => comment);
 const listeners = (at: Embedded) =>
-  ask(asSuperuser(at.connection), `SELECT "pid" FROM pg_stat_activity WHERE "application_name" = 'fitgraph listener'`);
+  ask(asSuperuser(at.connection), `SELECT "pid" FROM pg_stat_activity WHERE "application_name" LIKE 'fitgraph listener%'`);
+
 beforeAll(async () => {
   one = await openEmbedded({ dataDir: oneDir });
   const database = open(one.connection);

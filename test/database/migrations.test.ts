@@ -1,6 +1,7 @@
 /** Migrations: up, down and up again, and concurrent starts of several instances. */
+import { schemaState } from '../../src/database/compatibility';
 import type { Database } from '../../src/database/connection';
-import { migrated, migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
+import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
@@ -26,16 +27,16 @@ function connected(): Database {
 
 test('creates the same schema again after all migrations were reverted', async () => {
   const database = connected();
-  expect(await migrated(database)).toBe(false);
+  expect(await schemaState(database)).toBe('outdated');
   const names = await migrateUp(database);
   expect(names.length).toBeGreaterThanOrEqual(3);
-  expect(await migrated(database)).toBe(true);
+  expect(await schemaState(database)).toBe('current');
   const before = await shapeOf(database.pool);
   expect(before.length).toBeGreaterThan(200);
   expect(await migrateUp(database)).toEqual([]);
 
   expect(await migrateDown(database, null)).toEqual([...names].reverse());
-  expect(await migrated(database)).toBe(false);
+  expect(await schemaState(database)).toBe('outdated');
   const left = await shapeOf(database.pool);
   expect(left.filter((thing) => !/migration/.test(thing))).toEqual(['extension pg_trgm in public', 'extension plpgsql in pg_catalog']);
 
@@ -47,7 +48,7 @@ test('reports once that it waits for another process that migrates', async () =>
   const holder = await connected().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
   const said: string[] = [];
-  const migrating = migrateUp(connected(), (message) => said.push(message));
+  const migrating = migrateUp(connected(), { tell: (message) => said.push(message) });
   while (!said.length) await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -63,7 +64,7 @@ test('reverts only the last migration in one step', async () => {
   const database = connected();
   const names = await migrateUp(database);
   expect(await migrateDown(database)).toEqual([names.at(-1)]);
-  expect(await migrated(database)).toBe(false);
+  expect(await schemaState(database)).toBe('outdated');
   expect(await migrateUp(database)).toEqual([names.at(-1)]);
 });
 
@@ -86,7 +87,7 @@ test('a migration that waits for a long transaction lets other transactions read
   const holder = await connected().pool.connect();
   await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
   const said: string[] = [];
-  const migrating = migrateUp(database, (message) => said.push(message));
+  const migrating = migrateUp(database, { tell: (message) => said.push(message) });
   await until('the migration reports the conflict', () => said.length > 0);
   const reader = connected().pool;
   // Without a lock timeout of the migration this waits until the long transaction ends.
@@ -100,7 +101,7 @@ test('a migration that waits for a long transaction lets other transactions read
 test('applies each migration once when several instances start together', async () => {
   const applied = await Promise.all([connected(), connected(), connected()].map((one) => migrateUp(one)));
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-  expect(await migrated(opened[0]!)).toBe(true);
+  expect(await schemaState(opened[0]!)).toBe('current');
 });
 
 test('rolls back a migration that fails', async () => {

@@ -355,9 +355,12 @@ test('refuses to revert a migration while a server is running', async () => {
   expect(await fitgraph('migrate')).toMatchObject({ status: 0, stdout: 'Nothing to do.\n' });
 });
 
-test('rejects a target of migrate without --down', async () => {
-  const { status, stderr } = await fitgraph('migrate', '--to', '0073-barcodes');
-  expect([status, stderr]).toEqual([1, 'fitgraph: --to requires --down.\n']);
+test.each([
+  [['--to', '0073-barcodes'], '--to requires --down.'],
+  [['--down', '--maintenance'], '--maintenance applies migrations; --down reverts them.'],
+])('rejects migrate with %j', async (options, message) => {
+  const { status, stderr } = await fitgraph('migrate', ...options);
+  expect([status, stderr]).toEqual([1, `fitgraph: ${message}\n`]);
 });
 
 test('schema prints the committed schema.graphql', async () => {

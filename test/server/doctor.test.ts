@@ -65,6 +65,24 @@ const FAULTS: [statement: string, finding: string][] = [
   ],
 ];
 
+test('doctor does not compare the objects of a newer version that supports this one', async () => {
+  const client = new Client(made.connection);
+  await client.connect();
+  try {
+    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0');
+      DROP TRIGGER "append_only" ON "security_event"`);
+    const { stdout } = await doctor();
+    expect(stdout).toContain(
+      'ok    Schema: of a newer version that this one supports (9999-from-tomorrow); its objects are not compared\n',
+    );
+    expect(stdout).not.toContain('append_only');
+  } finally {
+    await client.query(`DELETE FROM "migration" WHERE "name" = '9999-from-tomorrow';
+      CREATE TRIGGER "append_only" BEFORE UPDATE OR DELETE ON "security_event" FOR EACH ROW EXECUTE FUNCTION "fitgraph_append_only"()`);
+    await client.end();
+  }
+});
+
 test('doctor names faulty settings, and a start warns about unknown variables', async () => {
   const misspelt = { WEB_CONCURENCY: '2', DATABSE_POOL: '5', DATABASE_TIMEOUT: '1s', DATABASE_PORT_5432_TCP: 'tcp://10.0.0.1:5432' };
   const missingFile = path.join(installation.folder, 'nothing.pem');

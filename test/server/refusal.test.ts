@@ -149,6 +149,33 @@ test('rejects a database of a newer version in the server and in commands', asyn
   }
 });
 
+test('rejects what would remove the migrations of a newer version that supports this one', async () => {
+  const { url, connection, drop } = await createDatabase('tables');
+  const client = new Client(connection);
+  await client.connect();
+  const archive = path.join(installation.folder, 'newer.tar.gz');
+  try {
+    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`);
+    const environment = { DATA_DIR: installation.dataDir, DATABASE_URL: url, SECRET_KEY: KEY, LOG_LEVEL: 'silent' };
+    const command = (...args: string[]) => run('command', environment, args);
+    const refusal = {
+      status: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^fitgraph: The migration 9999-from-tomorrow is of a newer version/),
+    };
+    expect(await command('migrate', '--down', '--yes')).toMatchObject(refusal);
+    await client.query(`DELETE FROM "migration" WHERE "name" = '9999-from-tomorrow'`);
+    expect((await command('backup', archive)).status).toBe(0);
+    await client.query(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', '0.3.0')`);
+    expect((await command('restore', archive, '--replace')).stderr).toBe(
+      'fitgraph: The database has the migration 9999-from-tomorrow of a newer version: restore the backup with that version.\n',
+    );
+  } finally {
+    await client.end();
+    await drop();
+  }
+});
+
 test('rejects a database from before version 0.2 in the server and in commands', async () => {
   const { url, connection, drop } = await createDatabase('nothing');
   const client = new Client(connection);

@@ -5,6 +5,7 @@ import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { LOCK_CLASSES } from '../../database/locks';
+import { migrationNames } from '../../database/migrationmodules';
 import { CONNECTION_TIMEOUT_MS } from '../../database/pools';
 import { KEEP_ALIVE } from '../../database/circuitbreaker';
 import { startupOptions } from '../../database/settings';
@@ -15,6 +16,9 @@ const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
+/** Start of the application name of listeners. */
+export const LISTENER_NAME = 'fitgraph listener';
+const MAX_APPLICATION_NAME_BYTES = 63;
 /** Notified by restores and other commands that replace all data. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
@@ -27,6 +31,9 @@ export interface NotificationHandler {
 /** SQL for a FROM clause: the advisory locks that identify all live instances on this database, with the instance number as `objid`. */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
+
+/** The application name of a server whose newest migration is this one. */
+export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
@@ -54,7 +61,7 @@ export class NotificationListener {
       ...direct,
       ...KEEP_ALIVE,
       options: startupOptions(options, QUERY_TIMEOUT_MS),
-      application_name: 'fitgraph listener',
+      application_name: listenerName(migrationNames().at(-1)),
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
     });
     client.on('error', () => this.reconnect(client));

@@ -11,7 +11,8 @@ import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
-import { applyWithin, lockMigrations, migrationNames } from '../../database/migrate';
+import { appliedMigrations, applyWithin, lockMigrations } from '../../database/migrate';
+import { migrationNames } from '../../database/migrationmodules';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { assignPolicies } from '../../database/viewerrole';
@@ -182,7 +183,7 @@ class RowLoader {
   /** Whether the current schema is that of the backup: not if the backup is older or a table was dropped. */
   private async hasSchemaOfBackup(): Promise<boolean> {
     const { migrations, tables } = this.restore.found.header;
-    const applied = (await this.client.query('SELECT "name" FROM "migration" ORDER BY "name"')).rows.map(({ name }) => name as string);
+    const applied = await appliedMigrations(this.client);
     const shapes = (list: readonly TableShape[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentShapes = new Set(shapes(await listTables(this.client)));
     return (

@@ -1,0 +1,63 @@
+/**
+ * Schema compatibility: whether this version can use a database that another version has migrated. Each migration is recorded with the oldest version whose
+ * servers can use the migrated database, so that servers of two versions can share it during a rolling upgrade.
+ */
+import type { ClientBase } from 'pg';
+import { ConfigError } from '../platform/settingparsers';
+import { VERSION } from '../platform/version';
+import type { Database } from './connection';
+import { migrationNames } from './migrationmodules';
+import { missingBefore02, squash } from './squashed';
+
+/** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
+export type SchemaState = 'current' | 'outdated' | 'incompatible';
+
+interface AppliedMigration {
+  name: string;
+  version: string | null;
+  oldestVersion: string | null;
+}
+
+/** SQL: early versions created the table without these columns. */
+const APPLIED = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
+  FROM "migration" m ORDER BY "name" DESC`;
+
+/** Compares versions such as 0.9.1 and 0.10.0 number by number. */
+const isAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
+
+/** The applied migrations of newer versions, newest first. */
+function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
+  const known = new Set(migrationNames());
+  const unknown = new Set(squash(rows.map(({ name }) => name)).filter((name) => !known.has(name)));
+  return rows.filter(({ name }) => unknown.has(name));
+}
+
+const findIncompatible = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
+  newer.find(({ oldestVersion }) => oldestVersion === null || !isAtLeast(VERSION, oldestVersion));
+
+/** Throws a ConfigError for a schema older than that of Fitgraph 0.2, or newer and not compatible with this version. Returns the newer migrations. */
+export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<string[]> {
+  const { rows } = (await client.query(APPLIED)) as { rows: AppliedMigration[] };
+  const missing = missingBefore02(rows.map(({ name }) => name));
+  if (missing !== undefined)
+    throw new ConfigError(
+      `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
+        `and then Fitgraph ${VERSION}`,
+    );
+  const newer = newerMigrations(rows);
+  const incompatible = findIncompatible(newer);
+  if (incompatible)
+    throw new ConfigError(
+      `The database has the schema of ${incompatible.version ? `Fitgraph ${incompatible.version}` : 'another version of Fitgraph'} (${incompatible.name}), ` +
+        `but Fitgraph ${VERSION} supports it only up to ${migrationNames().at(-1)}: start the newer version, or restore an older backup`,
+    );
+  return newer.map(({ name }) => name);
+}
+
+export async function schemaState(database: Database): Promise<SchemaState> {
+  const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
+  const rows = present ? ((await database.ask(APPLIED)) as AppliedMigration[]) : [];
+  if (findIncompatible(newerMigrations(rows))) return 'incompatible';
+  const applied = new Set(rows.map(({ name }) => name));
+  return migrationNames().every((name) => applied.has(name)) ? 'current' : 'outdated';
+}

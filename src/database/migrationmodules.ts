@@ -1,0 +1,31 @@
+/** Migration modules: the files in `migrations/`, in the order of their names, and what each declares. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { OnlineSchemaChange } from './online';
+
+export type Direction = 'up' | 'down';
+export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<void>;
+export type OnlineMigration = (change: OnlineSchemaChange) => Promise<void>;
+
+interface Declarations {
+  /** Oldest version of Fitgraph whose servers can use the migrated database. Absent: no older one can. */
+  oldestVersion?: string;
+  /** Why no server may run during the migration; such a migration is not applied at start. */
+  maintenance?: string;
+}
+
+/** With `transactional: false` the steps are not in one transaction, and an interrupted migration starts again. */
+export type MigrationModule = Declarations &
+  (({ transactional?: true } & Record<Direction, Migration>) | ({ transactional: false } & Record<Direction, OnlineMigration>));
+
+const folder = join(__dirname, 'migrations');
+
+/** Names of all migrations of this version, in order. */
+export const migrationNames = (): string[] =>
+  readdirSync(folder)
+    .map((file) => /^(\d{4}-[a-z-]+)\.(?:ts|js)$/.exec(file)?.[1])
+    .filter((name): name is string => name !== undefined)
+    .sort();
+
+// eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
+export const migrationNamed = (name: string) => require(join(folder, name)) as MigrationModule;

@@ -1,0 +1,147 @@
+/**
+ * Online schema change: the steps of a migration that runs outside of a transaction, beside requests. No step holds a lock that blocks requests for longer
+ * than a moment. Each can be repeated, because an interrupted migration starts again. In the transaction of a restore, where nobody else has access, the
+ * same steps take the direct way.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ClientBase, QueryResult } from 'pg';
+import { retryLockConflicts, TABLE_LOCK_ATTEMPTS, TABLE_LOCK_PAUSE_MS, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
+import type { Row } from './rows';
+
+/** Longer than the deadlock_timeout of PostgreSQL, which then cancels an autovacuum that is in the way. */
+const AUTOVACUUM_TIMEOUT_MS = 2_000;
+
+/** A write to a row of a batch waits until the batch ends. */
+const BATCH_MS = 100;
+const FIRST_BATCH_ROWS = 1_000;
+const MAX_BATCH_ROWS = 20_000;
+/** Pause after a batch, as a share of its time. */
+const PAUSE_SHARE = 0.5;
+
+/** Triggers that set versions and log changes of owned rows skip those that a migration fills (migration 0081). */
+const BACKFILL = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+
+export class OnlineSchemaChange {
+  /** `onConflict`: called for each lock conflict. Absent in the transaction of the caller, which must have locked all tables. */
+  constructor(
+    private readonly client: ClientBase,
+    private readonly onConflict?: () => void,
+  ) {}
+
+  /** Runs statements in a short transaction. The wait for locks is bounded and repeated. Returns the rows of the last one. */
+  async run(sql: string): Promise<Row[]> {
+    const text = this.onConflict ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}` : sql;
+    const results = await this.retry(() => this.client.query(text) as Promise<QueryResult | QueryResult[]>);
+    return [results].flat().at(-1)!.rows as Row[];
+  }
+
+  /** `action`: as in ALTER TABLE. A first lock, for which requests do not queue, ends an autovacuum of the table. */
+  async alter(table: string, action: string): Promise<void> {
+    const statement = `ALTER TABLE "${table}" ${action}`;
+    if (!this.onConflict) return void (await this.run(statement));
+    const first = `SET LOCAL lock_timeout = ${AUTOVACUUM_TIMEOUT_MS}; LOCK TABLE "${table}" IN SHARE UPDATE EXCLUSIVE MODE`;
+    await this.retry(() => this.client.query(`${first}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
+  }
+
+  /** The definition must not rewrite the table: a constant default or none, and no NOT NULL without one. */
+  async addColumn(table: string, column: string, definition: string): Promise<void> {
+    await this.alter(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
+  }
+
+  /** `on`: table and columns, such as `"workout" ("user_id", "name")`. Waits for the end of all transactions that are older. */
+  async createIndex(name: string, on: string, { unique = false } = {}): Promise<void> {
+    const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
+    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${on}`));
+    await this.retry(async () => {
+      // Left by an interrupted attempt.
+      await this.dropInvalidIndex(name);
+      try {
+        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${on}`);
+      } catch (error) {
+        // A unique one would go on rejecting writes.
+        await this.dropInvalidIndex(name);
+        throw error;
+      }
+    });
+  }
+
+  async dropIndex(name: string): Promise<void> {
+    await this.retry(() => this.client.query(`DROP INDEX ${this.onConflict ? 'CONCURRENTLY ' : ''}IF EXISTS "${name}"`));
+  }
+
+  /** Adds a CHECK constraint or a foreign key for new rows first and then validates it for all, which blocks neither reads nor writes. */
+  async addConstraint(table: string, name: string, definition: string): Promise<void> {
+    if (!(await this.hasConstraint(table, name))) await this.alter(table, `ADD CONSTRAINT "${name}" ${definition} NOT VALID`);
+    await this.retry(() => this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`));
+  }
+
+  /** `columns`: as in `("user_id", "name")`. */
+  async addUniqueConstraint(table: string, name: string, columns: string): Promise<void> {
+    if (await this.hasConstraint(table, name)) return;
+    await this.createIndex(name, `"${table}" ${columns}`, { unique: true });
+    await this.alter(table, `ADD CONSTRAINT "${name}" UNIQUE USING INDEX "${name}"`);
+  }
+
+  /** Sets NOT NULL. PostgreSQL does not scan the table, because a validated CHECK constraint proves that no value is missing. */
+  async setNotNull(table: string, column: string): Promise<void> {
+    const check = `${column}_is_set`;
+    await this.addConstraint(table, check, `CHECK ("${column}" IS NOT NULL)`);
+    await this.alter(table, `ALTER COLUMN "${column}" SET NOT NULL`);
+    await this.alter(table, `DROP CONSTRAINT IF EXISTS "${check}"`);
+  }
+
+  /**
+   * Updates the rows that meet `condition`, in batches of ascending ids. The assignments must make the condition false. Rows that are inserted meanwhile are
+   * not included: give the column a default before. Versions of rows and the change log stay as they are.
+   */
+  async fill(table: string, assignments: string, condition: string): Promise<void> {
+    const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
+    if (!this.onConflict) return void (await this.run(`${BACKFILL('on')}; ${update(condition)}; ${BACKFILL('off')}`));
+    const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
+    for (let pass = 0; last !== null; pass += 1) {
+      const [{ first }] = (await this.run(
+        `SELECT min("id")::float8 AS "first" FROM "${table}" WHERE "id" <= ${last} AND (${condition})`,
+      )) as [Row];
+      if (first === null) return;
+      if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
+      // Some rows were locked.
+      if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
+      await this.fillRange(table, first, last, (range) =>
+        // Locked rows are left to the next pass. Waiting for them could deadlock with a transaction that locks several.
+        update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
+      );
+    }
+  }
+
+  private async fillRange(table: string, first: number, last: number, update: (range: string) => string): Promise<void> {
+    for (let [start, size] = [first, FIRST_BATCH_ROWS]; start <= last;) {
+      const [{ end }] = (await this.run(
+        `SELECT max("id")::float8 AS "end" FROM (SELECT "id" FROM "${table}" WHERE "id" BETWEEN ${start} AND ${last} ORDER BY "id" LIMIT ${size}) AS "batch"`,
+      )) as [Row];
+      if (end === null) return;
+      const startedAt = performance.now();
+      await this.run(`${BACKFILL('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      const ms = performance.now() - startedAt;
+      await sleep(ms * PAUSE_SHARE);
+      // At most doubled, because a batch with few rows to fill says little about the next.
+      size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, BATCH_MS / ms))));
+      start = (end as number) + 1;
+    }
+  }
+
+  private async hasConstraint(table: string, name: string): Promise<boolean> {
+    return (await this.run(`SELECT FROM pg_constraint WHERE conrelid = '"${table}"'::regclass AND conname = '${name}'`)).length > 0;
+  }
+
+  private async dropInvalidIndex(name: string): Promise<void> {
+    const { rowCount } = await this.client.query(
+      'SELECT FROM pg_index WHERE indexrelid = to_regclass(quote_ident($1)) AND NOT indisvalid',
+      [name],
+    );
+    if (rowCount) await this.client.query(`DROP INDEX CONCURRENTLY IF EXISTS "${name}"`);
+  }
+
+  private retry<T>(work: () => Promise<T>): Promise<T> {
+    return this.onConflict ? retryLockConflicts(work, this.onConflict) : work();
+  }
+}
