@@ -9,8 +9,8 @@ import { Person } from '../setup/person';
 import { until } from '../setup/waits';
 
 const ROOT = path.join(__dirname, '../..');
-export const SERVER = path.join(ROOT, 'dist/src/index.js');
-const COMMANDS = path.join(ROOT, 'dist/src/cli/index.js');
+const PROGRAMS = { server: 'dist/src/index.js', command: 'dist/src/cli/index.js' };
+export const SERVER = path.join(ROOT, PROGRAMS.server);
 
 /** Rebuilds what is out of date. */
 export function build(): void {
@@ -35,9 +35,15 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a program to its end. */
-export function run(program: 'server' | 'command', own: Environment, args: readonly string[] = [], input = ''): Promise<Ended> {
-  const child = spawn(process.execPath, [program === 'server' ? SERVER : COMMANDS, ...args], { env: environment(own) });
+/** Runs a program of the build in `root` to its end. */
+export function run(
+  program: keyof typeof PROGRAMS,
+  own: Environment,
+  args: readonly string[] = [],
+  input = '',
+  root = ROOT,
+): Promise<Ended> {
+  const child = spawn(process.execPath, [path.join(root, PROGRAMS[program]), ...args], { env: environment(own) });
   const ended = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (ended.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (ended.stderr += chunk.toString()));
@@ -56,7 +62,11 @@ export class Installation {
   private readonly children: ChildProcess[] = [];
   private demo?: Account;
 
-  constructor(private readonly environment: Environment = {}) {
+  /** `root`: the folder of another build. */
+  constructor(
+    private readonly environment: Environment = {},
+    private readonly root = ROOT,
+  ) {
     fs.chmodSync(this.folder, 0o755);
   }
 
@@ -75,16 +85,17 @@ export class Installation {
   }
 
   command(...args: string[]): Promise<Ended> {
-    return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args);
+    return this.commandReading('', ...args);
   }
 
   commandReading(input: string, ...args: string[]): Promise<Ended> {
-    return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args, input);
+    return run('command', { DATA_DIR: this.dataDir, ...this.environment }, args, input, this.root);
   }
 
   /** Starts a server and waits until it is ready. */
   async start(own: Environment = {}): Promise<Server> {
-    const child = spawn(process.execPath, [SERVER], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
+    const program = path.join(this.root, PROGRAMS.server);
+    const child = spawn(process.execPath, [program], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
     this.children.push(child);
     const server = new Server(child, this.demo);
     await until('the server is ready or has ended', () => server.url !== '' || child.exitCode !== null);

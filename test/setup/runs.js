@@ -36,6 +36,7 @@ const SYSTEM = [
   'system/limits/bodies',
   'system/limits/responses',
   'system/limits/anonymous',
+  'system/upgrades',
   'graphql/live/instances',
   'server/commands',
   'server/containment',

@@ -139,6 +139,19 @@ export class Traffic {
     return this;
   }
 
+  /** Starts clients that change these workouts again and again, one each at a time. */
+  update(clients: number, ids: readonly number[]): this {
+    for (let client = 0; client < clients; client += 1) {
+      let number = client;
+      this.work(async () => {
+        const id = ids[(number += clients) % ids.length]!;
+        await this.ask('update', { method: 'PATCH', path: `/api/v2/workout/${id}/`, body: { comment: `changed ${number}` } });
+        await sleep(PAUSE_MS);
+      });
+    }
+    return this;
+  }
+
   private work(step: () => Promise<void>): void {
     this.working.push(
       (async () => {
