@@ -18,7 +18,7 @@ const MAX_BATCH_ROWS = 20_000;
 /** Pause after a batch, as a share of its time. */
 const PAUSE_SHARE = 0.5;
 
-/** Triggers that set versions and log changes of owned rows skip those that a migration fills (migration 0081). */
+/** Triggers that set versions and log changes of owned rows skip those that a migration fills (migrations 0070 and 0081). */
 const BACKFILL = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {

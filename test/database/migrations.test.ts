@@ -3,6 +3,8 @@ import { schemaState } from '../../src/database/compatibility';
 import type { Database } from '../../src/database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
 import * as weightUnits from '../../src/database/migrations/0070-weight-units';
+import * as activePlans from '../../src/database/migrations/0074-active-plans-and-meals';
+import { OnlineSchemaChange } from '../../src/database/online';
 import { createDatabase, open } from '../setup/databases';
 import { shapeOf } from '../setup/shape';
 import { until } from '../setup/waits';
@@ -156,7 +158,9 @@ test('gives existing body weights the unit of their owner and keeps their row ve
   const { pool } = connected();
   await migrateUp(opened[0]!);
   const run = (sql: string) => pool.query(sql);
-  await weightUnits.down(run);
+  const client = await pool.connect();
+  const change = new OnlineSchemaChange(client, () => undefined);
+  await weightUnits.down(change);
   await run(`
     INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
     INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'ann', ''), (2, 'bob', ''), (3, 'eve', '');
@@ -164,11 +168,40 @@ test('gives existing body weights the unit of their owner and keeps their row ve
     INSERT INTO "weight_entry" ("user_id", "date", "weight") SELECT n, '2021-01-01', 80 FROM generate_series(1, 3) AS n`);
   const versions = async () => (await run('SELECT "version" FROM "weight_entry" ORDER BY "user_id"')).rows;
   const before = await versions();
-  await weightUnits.up(run);
+  const changes = async () => (await run('SELECT count(*)::int AS "count" FROM "change"')).rows[0].count as number;
+  const logged = await changes();
+  await weightUnits.up(change);
+  client.release();
   expect((await run('SELECT "unit" FROM "weight_entry" ORDER BY "user_id"')).rows).toEqual([
     { unit: 'kg' },
     { unit: 'lb' },
     { unit: 'kg' },
   ]);
   expect(await versions()).toEqual(before);
+  expect(await changes()).toBe(logged);
+  // As servers of 0.2 do, which know no units.
+  await run(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (2, '2021-01-02', 80)`);
+  expect((await run(`SELECT "unit" FROM "weight_entry" WHERE "date" = '2021-01-02'`)).rows).toEqual([{ unit: 'lb' }]);
+});
+
+test('makes the newest of the existing plans of each user active', async () => {
+  const { pool } = connected();
+  await migrateUp(opened[0]!);
+  const client = await pool.connect();
+  const change = new OnlineSchemaChange(client, () => undefined);
+  await activePlans.down(change);
+  await pool.query(`
+    INSERT INTO "user_account" ("id", "username", "password") VALUES (1, 'ann', ''), (2, 'bob', '');
+    INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'en', 'English');
+    INSERT INTO "nutrition_plan" ("user_id", "creation_date", "description", "language_id")
+      VALUES (1, '2021-02-01', 'newest', 2), (1, '2021-01-01', 'older', 2), (2, '2021-01-01', 'first of a day', 2), (2, '2021-01-01', 'last of a day', 2)`);
+  await activePlans.up(change);
+  client.release();
+  const active = async () =>
+    (await pool.query('SELECT "description" FROM "nutrition_plan" WHERE "is_active" ORDER BY 1')).rows.map((row) => row.description);
+  expect(await active()).toEqual(['last of a day', 'newest']);
+  await pool.query(
+    `INSERT INTO "nutrition_plan" ("user_id", "creation_date", "description", "language_id") VALUES (1, '2021-01-15', 'made afterwards', 2)`,
+  );
+  expect(await active()).toEqual(['last of a day', 'made afterwards']);
 });

@@ -2,17 +2,44 @@
  * A body weight carries the unit in which it was logged. Rows that are there get the one that their owner prefers now. A row that is written without a
  * unit gets that too, unless it is changed and keeps its weight.
  */
-import type { Migration } from '../migrate';
+import type { OnlineMigration } from '../migrationmodules';
 
-export const up: Migration = async (query) => {
-  await query(`
-ALTER TABLE "weight_entry" ADD COLUMN "unit" varchar(2) NOT NULL DEFAULT 'kg';
-ALTER TABLE "weight_entry" DISABLE TRIGGER USER;
-UPDATE "weight_entry" w SET "unit" = 'lb' FROM "user_profile" p WHERE p."user_id" = w."user_id" AND p."weight_unit" = 'lb';
-ALTER TABLE "weight_entry" ENABLE TRIGGER USER;
-ALTER TABLE "weight_entry" ALTER COLUMN "unit" DROP DEFAULT;
+export const transactional = false;
+export const oldestVersion = '0.3.0';
 
-CREATE FUNCTION "fitgraph_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$
+const SKIP = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
+
+/** Statement of a trigger function that returns `result` for rows that a migration fills. Its setting has no effect for roles with row-level security. */
+export const skipBackfill = (result: string): string => `
+  IF ${SKIP} THEN
+    RETURN ${result};
+  END IF;`;
+
+/** Trigger functions of owned rows, so that filling a column neither changes versions nor writes each row to the change log. */
+export const rowFunctions = (skip: (result: string) => string): string => `
+CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN${skip('NEW')}
+  NEW."created_at" := OLD."created_at";
+  -- Of two transactions the one that began earlier may write later.
+  NEW."updated_at" := greatest(now(), OLD."updated_at");
+  NEW."version" := gen_random_uuid();
+  RETURN NEW;
+END $$;
+
+CREATE OR REPLACE FUNCTION "fitgraph_rows_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN${skip('NULL')}
+  EXECUTE format('INSERT INTO "change" ("user_id", "table", "row_id", "operation") SELECT %I, %L, "id", %L FROM changed ORDER BY "id"',
+    TG_ARGV[0], TG_TABLE_NAME, TG_OP);
+  EXECUTE format('SELECT pg_notify(''fitgraph_change'', owner::text) FROM (SELECT DISTINCT %I AS owner FROM changed) owners', TG_ARGV[0]);
+  RETURN NULL;
+END $$;
+`;
+
+export const up: OnlineMigration = async (change) => {
+  await change.run(rowFunctions(skipBackfill));
+  await change.addColumn('weight_entry', 'unit', `varchar(2) NOT NULL DEFAULT 'kg'`);
+  await change.run(`
+CREATE OR REPLACE FUNCTION "fitgraph_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF TG_OP = 'UPDATE' AND NEW."weight" = OLD."weight" THEN
     NEW."unit" := OLD."unit";
@@ -21,15 +48,19 @@ BEGIN
   END IF;
   RETURN NEW;
 END $$;
-CREATE TRIGGER "weight_entry_unit" BEFORE INSERT OR UPDATE ON "weight_entry" FOR EACH ROW WHEN (NEW."unit" IS NULL)
+CREATE OR REPLACE TRIGGER "weight_entry_unit" BEFORE INSERT OR UPDATE ON "weight_entry" FOR EACH ROW WHEN (NEW."unit" IS NULL)
   EXECUTE FUNCTION "fitgraph_weight_unit"();
+ALTER TABLE "weight_entry" ALTER COLUMN "unit" DROP DEFAULT;
 `);
+  const prefersPounds = `"user_id" IN (SELECT p."user_id" FROM "user_profile" p WHERE p."weight_unit" = 'lb')`;
+  await change.fill('weight_entry', `"unit" = 'lb'`, `"unit" = 'kg' AND ${prefersPounds}`);
 };
 
-export const down: Migration = async (query) => {
-  await query(`
-DROP TRIGGER "weight_entry_unit" ON "weight_entry";
-DROP FUNCTION "fitgraph_weight_unit"();
-ALTER TABLE "weight_entry" DROP COLUMN "unit";
+export const down: OnlineMigration = async (change) => {
+  await change.run(`
+DROP TRIGGER IF EXISTS "weight_entry_unit" ON "weight_entry";
+DROP FUNCTION IF EXISTS "fitgraph_weight_unit"();
+ALTER TABLE "weight_entry" DROP COLUMN IF EXISTS "unit";
 `);
+  await change.run(rowFunctions(() => ''));
 };

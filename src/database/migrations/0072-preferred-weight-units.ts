@@ -1,25 +1,27 @@
 /** A planned or logged set that comes without a unit of weight gets kilograms or pounds, as its owner prefers. */
-import type { Migration } from '../migrate';
+import type { OnlineMigration } from '../migrationmodules';
+
+export const transactional = false;
+export const oldestVersion = '0.3.0';
 
 const TABLES = ['setting', 'workout_log'];
 
-export const up: Migration = async (query) => {
-  await query(`
-CREATE FUNCTION "fitgraph_preferred_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$
+export const up: OnlineMigration = async (change) => {
+  await change.run(`
+CREATE OR REPLACE FUNCTION "fitgraph_preferred_weight_unit"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW."weight_unit_id" := CASE (SELECT p."weight_unit" FROM "user_profile" p WHERE p."user_id" = NEW."user_id") WHEN 'lb' THEN 2 ELSE 1 END;
   RETURN NEW;
 END $$;
-${TABLES.map(
-  (table) => `CREATE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${table}" FOR EACH ROW WHEN (NEW."weight_unit_id" IS NULL)
-  EXECUTE FUNCTION "fitgraph_preferred_weight_unit"();`,
-).join('\n')}
+`);
+  for (const table of TABLES)
+    await change.run(`
+CREATE OR REPLACE TRIGGER "${table}_preferred_weight_unit" BEFORE INSERT ON "${table}" FOR EACH ROW WHEN (NEW."weight_unit_id" IS NULL)
+  EXECUTE FUNCTION "fitgraph_preferred_weight_unit"();
 `);
 };
 
-export const down: Migration = async (query) => {
-  await query(`
-${TABLES.map((table) => `DROP TRIGGER "${table}_preferred_weight_unit" ON "${table}";`).join('\n')}
-DROP FUNCTION "fitgraph_preferred_weight_unit"();
-`);
+export const down: OnlineMigration = async (change) => {
+  for (const table of TABLES) await change.run(`DROP TRIGGER IF EXISTS "${table}_preferred_weight_unit" ON "${table}"`);
+  await change.run('DROP FUNCTION IF EXISTS "fitgraph_preferred_weight_unit"()');
 };

@@ -1,10 +1,9 @@
 /** Foods are found by their barcodes. */
-import type { Migration } from '../migrate';
+import type { OnlineMigration } from '../migrationmodules';
 
-export const up: Migration = async (query) => {
-  await query('CREATE INDEX "ingredient_code" ON "ingredient" ("code") WHERE "code" IS NOT NULL');
-};
+export const transactional = false;
+export const oldestVersion = '0.3.0';
 
-export const down: Migration = async (query) => {
-  await query('DROP INDEX "ingredient_code"');
-};
+export const up: OnlineMigration = (change) => change.createIndex('ingredient_code', '"ingredient" ("code") WHERE "code" IS NOT NULL');
+
+export const down: OnlineMigration = (change) => change.dropIndex('ingredient_code');

@@ -1,5 +1,7 @@
 /** Fingerprint of the SECRET_KEY that encrypts the tokens of this database: one row, or none before the first start. */
-import type { Migration } from '../migrate';
+import type { Migration } from '../migrationmodules';
+
+export const oldestVersion = '0.3.0';
 
 export const up: Migration = async (query) => {
   await query(`
