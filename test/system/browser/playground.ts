@@ -116,6 +116,27 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
       });
     });
 
+    test('shows the estimated cost of the query in the editor, and how to reduce one above the limit', async () => {
+      const { page } = await neighbourhood().person();
+      const executed: string[] = [];
+      page.on('request', (request) => {
+        const body = request.method() === 'POST' ? (request.postDataJSON() as { extensions?: { dryRun?: boolean } }) : undefined;
+        if (body && !body.extensions?.dryRun) executed.push(request.postData()!);
+      });
+      const gauge = page.locator('.answer .gauge');
+      await page.goto(`/playground?query=${encodeURIComponent('{ exercises(first: 20) { nodes { id name } } }')}`);
+      await gauge.getByText(/^Estimated cost \d{2,3} of 500,000$/).waitFor();
+      expect(Number(await gauge.locator('meter').getAttribute('value'))).toBeGreaterThan(20);
+      const expensive = '{ schedules(first: 1000) { nodes { steps { workout { days { setGroups { plannedSets { id reps } } } } } } } }';
+      await page.goto(`/playground?query=${encodeURIComponent(expensive)}`);
+      await gauge.getByText('Too high: reduce Query.schedules(first:)').waitFor();
+      await page.locator('.graphiql-query-editor').click();
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type('{ exercises(first: 20) { nodes { ');
+      await gauge.waitFor({ state: 'detached' });
+      expect(executed).toEqual([]);
+    });
+
     test('links to the sign-in when an anonymous visitor queries personal data', async () => {
       const { page } = await neighbourhood().person();
       await page.goto('/playground');

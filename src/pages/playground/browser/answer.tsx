@@ -6,6 +6,7 @@ import { VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
 import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
 import type { UrlRequest } from './asked';
+import { CostGauge } from './costgauge';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
 import { ShareControls } from './share';
@@ -189,6 +190,7 @@ export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
           ))}
         </div>
         <RunStatistics run={look.run} />
+        <CostGauge />
         <ShareControls look={look} />
       </div>
       {look.view !== 'tree' && (

@@ -1,5 +1,5 @@
 /** Fetcher of GraphiQL: sends operations, and reports the status, time, size and cost of each run. */
-import { getOperationAST, parse, type ExecutionResult } from 'graphql';
+import { getOperationAST, OperationTypeNode, parse, type ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
 import { SCHEMA_PATH } from '../answer/sharelink';
@@ -35,12 +35,38 @@ function parseResponse(text: string, status: number): ExecutionResult {
   }
 }
 
-function isSubscription(query: string, operationName?: string | null): boolean {
+/** `extensions` of a dry run; see `docs/graphql.md`. */
+export interface CostEstimate {
+  cost: number;
+  limit: number;
+  /** The most expensive field. */
+  coordinate?: string;
+  /** The argument that reduces its cost. */
+  argument?: string;
+}
+
+/** Estimated cost of an operation that is not executed; `undefined` if it is invalid or the server does not respond with a cost. */
+export async function estimateCost(
+  request: RunReport['request'],
+  editedHeaders: Readonly<Record<string, string>> | undefined,
+  signal: AbortSignal,
+): Promise<CostEstimate | undefined> {
+  const type = operationType(request.query, request.operationName);
+  if (!type || type === OperationTypeNode.SUBSCRIPTION) return undefined;
+  // With this media type an invalid operation, which is normal while it is edited, has status 200, so that browsers do not log it.
+  const headers = { ...MEDIA_TYPE_HEADERS, Accept: 'application/json', ...csrfHeaders, ...editedHeaders };
+  const body = JSON.stringify({ ...request, extensions: { dryRun: true } });
+  const response = await fetch('/graphql', { method: 'POST', headers, body, signal });
+  const { extensions } = parseResponse(await response.text(), response.status);
+  return typeof extensions?.cost === 'number' ? (extensions as unknown as CostEstimate) : undefined;
+}
+
+/** `undefined` for queries that cannot be parsed: the server reports their syntax errors. */
+function operationType(query: string, operationName?: string | null): OperationTypeNode | undefined {
   try {
-    return getOperationAST(parse(query), operationName)?.operation === 'subscription';
+    return getOperationAST(parse(query), operationName)?.operation;
   } catch {
-    // Invalid queries are sent like others: the server reports their syntax errors.
-    return false;
+    return undefined;
   }
 }
 
@@ -50,7 +76,7 @@ export const createFetcher =
   async (request, options) => {
     const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
     // Subscriptions are received as server-sent events. Their requests have the headers of the headers editor, too.
-    if (isSubscription(request.query, request.operationName))
+    if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
     const init = { method: 'POST', body: JSON.stringify(request) };
     if (request.operationName === INTROSPECTION_NAME) {

@@ -1,0 +1,49 @@
+/** Gauge of the estimated cost of the query in the editor: each change is followed by a dry run, which executes nothing. */
+import { pick, useGraphiQL } from '@graphiql/react';
+import { useEffect, useState } from 'react';
+import { estimateCost, type CostEstimate } from './fetcher';
+
+const TYPING_PAUSE_MS = 600;
+
+type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | null>;
+
+const parseObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
+
+/** Incomplete queries, variables and headers have no cost. */
+async function estimateTab({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
+  if (!query?.trim()) return undefined;
+  try {
+    return await estimateCost({ query, variables: parseObject(variables), operationName }, parseObject(headers), signal);
+  } catch {
+    return undefined;
+  }
+}
+
+export function CostGauge() {
+  const { tabs, activeTabIndex } = useGraphiQL(pick('tabs', 'activeTabIndex'));
+  const { query = null, variables = null, headers = null, operationName = null } = tabs[activeTabIndex] ?? {};
+  const [estimate, setEstimate] = useState<CostEstimate>();
+
+  useEffect(() => {
+    const superseded = new AbortController();
+    const update = async () => {
+      const result = await estimateTab({ query, variables, headers, operationName }, superseded.signal);
+      if (!superseded.signal.aborted) setEstimate(result);
+    };
+    const timer = setTimeout(() => void update(), TYPING_PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      superseded.abort();
+    };
+  }, [query, variables, headers, operationName]);
+
+  if (!estimate) return null;
+  const { cost, limit, coordinate, argument } = estimate;
+  return (
+    <label className="gauge" title={coordinate && `Most expensive field: ${coordinate}`}>
+      Estimated cost {cost.toLocaleString('en')} of {limit.toLocaleString('en')}
+      <meter value={cost} max={limit} high={limit / 2} optimum={0} />
+      {cost > limit && <strong>Too high{argument && `: reduce ${argument}`}</strong>}
+    </label>
+  );
+}
