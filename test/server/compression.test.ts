@@ -42,7 +42,7 @@ const LONG = '/api/v2/exerciseinfo/?limit=20';
 const DECODE: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   br: zlib.brotliDecompressSync,
   gzip: zlib.gunzipSync,
-  ...('zstdDecompressSync' in zlib && { zstd: zlib.zstdDecompressSync as (body: Buffer) => Buffer }),
+  deflate: zlib.inflateSync,
 };
 
 describe.each(Object.keys(DECODE))('the content coding %s', (coding) => {
@@ -63,7 +63,7 @@ describe.each(Object.keys(DECODE))('the content coding %s', (coding) => {
     expect([short.status, short.headers['content-encoding']]).toEqual([200, coding]);
     expect(short.headers.vary).toMatch(/accept-encoding/i);
     expect(short.headers['content-type']).toBe(plain.headers['content-type']);
-    expect(Number(short.headers['content-length'])).toBe(short.body.length);
+    expect(short.headers).toMatchObject({ 'transfer-encoding': 'chunked' });
     expect(short.body.length).toBeLessThan(plain.body.length / 2);
     const text = DECODE[coding]!(short.body).toString();
     // HTML pages and GraphQL responses contain their own duration, so only their lengths are compared.
@@ -77,7 +77,7 @@ test('chooses the best content coding that Accept-Encoding allows', async () => 
   expect(await chosen('gzip, deflate, br')).toBe('br');
   expect(await chosen('gzip, br;q=0')).toBe('gzip');
   expect(await chosen('gzip;q=0.1')).toBe('gzip');
-  for (const none of ['identity', 'br;q=0, gzip;q=0', 'deflate', '', 'nonsense', `gzip, ${'x'.repeat(300)}`])
+  for (const none of ['identity', 'br;q=0, gzip;q=0', 'zstd', '', 'nonsense', `gzip, ${'x'.repeat(300)}`])
     expect(await chosen(none)).toBeUndefined();
 });
 
