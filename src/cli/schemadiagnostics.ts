@@ -1,6 +1,6 @@
 /** Diagnostics of the database schema: its version, each difference from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
-import { refuseUnsupported, schemaState } from '../database/compatibility';
+import { pendingMaintenance, refuseUnsupported, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
 import type { Note } from './finding';
 
@@ -10,7 +10,15 @@ export async function examineSchema(database: Database, note: Note): Promise<boo
   const newer = isPresent ? await refuseUnsupported(database.pool) : [];
   const isCurrent = (await schemaState(database)) === 'current';
   const isComplete = isCurrent && !newer.length ? await compare(database, note) : undefined;
-  if (!isCurrent) note({ state: 'ok', about: 'Schema', said: 'older than this version; the next start migrates it' });
+  const maintenance = isCurrent ? undefined : await pendingMaintenance(database);
+  if (maintenance !== undefined)
+    note({
+      state: 'warning',
+      about: 'Schema',
+      said: `older than this version; the migration ${maintenance} needs a maintenance window, so this version does not start`,
+      advice: 'stop all servers, take a backup and run fitgraph migrate --maintenance',
+    });
+  else if (!isCurrent) note({ state: 'ok', about: 'Schema', said: 'older than this version; the next start migrates it' });
   else if (newer.length)
     note({ state: 'ok', about: 'Schema', said: `of a newer version that this one supports (${newer[0]}); its objects are not compared` });
   const { rows } = await database.pool.query(

@@ -6,7 +6,7 @@ import type { ClientBase } from 'pg';
 import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
-import { migrationNames } from './migrationmodules';
+import { findMaintenance, migrationNames } from './migrationmodules';
 import { missingBefore02, squash } from './squashed';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
@@ -54,10 +54,24 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
   return newer.map(({ name }) => name);
 }
 
-export async function schemaState(database: Database): Promise<SchemaState> {
+async function readApplied(database: Database): Promise<AppliedMigration[]> {
   const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  const rows = present ? ((await database.ask(APPLIED)) as AppliedMigration[]) : [];
-  if (findIncompatible(newerMigrations(rows))) return 'incompatible';
+  return present ? ((await database.ask(APPLIED)) as AppliedMigration[]) : [];
+}
+
+function pendingAfter(rows: readonly AppliedMigration[]): string[] {
   const applied = new Set(rows.map(({ name }) => name));
-  return migrationNames().every((name) => applied.has(name)) ? 'current' : 'outdated';
+  return migrationNames().filter((name) => !applied.has(name));
+}
+
+export async function schemaState(database: Database): Promise<SchemaState> {
+  const rows = await readApplied(database);
+  if (findIncompatible(newerMigrations(rows))) return 'incompatible';
+  return pendingAfter(rows).length > 0 ? 'outdated' : 'current';
+}
+
+/** The first pending migration that needs a maintenance window. A new database has no requests to protect. */
+export async function pendingMaintenance(database: Database): Promise<string | undefined> {
+  const rows = await readApplied(database);
+  return rows.length > 0 ? findMaintenance(pendingAfter(rows)) : undefined;
 }

@@ -8,7 +8,7 @@ import { refuseUnsupported } from './compatibility';
 import type { Database } from './connection';
 import { retryLockConflicts, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import { LOCKS } from './locks';
-import { migrationNamed, migrationNames, type Direction } from './migrationmodules';
+import { findMaintenance, migrationNamed, migrationNames, type Direction } from './migrationmodules';
 import { OnlineSchemaChange } from './online';
 import { forgetReplaced, squash, squashApplied } from './squashed';
 import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
@@ -139,7 +139,7 @@ export interface UpOptions {
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database has no requests to protect. */
 function demandMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
-  const name = applied.size > 0 && pending.find((one) => migrationNamed(one).maintenance !== undefined);
+  const name = applied.size > 0 && findMaintenance(pending);
   if (name)
     throw new ConfigError(
       `The migration ${name} needs a maintenance window (${migrationNamed(name).maintenance}): stop all servers, ` +

@@ -103,6 +103,9 @@ test('a migration that needs a maintenance window changes nothing at a start, no
     'stop all servers, take a backup and run `fitgraph migrate --maintenance`\n';
   await expect(installation.start()).rejects.toThrow(refusal);
   expect(await installation.command('migrate')).toEqual({ status: 1, stdout: '', stderr: refusal });
+  expect((await installation.command('doctor')).stdout).toContain(
+    `older than this version; the migration ${MAINTENANCE} needs a maintenance window, so this version does not start`,
+  );
   const beside = await installation.command('migrate', '--maintenance');
   expect(beside).toMatchObject({
     status: 1,
