@@ -110,6 +110,14 @@ describe('a form that is submitted twice', () => {
     expect(await count()).toBe(2);
   });
 
+  it('is stored when the browser goes back and corrects it after it was rejected', async () => {
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '1' };
+    expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
+    expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
+    expect((await visitor.submit(ENTRIES, { ...fields, weight: '80' })).text).toContain('<strong>Created.</strong>');
+    expect(await count()).toBe(1);
+  });
+
   it('stores one upload', async () => {
     const picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } })
       .png()
