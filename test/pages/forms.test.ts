@@ -249,6 +249,17 @@ describe('a form for a row that was deleted meanwhile', () => {
     expect((await visitor.get(location)).text).toContain('81.00');
   });
 
+  it('keeps its values if the row was deleted with its parent', async () => {
+    const { id: training } = (await ann.post('/workout/', { comment: 'Pull' })).body;
+    const { id } = (await ann.post('/day/', { training, description: 'Back', day: [1] })).body;
+    const path = `/api/v2/day/${id}/`;
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', description: 'Arms', day: '2' };
+    await ann.delete(`/workout/${training}/`);
+    const { text } = await visitor.post(path, { ...fields, training: String(training) });
+    expect(text).toContain('This training day was deleted after you opened the form. Your input is kept');
+    expect(text).toMatch(/<input type="text" id="wpost-description" name="description" value="Arms"/);
+  });
+
   it('keeps its JSON', async () => {
     const { id, path } = await entry();
     const fields: Record<string, string> = {
