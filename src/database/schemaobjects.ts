@@ -15,7 +15,7 @@ export interface SchemaDifferences {
   faults: string[];
   /** Whether a table or column is missing, so that statements fail. */
   isIncomplete: boolean;
-  /** Objects that no migration creates. */
+  /** Objects that no migration creates, except for extensions and policies of other roles, which administrators need. */
   additions: string[];
 }
 
@@ -33,7 +33,8 @@ const isOwn = (catalogue: string, oid: string) =>
   `NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = ${oid} AND d.deptype = 'e')`;
 
 const TABLES = `
-  SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END), NULL
+  SELECT 'table ' || c.relname, concat_ws(' ', CASE c.relkind WHEN 'p' THEN 'partitioned' END, CASE c.relpersistence WHEN 'u' THEN 'unlogged' END),
+    CASE WHEN c.relowner <> (SELECT relowner FROM pg_class WHERE oid = to_regclass('migration')) THEN 'owned by another role' END
   FROM pg_class c WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND ${isOwn('pg_class', 'c.oid')}`;
 
 const VIEWS = `
@@ -110,18 +111,31 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   const missing = [...expectedObjects.keys()].filter((name) => !found.has(name));
   const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
   const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
+  const additions: string[] = [];
   for (const [name, { definition, flaw }] of found) {
     const intended = expectedObjects.get(name);
-    if (intended === undefined) continue;
+    if (intended === undefined) {
+      if (appliesToRequests(name, definition)) faults.push(`${name} applies to requests although no migration created it`);
+      else if (!/^(?:policy|extension) /.test(name)) additions.push(name);
+      continue;
+    }
     if (flaw !== null) faults.push(`${name} is ${flaw}`);
     if (definition !== intended) faults.push(`${name} is ${quote(definition)} instead of ${quote(intended)}`);
   }
   return {
     faults: faults.sort(),
     isIncomplete: missing.some((name) => /^(?:table|column) /.test(name)),
-    additions: [...found.keys()].filter((name) => !expectedObjects.has(name)),
+    additions,
   };
 }
+
+/** Whether an object is a policy of the viewer role, whose requests it would show rows of other users or hide own ones. */
+const appliesToRequests = (name: string, definition: string): boolean =>
+  name.startsWith('policy ') &&
+  / TO (.*?)(?: USING | CHECK |$)/
+    .exec(definition)![1]!
+    .split(', ')
+    .some((role) => role === VIEWER || role === 'public');
 
 /** The table of an object that belongs to one. */
 const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';

@@ -56,7 +56,7 @@ export class TrustedDocuments {
       const { persistedQuery: _persistedQuery, ...extensions } = { ...(parameters.extensions as object | null) } as Parameters;
       return { ...parameters, query: text, extensions };
     }
-    checkPersistedQuery(parameters.extensions, query);
+    checkPersistedQuery(parameters.extensions, parameters.query);
     const tooDeep = typeof query === 'string' ? bracketDepthError(query) : undefined;
     if (tooDeep) throw tooDeep;
     if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();

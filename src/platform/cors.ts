@@ -7,9 +7,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const REQUEST_HEADERS =
   'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
   'x-csrftoken, x-requested-with';
-/** Sent by Apollo's clients. */
+/** Sent by Apollo's clients, and for dry runs. */
 const GRAPHQL_REQUEST_HEADERS =
-  'apollo-require-preflight, apollographql-client-name, apollographql-client-version, x-apollo-operation-name';
+  'apollo-require-preflight, apollographql-client-name, apollographql-client-version, x-apollo-operation-name, x-dry-run';
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Methods': 'DELETE, GET, OPTIONS, PATCH, POST, PUT',
   'Access-Control-Max-Age': '86400',
@@ -17,7 +17,7 @@ const PREFLIGHT_HEADERS = {
 };
 
 /** In addition to the CORS-safelisted response headers. */
-const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
+const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
   method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;

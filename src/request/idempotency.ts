@@ -109,6 +109,8 @@ export class IdempotencyClaim {
   private readonly identity: unknown[];
   /** Whether the response was stored in a transaction. */
   isStored = false;
+  /** Whether a rejection (4xx), which has written nothing, frees the key instead of being stored. */
+  isFreedByRejection = false;
 
   constructor(
     private readonly session: Session,
@@ -158,7 +160,8 @@ export class IdempotencyClaim {
   /** Stores the response. Temporary failures and oversized responses are not stored; a committed write still stays committed. */
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
-    const values = status >= 500 || status === 429 ? undefined : this.valuesOf(response);
+    const isFreed = status >= (this.isFreedByRejection ? 400 : 500) || status === 429;
+    const values = isFreed ? undefined : this.valuesOf(response);
     if (!values) return this.release();
     // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
     await this.session.record(STORE_RESPONSE, [...values, false]).catch(() => this.releaseLater(this.identity));

@@ -6,7 +6,7 @@ import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
 export interface OnceOptions {
-  /** The single-use key of an HTML form, used instead of the Idempotency-Key header. */
+  /** The single-use key of an HTML form, used instead of the Idempotency-Key header. A rejected form may be corrected and sent again with it. */
   formKey?: string;
   /** Whether the request only writes rows. It then runs in one transaction that also stores its response, and is undone unless it succeeds. */
   onlyWritesRows?: boolean;
@@ -43,6 +43,7 @@ export class IdempotentExecution {
     if (!attempt) return run();
     if ('kept' in attempt) return attempt.kept;
     const { claim } = attempt;
+    claim.isFreedByRejection = options.formKey !== undefined;
     try {
       return await (options.onlyWritesRows ? claim.runInTransaction(run) : runAndStore(claim, run));
     } catch (error) {

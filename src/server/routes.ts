@@ -29,10 +29,10 @@ import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, type Readiness } from './readiness';
 
-/** Health probes and metrics. Exactly these paths are exempt from admission control. */
 /** Paths of the liveness probe; `/health` and `/healthz` are those that platforms expect by default. */
 const LIVE_PATHS = ['/health/live', '/health', '/healthz'];
 const READY_PATH = '/health/ready';
+/** Health probes and metrics. Exactly these paths are exempt from admission control. */
 const PROBES = new Set([...LIVE_PATHS, READY_PATH, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);

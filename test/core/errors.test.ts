@@ -158,7 +158,7 @@ test('reports missing rows together with missing parents and invalid values, in 
         name: 'x'.repeat(101),
         days: [
           { id: 999, name: 'Day', weekdays: [] },
-          { name: 'Day', weekdays: ['MONDAY'], setGroups: [{ plannedSets: [{ exerciseId: 999, reps: 1 }] }] },
+          { name: 'Day', weekdays: ['MONDAY'], setGroups: [{ id: 999, plannedSets: [{ id: 999, exerciseId: 999, reps: 1 }] }] },
         ],
       },
     },
@@ -168,7 +168,9 @@ test('reports missing rows together with missing parents and invalid values, in 
   expect(shown(answer.single)).toEqual(['id NOT_FOUND', ...values('input')]);
   expect(shown(answer.bulk)).toEqual(['changes.0.id NOT_FOUND', ...values('changes.0.input'), 'changes.1.input.reps TOO_SMALL']);
   const tree = ['input.name TOO_LONG', 'input.days.0.weekdays EMPTY', 'input.days.1.setGroups.0.plannedSets.0.exerciseId NOT_FOUND'];
-  expect(shown(answer.nested)).toEqual(['input.days.0.id NOT_FOUND', ...tree]);
+  const group = 'input.days.1.setGroups.0';
+  const missing = ['input.days.0.id', `${group}.id`, `${group}.plannedSets.0.id`].map((id) => `${id} NOT_FOUND`);
+  expect(shown(answer.nested)).toEqual([...missing, ...tree]);
   expect(shown(answer.missing)).toEqual(['id NOT_FOUND', ...tree]);
 });
 

@@ -126,6 +126,12 @@ describe('the cost limit', () => {
       'Query.workouts(first:)',
     ],
     [
+      'pages below an unpaged list',
+      '{ muscles { exercises(first: 10000) { nodes { comments { id } images { id } } } } }',
+      'Query.muscles',
+      'Muscle.exercises(first:)',
+    ],
+    [
       'repeated introspection',
       `{ __schema { ${Array.from({ length: 40 }, (_, i) => `a${i}: types { fields { name type { name ofType { name } } } }`).join(' ')} } }`,
       '__Schema.types',
@@ -226,6 +232,22 @@ describe('the cost limit', () => {
       const code = ({ status, body }: Answer) => [status, body.errors[0].extensions.code, body.extensions];
       expect(code(await dryRun(anyone, '{ nothing }'))).toEqual([400, 'GRAPHQL_VALIDATION_FAILED', undefined]);
       expect(code(await dryRun(anyone, pages, { variables: { n: 'many' } }))).toEqual([400, 'BAD_USER_INPUT', undefined]);
+    });
+
+    test('is requested by a header, too, and returns the cost in one', async () => {
+      const ann = (await fitgraph.user('ann')).sending({ 'X-Dry-Run': '1' });
+      const write = 'mutation { createWeightEntry(input: { date: "2020-01-02", weight: "80" }) { errors { path } } }';
+      for (const { body, headers } of [
+        await ann.send('POST', '/graphql', { query: write }),
+        await dryRun(fitgraph.anyone, pages, { variables: { n: 9 } }),
+      ])
+        expect([body.data, headers.get('x-estimated-cost')]).toEqual([null, String(body.extensions.cost)]);
+    });
+
+    test('is rejected for an export, which would be sent otherwise', async () => {
+      const search = new URLSearchParams({ query: '{ exercises { nodes { id } } }', extensions: '{ "dryRun": true }' });
+      const { status, text } = await fitgraph.anyone.send('GET', `/graphql/export.csv?${search}`);
+      expect([status, text]).toEqual([400, expect.stringContaining('A dry run goes to POST /graphql.')]);
     });
 
     test('leaves an Idempotency-Key for the operation itself', async () => {

@@ -76,3 +76,15 @@ test('serves a cached result with less CPU time than graphql-js needs', async ()
   }
   expect(Math.min(...cached!)).toBeLessThan(Math.min(...computed!));
 });
+
+test('does not serialize a cached result again', async () => {
+  const ask = async () => expect((await fitgraph.anyone.query(standard)).status).toBe(200);
+  await ask();
+  const stringify = jest.spyOn(JSON, 'stringify');
+  try {
+    await ask();
+    expect(Math.max(...stringify.mock.results.map(({ value }) => String(value).length))).toBeLessThan(10_000);
+  } finally {
+    stringify.mockRestore();
+  }
+});

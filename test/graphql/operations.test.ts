@@ -64,15 +64,18 @@ describe('automatic persisted queries', () => {
     const { sha256Hash } = byHash(EXERCISE).persistedQuery;
     const invalid = [
       { query: WORKOUTS, extensions: byHash(EXERCISE) },
+      { query: '', extensions: byHash(EXERCISE) },
       { query: EXERCISE, extensions: { persistedQuery: { version: 1, sha256Hash: [sha256Hash] } } },
       { query: EXERCISE, extensions: { persistedQuery: { version: 2, sha256Hash } } },
       { extensions: { persistedQuery: { sha256Hash } } },
       { query: EXERCISE, extensions: { persistedQuery: 'no object' } },
     ];
     for (const body of invalid) expect(await send({ variables, ...body })).toEqual([400, 'PERSISTED_QUERY_INVALID']);
-    const search = new URLSearchParams({ query: WORKOUTS, extensions: JSON.stringify(byHash(EXERCISE)) });
-    const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
-    expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+    for (const query of [WORKOUTS, '']) {
+      const search = new URLSearchParams({ query, extensions: JSON.stringify(byHash(EXERCISE)) });
+      const get = await current().anyone.sending({ 'Apollo-Require-Preflight': 'yes' }).send('GET', `/graphql?${search}`);
+      expect([get.status, get.body.errors[0].extensions.code]).toEqual([400, 'PERSISTED_QUERY_INVALID']);
+    }
     expect(current().logged.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
     expect(await send({ variables, extensions: byHash(EXERCISE) })).toEqual([200, 'PERSISTED_QUERY_NOT_FOUND']);
   });

@@ -110,6 +110,14 @@ describe('a form that is submitted twice', () => {
     expect(await count()).toBe(2);
   });
 
+  it('is stored when the browser goes back and corrects it after it was rejected', async () => {
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(ENTRIES, NEW)), date: '2021-03-10', weight: '1' };
+    expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
+    expect((await visitor.post(ENTRIES, fields)).status).toBe(400);
+    expect((await visitor.submit(ENTRIES, { ...fields, weight: '80' })).text).toContain('<strong>Created.</strong>');
+    expect(await count()).toBe(1);
+  });
+
   it('stores one upload', async () => {
     const picture = await sharp({ create: { width: 40, height: 30, channels: 3, background: '#0b6e4f' } })
       .png()
@@ -239,6 +247,17 @@ describe('a form for a row that was deleted meanwhile', () => {
     expect(text).not.toContain('name="_version"');
     const { location } = await visitor.submit(ENTRIES, { csrfToken: fields.csrfToken!, date: '2021-03-12', weight: '81' });
     expect((await visitor.get(location)).text).toContain('81.00');
+  });
+
+  it('keeps its values if the row was deleted with its parent', async () => {
+    const { id: training } = (await ann.post('/workout/', { comment: 'Pull' })).body;
+    const { id } = (await ann.post('/day/', { training, description: 'Back', day: [1] })).body;
+    const path = `/api/v2/day/${id}/`;
+    const fields: Record<string, string> = { ...(await visitor.fieldsOf(path, EDIT)), _method: 'PUT', description: 'Arms', day: '2' };
+    await ann.delete(`/workout/${training}/`);
+    const { text } = await visitor.post(path, { ...fields, training: String(training) });
+    expect(text).toContain('This training day was deleted after you opened the form. Your input is kept');
+    expect(text).toMatch(/<input type="text" id="wpost-description" name="description" value="Arms"/);
   });
 
   it('keeps its JSON', async () => {

@@ -1,4 +1,4 @@
-/** Code snippets of the playground, run unchanged. */
+/** Code snippets of the playground and of the landing page, run unchanged. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SNIPPETS } from '../../src/pages/playground/answer/snippets';
@@ -21,6 +21,16 @@ async function outputOf(command: string, args: string[]): Promise<unknown> {
   const { stdout } = await run(command, args, { env: { ...process.env, FITGRAPH_TOKEN: token } });
   return JSON.parse(stdout);
 }
+
+test('runs the first GraphQL example of the landing page, which has English names', async () => {
+  await fitgraph.sql(`INSERT INTO "exercise" ("exercise_base_id", "name", "description", "language_id", "uuid", "creation_date", "status", "license_id")
+    SELECT "exercise_base_id", 'Aufwärmen', '', 1, gen_random_uuid(), '2020-01-01', '2', "license_id" FROM "exercise" WHERE "id" = 1`);
+  const { text } = await fitgraph.anyone.sending({ Accept: 'text/html' }).send('GET', '/');
+  const command = /curl \S+\/graphql [^<]*/.exec(text)![0].replaceAll('&quot;', '"').replaceAll('&amp;', '&').replaceAll('&#39;', "'");
+  const { data } = (await outputOf('sh', ['-c', command])) as any;
+  expect(data.exercises.nodes).toHaveLength(2);
+  expect(JSON.stringify(data)).not.toContain('Aufwärmen');
+});
 
 test('runs the curl snippet with special characters intact', async () => {
   expect(await outputOf('sh', ['-c', SNIPPETS.curl!(`${fitgraph.url}/graphql`, asked)])).toEqual({ data: answer });

@@ -200,7 +200,7 @@ test('returns no ETag for views of several rows and for public rows requested wi
 test('exposes ETag and X-Request-Id to cross-origin clients', async () => {
   const { path } = await entry();
   expect((await withHeaders({ Origin: 'https://example.org' }).get(path)).headers.get('access-control-expose-headers')).toBe(
-    'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id',
+    'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id',
   );
   expect((await ann.get(path)).headers.get('access-control-expose-headers')).toBeNull();
 });

@@ -2,7 +2,7 @@ import WebSocket from 'ws';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const APP = 'https://app.example.com';
-const EXPOSED = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id';
+const EXPOSED = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 const QUERY = `query=${encodeURIComponent('{ exercises(first: 1) { nodes { id } } }')}`;
 
 const open = fitgraphForThisFile({ content: 'catalogue', environment: { BUDGET: 'on' } });

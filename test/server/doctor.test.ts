@@ -29,6 +29,8 @@ const FAULTS: [statement: string, finding: string][] = [
   ['ALTER TABLE "workout" DISABLE ROW LEVEL SECURITY', 'row security workout is missing'],
   ['DROP POLICY "own_rows" ON "workout_set"', 'policy workout_set.own_rows is missing'],
   ['ALTER POLICY "own_rows" ON "workout_session" USING (true)', 'policy workout_session.own_rows is "'],
+  ['CREATE POLICY "all_rows" ON "workout" USING (true)', 'policy workout.all_rows applies to requests although no migration created it'],
+  ['ALTER TABLE "meal" OWNER TO CURRENT_USER', 'table meal is owned by another role'],
   [
     'ALTER TABLE "workout_log" DROP CONSTRAINT "workout_log_exercise_id_fkey"',
     'constraint workout_log.workout_log_exercise_id_fkey is missing',
@@ -133,12 +135,16 @@ test('doctor names each deliberate fault of the schema, and objects that no migr
   const client = new Client(asSuperuser(made.connection));
   await client.connect();
   for (const [statement] of FAULTS) await client.query(statement);
-  await client.query('ALTER TABLE "workout_log" ADD COLUMN "mood" text');
+  await client.query(
+    'ALTER TABLE "workout_log" ADD COLUMN "mood" text; CREATE POLICY "of_reports" ON "workout_log" TO CURRENT_USER USING (true)',
+  );
   await client.end();
   const { status, stdout, stderr } = await doctor();
   expect([status, stderr]).toEqual([1, '']);
   for (const [, finding] of FAULTS) expect(stdout).toContain(`FAIL  Schema: ${finding}`);
   expect(stdout).toContain('WARN  Schema: column workout_log.mood: created by no migration');
+  // Administrators create policies for other roles.
+  expect(stdout).not.toContain('of_reports');
   // Parts of a missing table are not listed.
   expect(stdout).not.toMatch(/Schema: \w+ former_change_log\./);
 });

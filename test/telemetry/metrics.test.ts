@@ -61,6 +61,19 @@ describe('/metrics', () => {
   });
 });
 
+test('reports why an instance is degraded, which stays ready', async () => {
+  const holder = await fitgraph.database.pool.connect();
+  try {
+    await holder.query('BEGIN; LOCK TABLE "weight_entry" IN EXCLUSIVE MODE');
+    await counted('fitgraph_degraded{reason="table_locked"}', 1);
+    expect((await read()).get('fitgraph_ready')).toBe(1);
+  } finally {
+    await holder.query('ROLLBACK');
+    holder.release();
+  }
+  await counted('fitgraph_degraded{reason="table_locked"}', 0);
+});
+
 test('counts requests by route pattern, without ids and query strings', async () => {
   for (const id of [1, 2, 3]) await ann.get(`/exercise/${id}/`);
   await ann.get('/workout/?comment=xyzzyx');

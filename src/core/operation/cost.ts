@@ -215,7 +215,7 @@ class Estimate {
       total,
       bytes: bytes + size * rows.bytes,
       coordinate: mostExpensive.coordinate,
-      argument: mostExpensive.argument ?? argument,
+      argument: mostExpensive.argument ?? argument ?? rows.argument,
     };
   }
 

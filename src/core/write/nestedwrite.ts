@@ -6,8 +6,10 @@
 import type { Row } from '../../database/rows';
 import { ownerValues } from '../access/access';
 import type { Context } from '../context';
+import { InvalidInput, throwIfInvalid } from '../model/errors';
 import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
+import type { InputIssue } from '../model/validationissues';
 import { withAllIssues } from './allissues';
 import { withRetries } from './retry';
 import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
@@ -96,10 +98,10 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws if an id is not a part of this tree. */
+/** Assigns stored parts to the drafts that reference them by id. Throws for all ids that are not parts of this tree. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
-  for (const entity of new Set(drafts.map((draft) => draft.entity))) {
+  const matchPartsOf = (entity: Entity) => {
     const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.above && draft.whole!.id != null);
     const references = draftsWithId.map(({ path, whole }) => ({ id: whole!.id as string, at: [...path, 'id'] }));
     const ids = parseRowIds(entity, references);
@@ -109,7 +111,16 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
       draft.id = ids[index]!;
       draft.held = rows.get(keyOf(entity, draft.id));
     });
-  }
+  };
+  const mistakes: InputIssue[] = [];
+  for (const entity of new Set(drafts.map((draft) => draft.entity)))
+    try {
+      matchPartsOf(entity);
+    } catch (error) {
+      if (!(error instanceof InvalidInput)) throw error;
+      mistakes.push(...error.mistakes);
+    }
+  throwIfInvalid(mistakes);
 }
 
 /** Removes id sets from the input that equal the stored ones. */

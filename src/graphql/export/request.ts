@@ -5,6 +5,7 @@ import type { Context } from '../../core/context';
 import type { Variables } from '../../core/operation/executor';
 import { coerceVariables } from '../../core/operation/variables';
 import type { RequestContext } from '../../request/requestcontext';
+import { isDryRun } from '../dryrun';
 import { readDocument } from '../parseddocument';
 import type { TrustedDocuments } from '../trusteddocuments';
 import { findExportedList, type ExportedList } from './list';
@@ -66,6 +67,7 @@ export function parseExportRequest(
     { ...parameters, extensions: parseObject('extensions', parameters.extensions) },
     trusted,
   );
+  if (isDryRun(otherParameters)) throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
   const document = readDocument(schema, query, context.budget);

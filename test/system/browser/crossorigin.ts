@@ -8,7 +8,7 @@ import type { Neighbourhood } from './person';
 const APPLICATION = `
   import { Client, fetchExchange } from '@urql/core';
   window.clientFor = (url, token) =>
-    new Client({ url, exchanges: [fetchExchange], preferGetMethod: true, fetchOptions: { headers: { Authorization: 'Bearer ' + token } } });
+    new Client({ url, exchanges: [fetchExchange], fetchOptions: { headers: { Authorization: 'Bearer ' + token } } });
 `;
 
 /** Serves an empty page with the application, on an origin of its own. */

@@ -65,10 +65,10 @@ test('compose.yaml sets only documented settings to valid values', () => {
   });
 });
 
-test('the image runs as an unprivileged user with a health check', () => {
+test('the image runs as an unprivileged user and is restarted when it is not live, whatever the state of the database', () => {
   const stages = read('Dockerfile').split(/^FROM /m);
   expect(stages).toHaveLength(3);
   expect(stages[2]).toMatch(/^USER node$/m);
-  expect(stages[2]).toMatch(/^HEALTHCHECK /m);
+  expect(/^HEALTHCHECK [^]*?CMD (.*)/m.exec(stages[2]!)![1]).toContain("process.env.PORT + '/health/live'");
   expect(stages[2]).not.toMatch(/^COPY \. /m);
 });

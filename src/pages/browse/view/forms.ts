@@ -118,8 +118,8 @@ export class FormBuilder {
     const writeMethods = methods.filter((method) => method !== 'DELETE');
     const current = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
     if (!current) {
-      // A form for a row that was deleted meanwhile becomes one for a new row, so that typed values are not lost.
-      const isLost = request.form && result.answer.status === 404 && writeMethods.includes(request.method) && create;
+      // A form for a row that was deleted meanwhile becomes one for a new row, so that typed values are not lost. The status is 403 if its parent was deleted.
+      const isLost = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
       return isLost ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
     const { row, version } = current;
