@@ -9,6 +9,7 @@ const TABLE: [who: string, body: string, weights: [string, string, string], gend
   ['a man of 93 kg who lifts 700 kg', '93.00', ['260.00', '170.00', '270.00'], undefined, '445.38'],
   ['a woman of 63 kg who lifts 400 kg', '63.00', ['150.00', '90.00', '160.00'], FEMALE, '430.21'],
   ['a man below the minimum body weight', '35.00', ['100.00', '50.00', '150.00'], undefined, '381.33'],
+  ['a man above the maximum body weight', '230.00', ['260.00', '170.00', '270.00'], undefined, '346.93'],
 ];
 
 const STRENGTH = `query ($gender: Gender, $estimated: Boolean! = false) { strength(gender: $gender, estimated: $estimated, unit: KG) { total date bodyWeight dots } }`;

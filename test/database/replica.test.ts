@@ -264,9 +264,11 @@ test('exports metrics about the replica', async () => {
 test.each([
   ['the primary itself', () => urlOf(primary.connection), 'it is not a standby'],
   ['unreachable', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
+  // The query of each look fails on a connection that the next look needs again.
+  ['not migrated', () => urlOf({ ...primary.connection, database: 'postgres' }), 'relation "change_log" does not exist'],
 ])('reports a replica that is %s', async (_what, url, why) => {
   const connection = { connectionString: url() };
-  const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool(connection));
+  const wrong = new Replica({ connection, maxLag: 2_000 }, () => new Pool({ ...connection, max: 1, connectionTimeoutMillis: 10_000 }));
   try {
     expect(await wrong.inspect((text) => fitgraph.database.ask(text))).toEqual(why);
   } finally {

@@ -213,6 +213,18 @@ describe('the cost limit', () => {
       expect((await dryRun(ann, write, { dryRun: false })).body.data).toEqual({ createWeightEntry: { errors: [] } });
     });
 
+    test('includes 200 for each written row', async () => {
+      const ann = await fitgraph.user('ann');
+      const write = 'mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) { errors { path } } }';
+      const costOfRows = async (count: number): Promise<number> => {
+        const inputs = Array.from({ length: count }, (_, index) => ({ date: `2020-01-0${index + 1}`, weight: '80' }));
+        return (await dryRun(ann, write, { variables: { inputs } })).body.extensions.cost;
+      };
+      const rowCost = ((await costOfRows(4)) - (await costOfRows(1))) / 3;
+      expect(rowCost).toBeGreaterThanOrEqual(200);
+      expect(rowCost).toBeLessThan(210);
+    });
+
     test('returns the cost of an operation that would be rejected, and of a subscription', async () => {
       const { anyone } = fitgraph;
       const expensive = `{ ${levels(4)} }`;
