@@ -267,6 +267,18 @@ describe('a single worker', () => {
     expect(residentMb() - before).toBeLessThan(200);
   });
 
+  test('disconnects a client that sends more messages than any client needs, although it reads the replies', async () => {
+    const client = socket();
+    client.on('error', () => undefined);
+    await new Promise((resolve) => client.once('open', resolve));
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    let replies = 0;
+    client.on('message', () => (replies += 1));
+    for (let sent = 0; sent < 20_000; sent += 1) client.send('{"type":"ping"}', () => undefined);
+    await closed;
+    expect(replies).toBeLessThanOrEqual(1_000);
+  });
+
   test('limits the log lines about malformed WebSocket frames', async () => {
     const lines = () => server.stdout.split('\n').filter((line) => line.includes('WebSocket error'));
     for (let connection = 0; connection < 20; connection += 1) {
