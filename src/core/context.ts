@@ -49,8 +49,8 @@ export interface CredentialManager {
 
 /** Reserved cost of one operation. */
 export interface Reservation {
-  /** Refunds the unused part once the operation has run. Each reservation must be settled, because others may wait for it. */
-  settle(): void;
+  /** Refunds the unused part once the operation has run. Each reservation must be settled, because others may wait for it. `objects`: of the response. */
+  settle(objects?: number): void;
 }
 
 /** Rate limit of the sender of a request, by the cost of operations (leaky bucket). */

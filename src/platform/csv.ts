@@ -5,10 +5,10 @@ export const BOM = '\uFEFF';
 const LINE_END = '\r\n';
 
 /**
- * CSV injection (https://owasp.org/www-community/attacks/CSV_Injection): characters that start a formula, including their full-width forms. Also
- * after a semicolon, which separates cells in locales with a decimal comma.
+ * CSV injection (https://owasp.org/www-community/attacks/CSV_Injection): characters that start a formula, including their full-width forms. Programs of
+ * locales with a decimal comma separate cells by semicolons, and the quote inside such a cell does not protect a line break: a formula starts after both.
  */
-const FORMULA_START = /(?:^|;["']?)[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20]/;
+const FORMULA_START = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
 /** Decimals arrive as strings, and `-1.5` is not a formula. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
 /** In characters; exceeds the longest number of any column. */
@@ -21,12 +21,12 @@ export const cellText = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 };
 
-/** Formats a cell. Null is an empty cell and an empty string a quoted one, as in PostgreSQL's COPY. A formula is escaped by an apostrophe. */
+/** Formats a cell. Null is an empty cell and an empty string a quoted one, as in PostgreSQL's COPY. An apostrophe before a formula makes it a text. */
 export function formatCell(value: unknown): string {
   if (value === null) return '';
   const text = cellText(value);
   if (text === '') return '""';
-  const safeText = FORMULA_START.test(text) && !isNumber(text) ? `'${text}` : text;
+  const safeText = isNumber(text) ? text : text.replace(FORMULA_START, "$1'");
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 

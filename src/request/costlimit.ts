@@ -28,6 +28,8 @@ const RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
 /** Rows usually have more than ten fields. */
 const COST_PER_ROW = 2;
+/** Objects that are not rows, or the same row again, as in a list of rows of one language. */
+const COST_PER_OBJECT = 1;
 const COST_PER_SLOW_MS = 10;
 /** Database time per statement that is not charged. */
 const FREE_MS_PER_STATEMENT = 100;
@@ -151,10 +153,10 @@ class RequestBudget implements RateBudget {
     this.pending += reserved;
     const { statements, rows, milliseconds } = this.session;
     return {
-      settle: () => {
+      settle: (objects = 0) => {
         const sent = this.session.statements - statements;
         const slowMs = Math.max(0, this.session.milliseconds - milliseconds - sent * FREE_MS_PER_STATEMENT);
-        const read = (this.session.rows - rows) * COST_PER_ROW;
+        const read = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
         const used = Math.min(total, fixed + sent * COST_PER_STATEMENT + read + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
         this.pending -= reserved;

@@ -25,7 +25,7 @@ export const notPermitted = () => errorWithDetail(403, 'You do not have permissi
 export const foreignParent = () => errorWithDetail(403, 'You are not allowed to do this');
 export const methodNotAllowed = (method: string) => errorWithDetail(405, `Method "${method}" not allowed.`);
 export const notAcceptable = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
-export const bodyTooLarge = (message = 'Request body too large.') => errorWithDetail(413, message);
+export const bodyTooLarge = () => errorWithDetail(413, 'Request body too large.');
 export const unsupportedMediaType = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
 /** The only authentication failure with status 401; all others are 403. */
 export const loginFailed = (message: string) => errorWithDetail(401, message);

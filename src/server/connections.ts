@@ -89,16 +89,22 @@ export function serializePipelined(listener: RequestListener): RequestListener {
   };
 }
 
-/** Closes connections without traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded: they have their own timeout. */
+/**
+ * Closes connections without traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded: they have their own timeout. A connection that
+ * waits for the server has REQUEST_TIMEOUT_FACTOR times as long: after an error in a promise that nobody awaits there is no response.
+ */
 export function closeStalledConnections(server: Server, { clientTimeout }: Timeout): void {
-  const lastResponses = new WeakMap<Socket, ServerResponse>();
-  server.on('request', ({ socket }, response) => void lastResponses.set(socket, response));
+  const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
+  server.on('request', ({ socket }, response) => void lastRequests.set(socket, { response, receivedAt: performance.now() }));
   const stalledSince = new WeakMap<Socket, number>();
   server.setTimeout(clientTimeout, (socket: Socket) => {
     const now = performance.now();
     if (socket.writableLength === 0) {
+      const last = lastRequests.get(socket);
+      const isLost = last && !last.response.headersSent && now - last.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
       // An unfinished response means that the client waits for the server, or still sends its body, which has a timeout of its own.
-      if (lastResponses.get(socket)?.writableFinished !== false) socket.destroy();
+      if (last?.response.writableFinished !== false || isLost) socket.destroy();
+      else socket.setTimeout(clientTimeout);
     } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {
       // On a slow line the kernel drains its send buffer in bursts, so only the second timeout in a row counts.

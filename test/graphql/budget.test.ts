@@ -44,6 +44,17 @@ test('charges an operation for what it has read and refunds the rest of the esti
   expect(after.remaining).toBeLessThan(before.remaining);
 });
 
+test('charges each object of a response, also those of rows that it repeats', async () => {
+  const fitgraph = await started(SMALL);
+  const ann = await fitgraph.user('ann');
+  const before = await rateLimitOf(ann);
+  const times = (count: number, field: string) => Array.from({ length: count }, (_, index) => `a${index}: ${field}`).join(' ');
+  const { exercises } = await ann.ask(
+    `{ exercises { nodes { id } } ${times(5, `exercises { nodes { ${times(50, 'category { id }')} } }`)} }`,
+  );
+  expect(before.remaining - (await rateLimitOf(ann)).remaining).toBeGreaterThan(5 * 50 * exercises.nodes.length);
+});
+
 test('charges the time that a statement takes in the database, including its wait for a lock', async () => {
   const fitgraph = await started(SMALL);
   const ann = await fitgraph.user('ann');

@@ -86,8 +86,11 @@ describe('an exported file', () => {
     ['-5.25', '-5.25'],
     ['- '.repeat(30), `'${'- '.repeat(30)}`],
     ['a=1', 'a=1'],
-    ['x;=1+1', `'x;=1+1`],
-    ['x;"@SUM(A1)', `'x;"@SUM(A1)`],
+    ['x;=1+1', `x;'=1+1`],
+    ['x;"@SUM(A1)', `x;"'@SUM(A1)`],
+    ['=1;-x;+y', `'=1;'-x;'+y`],
+    ['x\n=1+1;y', `x\n'=1+1;y`],
+    ['x\r\nyz', 'x\r\nyz'],
     ['x; y', 'x; y'],
   ])('has the text %j as %j, so that spreadsheets do not run it as a formula', async (comment, cell) => {
     const bob = await fitgraph.user(`bob-${comment.charCodeAt(0)}-${comment.length}-${cell.length}`);

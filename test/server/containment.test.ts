@@ -267,6 +267,18 @@ describe('a single worker', () => {
     expect(residentMb() - before).toBeLessThan(200);
   });
 
+  test('disconnects a client that sends more messages than any client needs, although it reads the replies', async () => {
+    const client = socket();
+    client.on('error', () => undefined);
+    await new Promise((resolve) => client.once('open', resolve));
+    const closed = new Promise((resolve) => client.once('close', resolve));
+    let replies = 0;
+    client.on('message', () => (replies += 1));
+    for (let sent = 0; sent < 20_000; sent += 1) client.send('{"type":"ping"}', () => undefined);
+    await closed;
+    expect(replies).toBeLessThanOrEqual(1_000);
+  });
+
   test('limits the log lines about malformed WebSocket frames', async () => {
     const lines = () => server.stdout.split('\n').filter((line) => line.includes('WebSocket error'));
     for (let connection = 0; connection < 20; connection += 1) {
@@ -308,13 +320,8 @@ describe('a single worker', () => {
   });
 });
 
-test.each([
-  ['dispatch', 500],
-  ['data', 500],
-  ['finish', 405],
-  ['timer', 405],
-  ['promise', 405],
-])('keeps the worker and other requests running after an uncaught error (%s)', async (kind, expected) => {
+/** The path of a script that makes the server throw errors for requests with the header X-Throw. */
+function throwingPreload(): string {
   const preload = path.join(installation.folder, 'throw.js');
   fs.writeFileSync(
     preload,
@@ -327,12 +334,23 @@ test.each([
        if (kind === 'data') request.on('data', fail);
        if (kind === 'finish') response.on('finish', fail);
        if (kind === 'timer') setTimeout(fail, 0);
+       if (kind === 'lost') response.writeHead = response.end = () => response;
        if (kind === 'promise') void Promise.reject(new Error('thrown by the test'));
        return emit.apply(this, arguments);
      };`,
   );
+  return preload;
+}
+
+test.each([
+  ['dispatch', 500],
+  ['data', 500],
+  ['finish', 405],
+  ['timer', 405],
+  ['promise', 405],
+])('keeps the worker and other requests running after an uncaught error (%s)', async (kind, expected) => {
   // MAX_WAIT is off because waiting for the database is not tested here.
-  await start({ NODE_OPTIONS: `--require=${preload}`, MAX_WAIT: 'off' });
+  await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, MAX_WAIT: 'off' });
   try {
     const worker = serving();
     const others = Array.from({ length: 20 }, () => fetch(`${server.url}/api/v2/exerciseinfo/`));
@@ -346,6 +364,16 @@ test.each([
     expect(serving()).toBe(worker);
     await until('it is logged', () => server.stdout.includes('uncaught error'));
     expect(server.stdout.match(/uncaught error/g)).toHaveLength(1);
+  } finally {
+    await stop();
+  }
+});
+
+test('closes the connection of a request that is never answered', async () => {
+  await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, CLIENT_TIMEOUT: '300ms' });
+  try {
+    await expect(fetch(`${server.url}/api/v2/muscle/`, { headers: { 'X-Throw': 'lost' } })).rejects.toThrow('fetch failed');
+    expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
   } finally {
     await stop();
   }

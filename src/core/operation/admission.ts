@@ -1,7 +1,9 @@
 /** Admission of operations: checks access to introspection, coerces variables, estimates the cost and reserves it. */
 import type { DocumentNode, ExecutionResult, GraphQLError, GraphQLSchema, OperationDefinitionNode } from 'graphql';
+import type { Caller } from '../../database/options';
+import { Limiter, OverloadedError } from '../../platform/limiter';
 import type { Context, Reservation } from '../context';
-import { ClientError, unauthenticatedError } from '../model/errors';
+import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
 import { costLimitError, describeCost, estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { containsIntrospection } from './introspection';
 import { coerceVariables, findDeepLiteral } from './variables';
@@ -20,6 +22,29 @@ interface AdmissionOptions {
   widthOf?: AverageBytesOf;
 }
 
+/** Clients' operations with a longer expected response are large. */
+const LARGE_RESPONSE_BYTES = 256 * 1024;
+/** Large operations run one at a time: the result of one can hold hundreds of megabytes before it is sent. */
+const largeOperations = new Limiter<Caller>({ slots: 1, maxQueued: 100, maxWaitMs: 10_000 });
+
+/** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
+async function acquireSlot(caller: Caller, reservation?: Reservation): Promise<Reservation> {
+  try {
+    await new Promise<void>((start, reject) => {
+      if (!largeOperations.acquire(caller, false, start, reject)) start();
+    });
+  } catch (error) {
+    reservation?.settle();
+    throw error;
+  }
+  return {
+    settle(objects) {
+      largeOperations.release(caller);
+      reservation?.settle(objects);
+    },
+  };
+}
+
 export class Admission {
   constructor(
     private readonly schema: GraphQLSchema,
@@ -36,13 +61,19 @@ export class Admission {
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }
 
-  /** Reserves the cost of an operation; returns errors if the operation is too expensive or the budget is exhausted. */
-  async reserve(cost: OperationCost, context: Context): Promise<AdmissionResult> {
+  /**
+   * Reserves the cost of an operation, and a slot if it is large; returns errors if the operation is too expensive, the budget is exhausted or too many
+   * large operations wait.
+   */
+  async reserve(cost: OperationCost, { budget, session }: Context, isLarge: boolean): Promise<AdmissionResult> {
     const { maxCost } = this.options;
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
-      return { reservation: await context.budget?.reserve(cost) };
+      const reservation = await budget?.reserve(cost);
+      // Others must not wait for the connection and the locks of a transaction that waits.
+      return { reservation: isLarge && !session.isInTransaction ? await acquireSlot(session.caller, reservation) : reservation };
     } catch (error) {
+      if (error instanceof OverloadedError) return { errors: [overloadedError()] };
       if (error instanceof ClientError) return { errors: [error] };
       throw error;
     }
@@ -55,7 +86,7 @@ export class Admission {
     context: Context,
   ): Promise<AdmissionResult> {
     const { cost, errors } = this.estimate(document, operation, variables, context);
-    return errors ? { errors } : this.reserve(cost, context);
+    return errors ? { errors } : this.reserve(cost, context, cost.bytes > LARGE_RESPONSE_BYTES);
   }
 
   /** The result of a dry run: the estimated cost in `extensions`. */

@@ -47,6 +47,9 @@ export interface ExecutorOptions {
 /** The database may return this multiple of the maximum response size, because values computed from rows are shorter than the rows. */
 const MAX_READ_PER_RESPONSE_BYTE = 2;
 
+/** The server's own operations are large if they ask for more rows. Their expected responses are estimated without the arguments that bound them. */
+const LARGE_PAGE = 1_000;
+
 export class Executor {
   /** Open subscriptions. */
   openSubscriptions = 0;
@@ -80,7 +83,9 @@ export class Executor {
       const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
       if (coercion.errors) return presentResult({ errors: coercion.errors }, context);
       // The cost of the server's own documents is capped, not rejected: their shape and the existing rows bound the work, whatever the page size.
-      const { reservation, errors } = await this.admission.reserve(this.admission.cap(costs.costOfVariables(coercion.values)), context);
+      const cost = this.admission.cap(costs.costOfVariables(coercion.values));
+      const isLarge = Number(coercion.values.first) > LARGE_PAGE;
+      const { reservation, errors } = await this.admission.reserve(cost, context, isLarge);
       if (errors) return presentResult({ errors }, context);
       context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
       try {
@@ -210,7 +215,7 @@ export class Executor {
       // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
       return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
     } finally {
-      admission?.reservation?.settle();
+      admission?.reservation?.settle(size.objects);
     }
   }
 

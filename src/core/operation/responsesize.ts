@@ -8,8 +8,10 @@ import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
 
-/** Field values that an operation completes before it first yields to the event loop, and in each slice after that: some milliseconds of work. */
+/** Field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
+/** Later slices are shorter, because each row may have many values that take longer, up to 50 µs. */
+const SLICES_PER_TURN = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
@@ -65,6 +67,8 @@ class Slices {
 const slices = new Slices();
 
 export class ResponseSize {
+  /** Objects of the response so far. */
+  objects = 0;
   private characters = 0;
   private valueCount = 0;
   private pendingCount = 0;
@@ -87,6 +91,7 @@ export class ResponseSize {
   /** Counts one object before its completion. Returns true, or a promise of it to complete the object in a later slice. Throws RESULT_TOO_LARGE. */
   add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
     const row = object as Record<string, unknown>;
+    this.objects += 1;
     this.characters += keys;
     for (const name of fields) {
       const value = row[name];
@@ -107,7 +112,7 @@ export class ResponseSize {
         this.allCompleted?.resolve();
         this.allCompleted = undefined;
       };
-      slices.add({ values: valueCount, perTurn: this.perTurn, complete });
+      slices.add({ values: valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
     });
   }
 

@@ -20,6 +20,8 @@ const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
 /** A client that has not answered a ping by the next one is disconnected. */
 const PING_INTERVAL_MS = 12_000;
+/** Messages of a client between two pings, far more than any client needs. Each is handled at once, and up to 2 MB of them in one turn of the event loop. */
+const MAX_MESSAGES_PER_PING = 1_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const LOG_INTERVAL_MS = 1_000;
 
@@ -102,9 +104,11 @@ export class WebSocketTransport {
   /** Adapts a WebSocket to graphql-ws, whose own adapter prints a stack trace for each bad frame and does not limit unread replies. */
   private serve(socket: WebSocket, request: IncomingMessage): void {
     let isAlive = true;
+    let messageCount = 0;
     const ping = setInterval(() => {
       if (!isAlive) return socket.terminate();
       isAlive = false;
+      messageCount = 0;
       if (socket.readyState === socket.OPEN) socket.ping();
     }, PING_INTERVAL_MS);
     socket.on('pong', () => (isAlive = true));
@@ -133,6 +137,7 @@ export class WebSocketTransport {
         close: (code, reason) => socket.close(code, reason),
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
+            if ((messageCount += 1) > MAX_MESSAGES_PER_PING) socket.terminate();
             if (isReadable()) handle(String(data)).catch(closeWithError);
           }),
       },

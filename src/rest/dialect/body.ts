@@ -105,9 +105,8 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
     if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
-    throw new OversizedForm(
-      reason === 'file too large' ? tooLargeFile() : bodyTooLarge(reason === 'too many parts' ? TOO_MANY_PARTS_MESSAGE : undefined),
-      receivedParts,
-    );
+    const tooManyParts = () => badRequest(TOO_MANY_PARTS_MESSAGE);
+    const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLarge();
+    throw new OversizedForm(bodyError, receivedParts);
   }
 }

@@ -92,3 +92,17 @@ test('bounds responses with stored texts that exceed the current length limit', 
 test('has not exceeded its memory limit in these attacks', async () => {
   expect((await siege.under(() => Promise.resolve())).memoryMb).toBeLessThan(MEMORY_MB);
 });
+
+test('serves other clients while a dozen clients ask for as many objects as the cost allows', async () => {
+  const aliases = repeated(40, (index) => `d${index}: language { id }`);
+  const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
+  const { result: replies, memoryMb } = await siege.under(() =>
+    unharmed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
+  );
+  for (const { status, text } of replies) {
+    expect([200, 429, 503]).toContain(status);
+    if (status !== 200) expect(['RATE_LIMITED', 'OVERLOADED']).toContain(JSON.parse(text).errors[0].extensions.code);
+  }
+  // One of them alone takes most of it.
+  expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
+});
