@@ -24,8 +24,8 @@ interface AdmissionOptions {
 
 /** Clients' operations with a longer expected response are large. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
-/** Large operations run one at a time: the result of one can hold hundreds of megabytes before it is sent. */
-const largeOperations = new Limiter<Caller>({ slots: 1, maxQueued: 100, maxWaitMs: 10_000 });
+/** Few large operations run at a time, one of each client: the result of one can hold hundreds of megabytes before it is sent. */
+const largeOperations = new Limiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
 async function acquireSlot(caller: Caller, reservation?: Reservation): Promise<Reservation> {
