@@ -144,9 +144,12 @@ test('rows that a transaction has locked are filled after its end, and rows that
   expect(conflicts).toBe(0);
 });
 
-test('a step that waits for a long transaction lets other transactions use the table', async () => {
+test.each<[string, (change: OnlineSchemaChange) => Promise<unknown>]>([
+  ['a step', (change) => change.addColumn('workout', 'label', 'text')],
+  ['a statement', (change) => change.run('ALTER TABLE "workout" ADD COLUMN "label" text')],
+])('%s that waits for a long transaction lets other transactions use the table', async (_what, step) => {
   await other.query('BEGIN; SELECT FROM "workout" LIMIT 1');
-  const adding = changing((change) => change.addColumn('workout', 'label', 'text'));
+  const adding = changing(step);
   await until('a conflict is reported', () => conflicts > 0);
   await database.pool.query('UPDATE "workout" SET "comment" = \'changed\' WHERE "id" = 1');
   await other.query('COMMIT');
