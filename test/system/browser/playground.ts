@@ -50,7 +50,7 @@ export function describePlayground(neighbourhood: () => Neighbourhood): void {
     test('shows the result of an example as chart, table and downloads', async () => {
       const { page } = person;
       await page.locator('.answer .chart svg text').first().waitFor();
-      expect(await page.locator('.answer .facts').innerText()).toMatch(/^Status 200 · \d+ ms · [\d.]+ kB · cost \d+ · \d+ statements?$/);
+      expect(await page.locator('.answer .facts').innerText()).toMatch(/^Status 200 · \d+ ms · [\d.]+ kB · charged \d+ · \d+ statements?$/);
       expect(await page.title()).toBe('MeanWeightByWeek – Playground – Fitgraph');
       const svg = await downloaded(person, 'SVG');
       expect([svg.name, svg.text.slice(0, 4)]).toEqual(['MeanWeightByWeek.svg', '<svg']);

@@ -31,7 +31,7 @@ function RunStatistics({ run }: { run: ViewState['run'] }) {
     `Status ${status}`,
     `${milliseconds.toFixed(0)} ms`,
     sizeOf(bytes),
-    ...(cost === undefined ? [] : [`cost ${cost}`]),
+    ...(cost === undefined ? [] : [`charged ${cost}`]),
     ...(statements === undefined ? [] : [`${statements} ${statements === 1 ? 'statement' : 'statements'}`]),
   ];
   return (
