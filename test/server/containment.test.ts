@@ -269,7 +269,8 @@ describe('a single worker', () => {
     // What the kernel had buffered.
     expect(replies).toBeLessThan(500);
 
-    const agent = new http.Agent();
+    // Without keep-alive Node would read no request after the first one.
+    const agent = new http.Agent({ keepAlive: true });
     const stream = http.get({
       port: port(),
       path: '/graphql/stream?query=subscription{changed(types:[MUSCLE]){cursor}}',

@@ -126,7 +126,7 @@ class ChangesArgs {
 }
 
 const requestedEntities = (types: string[] | null | undefined): Entity[] =>
-  types ? types.map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
+  types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
 function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
   const requested = requestedEntities(types);

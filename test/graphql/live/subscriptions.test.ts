@@ -191,6 +191,16 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
     await stream.return();
   });
 
+  test('may repeat a type, and end without an error', async () => {
+    const before = one.logged.length;
+    // The others have passed all that ending the first one does.
+    for (let round = 0; round < 3; round += 1) {
+      const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'] });
+      await stream.return();
+    }
+    expect(one.logged.slice(before).filter((line) => line.includes('"level":50'))).toEqual([]);
+  });
+
   test('are rejected when they include a type of owned rows', async () => {
     const errors = await transport(one)({ query: CHANGED, variables: { types: ['INGREDIENT', 'WEIGHT_ENTRY'] } })
       .next()
