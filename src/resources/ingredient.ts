@@ -252,6 +252,7 @@ export default class IngredientResolver extends crud(Ingredient) {
   }
 
   @FieldResolver(() => NutritionalValues, { description: 'Nutritional values of an amount of the ingredient.' })
+  @Extensions({ cost: { weight: 2 } })
   @Needs(() => Ingredient, ...NUTRIENTS)
   async valuesOf(
     @Root() row: NutrientRow,

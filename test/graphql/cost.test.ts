@@ -132,6 +132,12 @@ describe('the cost limit', () => {
       'Muscle.exercises(first:)',
     ],
     [
+      'computed values of many rows',
+      `{ ingredients(first: 9900) { nodes { ${Array.from({ length: 36 }, (_, i) => `a${i}: valuesOf(amount: "1") { energy }`).join(' ')} } } }`,
+      'Ingredient.valuesOf',
+      'Query.ingredients(first:)',
+    ],
+    [
       'repeated introspection',
       `{ __schema { ${Array.from({ length: 40 }, (_, i) => `a${i}: types { fields { name type { name ofType { name } } } }`).join(' ')} } }`,
       '__Schema.types',
