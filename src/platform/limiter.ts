@@ -62,11 +62,16 @@ export class Limiter<Client> {
     return { slots: this.limits.slots, busy: this.busy, queued: this.queuedFresh + this.queuedResumed, rejected: this.rejected };
   }
 
-  /** Runs `work` as soon as a slot is free. Throws Overloaded if the queue is full or the wait exceeds `maxWaitMs`. */
-  async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
-    await new Promise<void>((start, reject) => {
+  /** Takes a slot, which `release` must return, as soon as one is free. Throws Overloaded if the queue is full or the wait exceeds `maxWaitMs`. */
+  waitForSlot(client: Client): Promise<void> {
+    return new Promise<void>((start, reject) => {
       if (!this.acquire(client, false, start, reject)) start();
     });
+  }
+
+  /** Runs `work` as soon as a slot is free. Throws as `waitForSlot` does. */
+  async run<T>(client: Client, work: () => Promise<T>): Promise<T> {
+    await this.waitForSlot(client);
     try {
       return await work();
     } finally {
@@ -74,7 +79,7 @@ export class Limiter<Client> {
     }
   }
 
-  /** Takes a free slot, which `leave` must release; returns false if there is none. */
+  /** Takes a free slot, which `release` must return; returns false if there is none. */
   tryAcquire(client: Client): boolean {
     const isFree = this.hasSlot(client);
     if (isFree) this.takeSlot(client);
@@ -86,7 +91,7 @@ export class Limiter<Client> {
   }
 
   /**
-   * Takes a slot, which `leave` must release, and returns undefined; or queues the work and returns its entry. Then `start` is called once a slot
+   * Takes a slot, which `release` must return, and returns undefined; or queues the work and returns its entry. Then `start` is called once a slot
    * is taken, or `reject` after `maxWaitMs`. Throws Overloaded if the queue is full.
    */
   acquire(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {

@@ -30,9 +30,7 @@ const largeOperations = new Limiter<Caller>({ slots: 2, slotsPerClient: 1, maxQu
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
 async function acquireSlot(caller: Caller, reservation?: Reservation): Promise<Reservation> {
   try {
-    await new Promise<void>((start, reject) => {
-      if (!largeOperations.acquire(caller, false, start, reject)) start();
-    });
+    await largeOperations.waitForSlot(caller);
   } catch (error) {
     reservation?.settle();
     throw error;
