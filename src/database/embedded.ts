@@ -164,7 +164,12 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     ready: () => recovery,
     async hasStopped() {
       server.monitor.ref();
-      return server.monitor.query('SELECT 1').then(
+      // While it shuts down, it still serves some of its connections but accepts none.
+      const answers = [
+        server.monitor.query('SELECT 1'),
+        connect({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
+      ];
+      return Promise.all(answers).then(
         () => false,
         () => true,
       );

@@ -48,46 +48,59 @@ export async function growth(task: (share: 1 | 0.25) => unknown): Promise<number
   return Math.min(...ratios);
 }
 
-/**
- * Milliseconds that the main threads of these processes have waited for a processor since they started (the second field of
- * `/proc/<pid>/schedstat`); 0 where the kernel does not count them.
- */
-export function schedulingDelay(...pids: number[]): number {
-  return pids.reduce((sum, pid) => {
-    try {
-      return sum + Number(fs.readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
-    } catch {
-      return sum;
-    }
-  }, 0);
+/** Milliseconds that a thread has waited for a processor since it started; 0 if it has ended, or where the kernel does not count them. */
+function delayIn(schedstat: string): number {
+  try {
+    return Number(fs.readFileSync(schedstat, 'utf8').split(' ')[1]) / 1_000_000;
+  } catch {
+    return 0;
+  }
 }
 
+/** Milliseconds that the main threads of these processes have waited for a processor since they started. */
+export const schedulingDelay = (...pids: number[]): number => pids.reduce((sum, pid) => sum + delayIn(`/proc/${pid}/schedstat`), 0);
+
+/** The same of each thread of a process, such as those that hash passwords, by thread. */
+export const threadDelays = (pid: number): Map<string, number> => {
+  const tasks = `/proc/${pid}/task`;
+  return new Map(fs.existsSync(tasks) ? fs.readdirSync(tasks).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)]) : []);
+};
+
 /**
- * Scheduling delays of this process and of those that answer it. A request is answered by one of them at a time, so that only the largest of their
- * delays is added to that of this process. A process that has ended keeps its last reading.
+ * Scheduling delays of this process, of `chain` (processes whose work a response may need one after the other) and of those that answer it. A request
+ * is answered by one of the latter at a time, so that only the largest of their delays is added. A process that has ended keeps its last reading.
  */
 export class SchedulingDelays {
   private readonly readings = new Map<number, { first: number; last: number }>();
 
-  constructor(...pids: number[]) {
-    this.add(...pids);
+  constructor(
+    private readonly chain: readonly number[],
+    processes: readonly number[],
+  ) {
+    for (const pid of processes) this.track(pid, schedulingDelay(pid));
   }
 
-  add(...pids: number[]): void {
-    for (const pid of pids) {
-      const delay = schedulingDelay(pid);
-      if (!this.readings.has(pid)) this.readings.set(pid, { first: delay, last: delay });
-    }
+  /** To be called often with all processes of the moment: those that were not there before have just started. */
+  addStarted(...processes: number[]): void {
+    for (const pid of processes) this.track(pid, 0);
   }
 
   /** Returns a function for the delays from now on, in milliseconds. */
   measure(): () => number {
-    const own = schedulingDelay(process.pid);
+    const own = this.ownDelay();
     const before = this.read();
     return () => {
       const grown = [...this.read()].map(([pid, delay]) => delay - (before.get(pid) ?? this.readings.get(pid)!.first));
-      return schedulingDelay(process.pid) - own + Math.max(0, ...grown);
+      return this.ownDelay() - own + Math.max(0, ...grown);
     };
+  }
+
+  private track(pid: number, first: number): void {
+    if (!this.readings.has(pid)) this.readings.set(pid, { first, last: first });
+  }
+
+  private ownDelay(): number {
+    return schedulingDelay(process.pid, ...this.chain);
   }
 
   private read(): Map<number, number> {
@@ -97,7 +110,7 @@ export class SchedulingDelays {
 }
 
 /** As `SchedulingDelays.measure`, for processes that are known. */
-export const delaysOf = (...pids: number[]): (() => number) => new SchedulingDelays(...pids).measure();
+export const delaysOf = (...pids: number[]): (() => number) => new SchedulingDelays([], pids).measure();
 
 /** Milliseconds that a task takes, without the scheduling delays of this process and of the processes it depends on. */
 export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): Promise<number> {

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { childrenOf } from '../../database/processes';
 import { build, Installation, type Server } from '../../server/running';
-import { schedulingDelay, WAIT_LIMIT_MS } from '../../setup/waits';
+import { schedulingDelay, threadDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 /** Limits for a response and for `/health/live`, to which scheduling delays are added. */
 export const ANSWERED_MS = 2_000;
@@ -122,14 +122,14 @@ export class Siege {
   }
 
   /**
-   * Returns a function for the scheduling delays, from now on, of all processes that serve a request, in milliseconds. One database or image process
-   * serves it at a time, so only the largest of their delays counts.
+   * Returns a function for the scheduling delays, from now on, of all processes and threads that serve a request, in milliseconds. One database or
+   * image process, or thread of the worker, serves it at a time, so only the largest of their delays counts.
    */
   delays(others = this.others()): () => number {
-    const delaysOf = (pids: number[]) => pids.map((pid) => schedulingDelay(pid));
-    const [main, rest] = [schedulingDelay(process.pid, this.worker), delaysOf(others)];
+    const delaysOf = () => [...others.map((pid) => [String(pid), schedulingDelay(pid)] as const), ...threadDelays(this.worker)];
+    const [main, before] = [schedulingDelay(process.pid, this.worker), new Map(delaysOf())];
     return () => {
-      const grown = delaysOf(others).map((delay, index) => delay - rest[index]!);
+      const grown = delaysOf().map(([id, delay]) => (id === String(this.worker) ? 0 : delay - (before.get(id) ?? 0)));
       return schedulingDelay(process.pid, this.worker) - main + Math.max(0, ...grown);
     };
   }

@@ -37,6 +37,8 @@ test('resets no connection and loses no write in a shutdown under load', async (
     const traffic = new Traffic(
       {
         url: server.url,
+        process: server.process,
+        spares: [],
         get workers() {
           return workers();
         },

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Server } from '../../server/running';
 import { SchedulingDelays, WAIT_LIMIT_MS } from '../../setup/waits';
 
 const PAUSE_MS = 20;
@@ -59,17 +60,18 @@ export class Traffic {
   private readonly agent = new http.Agent({ keepAlive: true, maxSockets: 64 });
   private readonly working: Promise<void>[] = [];
   private readonly mark = `fault ${randomUUID()}`;
-  private readonly delays = new SchedulingDelays();
+  private readonly delays: SchedulingDelays;
   private readonly refreshing: NodeJS.Timeout;
   private over = false;
 
   constructor(
-    private readonly server: { readonly url: string; readonly workers: number[] },
+    private readonly server: Pick<Server, 'url' | 'workers' | 'spares'> & { readonly process: { readonly pid?: number } },
     private readonly token: string,
   ) {
-    this.delays.add(...server.workers);
+    const processes = () => [...server.workers, ...server.spares];
+    this.delays = new SchedulingDelays([server.process.pid!], processes());
     // Workers are replaced when they end.
-    this.refreshing = setInterval(() => this.delays.add(...server.workers), REFRESH_MS);
+    this.refreshing = setInterval(() => this.delays.addStarted(...processes()), REFRESH_MS);
   }
 
   /** Sends a request on a kept connection or a new one. */
