@@ -35,10 +35,15 @@ function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promi
 }
 
 export class DerivedValueCache {
-  private readonly states = new LRUCache<number, State>({ max: MAX_OWNERS, ttl: MAX_SNAPSHOT_AGE_MS });
+  private readonly states: LRUCache<number, State>;
   /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
-  private readonly values = new LRUCache<string, Promise<unknown>>({ max: MAX_VALUES });
+  private readonly values: LRUCache<string, Promise<unknown>>;
   private lastStateNumber = 0;
+
+  constructor({ maxOwners = MAX_OWNERS, maxValues = MAX_VALUES } = {}) {
+    this.states = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
+    this.values = new LRUCache({ max: maxValues });
+  }
 
   get size(): { states: number; values: number } {
     return { states: this.states.size, values: this.values.size };

@@ -47,7 +47,7 @@ export class Contexts {
 
   /** The context of a request with this token. */
   async of(token: string | undefined, transaction?: Transaction): Promise<Context> {
-    const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache() };
+    const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache({ maxOwners: 100 }) };
     const request = new IncomingMessage(new Socket());
     Object.assign(request, { method: 'POST', url: '/graphql', headers: token ? { authorization: `Token ${token}` } : {} });
     const { authentication, resolverContext } = createContext(services, request, 'graphql');
