@@ -13,6 +13,7 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/options';
+import { Limiter } from '../../platform/limiter';
 import { ResponseSize } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
 import { cancellable } from './cancellable';
@@ -56,7 +57,8 @@ export class Executor {
   /** Events delivered to all subscriptions since the start. */
   deliveredEvents = 0;
   private readonly introspectionCache: IntrospectionCache;
-  private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
+  /** Runs the events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
+  private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compiles: boolean;
   private readonly admission: Admission;
   private readonly maxResponse: number;
@@ -150,36 +152,18 @@ export class Executor {
     { session }: Context,
     { runEvent, failure, present }: EventFunctions,
   ): AsyncGenerator<ExecutionResult, void, void> {
-    const iterator = source[Symbol.asyncIterator]();
     this.openSubscriptions += 1;
     try {
-      for (;;) {
-        session.beginEvent();
-        const { done, value } = await iterator.next();
-        if (done) return;
+      session.beginEvent();
+      for await (const event of source) {
         this.deliveredEvents += 1;
-        yield present(await this.runInTurn(session.caller, () => runEvent(value)));
+        yield present(await this.eventTurns.run(session.caller, () => runEvent(event)));
+        session.beginEvent();
       }
     } catch (error) {
       yield present(failure(error));
     } finally {
       this.openSubscriptions -= 1;
-      await iterator.return?.();
-    }
-  }
-
-  /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
-  private async runInTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    const result = (this.lastEventByCaller.get(caller) ?? Promise.resolve()).then(work);
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.lastEventByCaller.set(caller, settled);
-    try {
-      return await result;
-    } finally {
-      if (this.lastEventByCaller.get(caller) === settled) this.lastEventByCaller.delete(caller);
     }
   }
 
