@@ -9,7 +9,9 @@
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
+import type { Parameters } from '../../database/rows';
 import { renderSelect } from '../../internals/sequelize';
+import { createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
@@ -82,6 +84,12 @@ export function selectStatement(shape: SelectShape): string {
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
   return text;
+}
+
+/** The statement that selects all rows for which the conditions hold, and its parameters. */
+export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
+  const { bind, values } = createParameters();
+  return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }
 
 /** Generates a SELECT statement without the cache. */
