@@ -14,13 +14,8 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
     redact: ['*.password', '*.token', '*.authorization', 'req.headers'],
     serializers: { err: serializeError },
   };
-  if (stream) return pino(options, stream);
-  return process.stdout.isTTY
-    ? pino(
-        options,
-        terminalDestination((text) => void process.stdout.write(text)),
-      )
-    : pino(options, standardOutput());
+  const terminal = () => terminalDestination((text) => void process.stdout.write(text));
+  return pino(options, stream ?? (process.stdout.isTTY ? terminal() : standardOutput()));
 }
 
 /** Buffered while stdout is blocked; later lines are dropped. */
