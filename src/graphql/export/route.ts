@@ -3,6 +3,7 @@
  * client has received it (backpressure). Errors before the first page are GraphQL errors; later ones abort the connection, which marks the file as
  * incomplete.
  */
+import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
 import { GraphQLError } from 'graphql';
 import type { IncomingMessage } from 'node:http';
@@ -46,16 +47,10 @@ function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   ]);
 }
 
-/** Writes text. The promise resolves on `drain` or when the client disconnects; undefined if there is no need to wait. */
-function writeText(response: Response, text: string): Promise<void> | undefined {
-  if (text === '' || response.write(text) || response.destroyed) return undefined;
-  return new Promise((resolve) => {
-    const finish = () => {
-      response.off('drain', finish).off('close', finish);
-      resolve();
-    };
-    response.on('drain', finish).on('close', finish);
-  });
+/** Writes text, and waits until there is room for more or the client has disconnected. */
+async function writeText(response: Response, text: string, clientGone: AbortSignal): Promise<void> {
+  if (text === '' || response.write(text) || response.destroyed) return;
+  await once(response, 'drain', { signal: clientGone }).catch(() => undefined);
 }
 
 async function identifyClient(requestContext: RequestContext): Promise<void> {
@@ -123,9 +118,9 @@ class ExportResponse {
       'Content-Disposition': `attachment; filename="${name}.${extension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
-    await writeText(response, writer.header);
+    await writeText(response, writer.header, clientGone.signal);
     for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
-      await writeText(response, writer.linesOf(page.value));
+      await writeText(response, writer.linesOf(page.value), clientGone.signal);
     response.end();
   }
 
