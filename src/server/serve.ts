@@ -1,5 +1,6 @@
 /** Starts the HTTP or HTTPS server with its application and returns its port and a function for a graceful shutdown. */
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -75,16 +76,10 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   };
 }
 
-function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    const resolveListening = () => {
-      server.off('error', reject);
-      resolve();
-    };
-    if (socket) server.listen(socket, resolveListening);
-    else server.listen(port, host, resolveListening);
-  });
+async function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
+  if (socket) server.listen(socket);
+  else server.listen(port, host);
+  await once(server, 'listening');
 }
 
 const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;
