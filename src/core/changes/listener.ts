@@ -68,7 +68,8 @@ export class NotificationListener {
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload = '' }) => {
       this.notifications += 1;
-      if (channel === ALL_DATA_CHANNEL) this.notifyMissed();
+      if (channel === ALL_DATA_CHANNEL)
+        this.notifyMissed().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
       else this.subscribers.get(channel)?.onNotification(payload);
     });
     try {
@@ -100,10 +101,8 @@ export class NotificationListener {
     socketOf(client).destroy();
   }
 
-  private notifyMissed(): void {
-    void Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications())).catch((error) =>
-      this.log.error({ err: error }, 'what is in memory could not be read again'),
-    );
+  private async notifyMissed(): Promise<void> {
+    await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
   }
 
   private reconnect(client: Client): void {
@@ -123,7 +122,7 @@ export class NotificationListener {
 
   private async catchUp(): Promise<void> {
     try {
-      await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
+      await this.notifyMissed();
       this.log.info('the database tells of changes again');
     } catch (error) {
       const { client } = this;
