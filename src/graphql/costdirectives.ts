@@ -21,7 +21,6 @@ const LIST_SIZE = new GraphQLDirective({
 
 export const COST_DIRECTIVES = [COST, LIST_SIZE];
 
-/** Adds the directives to a field of the public schema. */
 export function withCostDirectives(config: GraphQLFieldConfig<unknown, Context>): GraphQLFieldConfig<unknown, Context> {
   const { cost, listSize, directives } = config.extensions ?? {};
   const added = {

@@ -27,7 +27,6 @@ export interface RestOptions {
   schema: GraphQLSchema;
   prepare: PrepareOperation;
   open(request: IncomingMessage): RestContext;
-  /** Creates the renderer of HTML pages. */
   pages(described: ApiDescription): HtmlRenderer;
   /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;

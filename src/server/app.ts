@@ -39,9 +39,7 @@ import { findRepeatedHeader, normalizeTarget } from './requesttarget';
 
 export interface App {
   listener: RequestListener;
-  /** Listener of the server's `connection` event. */
   onConnection(): void;
-  /** Listener of the server's `upgrade` event (WebSocket handshakes). */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: Scrape;

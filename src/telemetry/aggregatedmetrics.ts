@@ -17,7 +17,6 @@ const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(Str
 const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
 export class AggregatedMetrics {
-  /** Metrics of the supervisor itself. */
   readonly registry = new Registry();
   private readonly lastMetrics = new Map<Worker, Metric[]>();
   private readonly pendingRequests = new Map<Worker, (metrics: Metric[]) => void>();

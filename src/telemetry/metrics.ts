@@ -13,11 +13,9 @@ import { addDatabaseMetrics, type DatabaseUse } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
-  /** Requests rejected by admission control, by reason. */
   readonly rejected: Readonly<Record<string, number>>;
   /** Queueing delay in milliseconds of clients with a single queued request. */
   lateness(): number;
-  /** Share of CPU time that the hypervisor withholds. */
   stolenShare(): number;
   /** 1 if this process is ready, else 0. */
   ready(): number;
@@ -30,7 +28,6 @@ export interface CompletedRequest {
   request: Pick<IncomingMessage, 'method' | 'url'>;
   response: ServerResponse;
   context: Context;
-  /** Route of a REST request. */
   rest?: Route;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined without one. */
   operation?: string | null;
@@ -119,7 +116,6 @@ export class Metrics {
     this.lag.disable();
   }
 
-  /** Records a request when its response was sent or its client has disconnected. */
   recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, rest);

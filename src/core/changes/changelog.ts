@@ -89,9 +89,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
 export interface WatchedRows {
   /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
-  /** Tables whose rows belong to users. */
   ownedTables: readonly string[];
-  /** Tables whose rows are public. */
   publicTables: readonly string[];
 }
 

@@ -16,7 +16,6 @@ const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
-/** Start of the application name of listeners. */
 export const LISTENER_NAME = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
 /** Notified by restores and other commands that replace all data. */

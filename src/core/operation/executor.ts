@@ -52,9 +52,7 @@ const MAX_READ_PER_RESPONSE_BYTE = 2;
 const LARGE_PAGE = 1_000;
 
 export class Executor {
-  /** Open subscriptions. */
   openSubscriptions = 0;
-  /** Events delivered to all subscriptions since the start. */
   deliveredEvents = 0;
   private readonly introspectionCache: IntrospectionCache;
   /** Runs the events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */

@@ -37,7 +37,6 @@ export const cachedIntrospectionJson = (data: object | null | undefined): string
 const cachesBySchema = new WeakMap<GraphQLSchema, IntrospectionCache>();
 
 export class IntrospectionCache {
-  /** The cache of a schema. */
   static of(schema: GraphQLSchema): IntrospectionCache {
     const existing = cachesBySchema.get(schema);
     if (existing) return existing;

@@ -99,7 +99,6 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercion.errors };
 }
 
-/** Collects validation messages by field path, up to a maximum number. */
 class ErrorCollector {
   /** Without a prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;

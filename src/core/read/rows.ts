@@ -16,7 +16,6 @@ const MAX_LIST_ROWS = 10_000;
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Reads the visible rows with the given ids in one statement. */
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
   const rows = await context.session.read(...selectRows(requiredRowColumns(entity, info, context), conditions));
@@ -30,7 +29,6 @@ export async function viewerRowId(entity: Entity, context: Context): Promise<num
   return row!.id as number;
 }
 
-/** Reads all visible rows in their default order. */
 export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);

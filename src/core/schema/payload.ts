@@ -55,7 +55,6 @@ export type PayloadConstructor<T> = ClassType &
 interface PayloadOptions<T> {
   entity: Entity;
   many: boolean;
-  /** Name of the payload type. */
   name: string;
   description: string;
   /** Name of the payload's field for the written rows. */

@@ -34,7 +34,6 @@ export interface SelectShape {
   columns: ColumnSet;
   /** Additional expressions to select. */
   beside?: readonly SelectedExpression[];
-  /** JOIN clauses of a filter. */
   joins?: string;
   /** Conditions on the table alias `t`. */
   where?: string;

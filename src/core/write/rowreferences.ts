@@ -11,7 +11,6 @@ import { VERSION_FIELD } from '../model/auditfields';
 import { columnSet, selectRows } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
 
-/** A row to be updated or deleted, as referenced in the input. */
 export interface RowReference {
   id: string;
   /** Path of the id in the input. */

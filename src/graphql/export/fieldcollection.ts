@@ -15,7 +15,6 @@ import {
 } from 'graphql';
 import { isExcluded, visitFields } from '../../core/model/selections';
 
-/** All field nodes with the same response key. */
 export interface SelectedField {
   /** Response key: the alias, or the name. */
   key: string;

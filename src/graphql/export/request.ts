@@ -52,7 +52,6 @@ function parseFlag(search: URLSearchParams, name: string): boolean {
   return value === '1';
 }
 
-/** Throws `ExportError` for an invalid request. */
 export function parseExportRequest(
   request: Request,
   requestContext: RequestContext,

@@ -5,7 +5,6 @@ import { lastValueOf } from './querystring';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;
-/** Maximum limit on HTML pages. */
 export const MAX_HTML_LIMIT = 100;
 export const MAX_OFFSET = MAX_INTEGER;
 

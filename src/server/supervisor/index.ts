@@ -80,7 +80,6 @@ export class Supervisor {
     this.log = createLog(config.logLevel);
   }
 
-  /** Resolves once the first worker is started. */
   async run(): Promise<void> {
     validateConfiguredFiles(this.config);
     this.keeper = new OrphanReaper();
