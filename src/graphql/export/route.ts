@@ -9,7 +9,7 @@ import { GraphQLError } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
-import { overloadedError } from '../../core/model/errors';
+import { ClientError, overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
@@ -36,15 +36,13 @@ const RETRY_SECONDS = 10;
 /** One caller may use a quarter of all export slots. */
 const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `ExportError` if there is none. */
+/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws if there is none. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);
-  if (runningExports < limiter.limits.slotsPerClient) throw new ExportError([overloadedError()]);
-  const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
-  throw new ExportError([
-    new GraphQLError(`You already have ${runningExports} running exports. Try again when one of them has finished.`, { extensions }),
-  ]);
+  if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
+  const message = `You already have ${runningExports} running exports. Try again when one of them has finished.`;
+  throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: RETRY_SECONDS });
 }
 
 /** Writes text, and waits until there is room for more or the client has disconnected. */
@@ -60,7 +58,7 @@ async function identifyClient(requestContext: RequestContext): Promise<void> {
     const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
     const { http: _status, ...extensions } = clientError.extensions;
-    throw new ExportError([new GraphQLError(clientError.message, { extensions })]);
+    throw new GraphQLError(clientError.message, { extensions });
   }
 }
 
@@ -128,8 +126,9 @@ class ExportResponse {
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
     if (!response.headersSent) {
-      if (!(error instanceof ExportError)) throw error;
-      return sendExportError(response, error, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
+      const refusal = error instanceof GraphQLError ? new ExportError([error]) : error;
+      if (!(refusal instanceof ExportError)) throw error;
+      return sendExportError(response, refusal, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');
