@@ -16,7 +16,6 @@ import type { Caller } from '../../database/options';
 import { Limiter } from '../../platform/limiter';
 import { ResponseSize } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
-import { cancellable } from './cancellable';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
 import { Admission } from './admission';
@@ -254,4 +253,26 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
 function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
   const [field] = rootFields(document, operation);
   return (field!.alias ?? field!.name).value;
+}
+
+/**
+ * Makes an async generator end while it waits. Its own `return()` is queued behind the pending `next()`
+ * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
+ */
+function cancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
+  const end = () => {
+    cancel();
+    return generator.return();
+  };
+  return {
+    next: () => generator.next(),
+    return: end,
+    throw: async (error) => {
+      await end();
+      throw error;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }
