@@ -9,8 +9,6 @@ import type { MetricsMessage, Metric } from './workermetrics';
 
 /** A worker that does not respond in time is represented by its last known counters. */
 const COLLECT_TIMEOUT_MS = 1_000;
-/** Beyond this, the metrics of exited workers are merged into one entry. */
-const MAX_EXITED_ENTRIES = 10;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
@@ -55,17 +53,14 @@ export class AggregatedMetrics {
   readonly scrape: Scrape = () => (this.runningScrape ??= this.sumOfAll().finally(() => (this.runningScrape = undefined)));
 
   private async sumOfAll(): Promise<string> {
-    const responding: Metric[][] = [];
-    const silent: Metric[][] = [];
-    const requests = this.serving().map(async (worker) => {
+    const collected = this.serving().map(async (worker) => {
       const metrics = await this.collect(worker);
       if (metrics) this.lastMetrics.set(worker, metrics);
-      if (metrics) responding.push(metrics);
-      else silent.push((this.lastMetrics.get(worker) ?? []).filter(isCumulative));
+      return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     });
-    await Promise.all(requests);
-    if (this.exitedMetrics.length > MAX_EXITED_ENTRIES) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
-    return sum([...responding, ...silent, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
+    const metricsOfWorkers = await Promise.all(collected);
+    if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    return sum([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
   }
 
   private collect(worker: Worker): Promise<Metric[] | undefined> {
