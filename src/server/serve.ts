@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { IntrospectionCache } from '../core/operation/introspectioncache';
+import { warmUpIntrospection } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
@@ -48,7 +48,7 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   closeStalledConnections(server, config);
   const draining = new ConnectionDrainer(server);
   server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
-  IntrospectionCache.of(buildGraphQLSchema()).warmUp();
+  warmUpIntrospection(buildGraphQLSchema());
   try {
     await listen(server, config, socket);
   } catch (error) {

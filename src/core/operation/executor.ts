@@ -21,7 +21,7 @@ import type { Context } from '../context';
 import { Admission } from './admission';
 import type { AverageBytesOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
-import { IntrospectionCache } from './introspectioncache';
+import { introspectionResult } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
 import { presentResult } from './presentederrors';
@@ -53,7 +53,6 @@ const LARGE_PAGE = 1_000;
 export class Executor {
   openSubscriptions = 0;
   deliveredEvents = 0;
-  private readonly introspectionCache: IntrospectionCache;
   /** Runs the events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compiles: boolean;
@@ -66,7 +65,6 @@ export class Executor {
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
-    this.introspectionCache = IntrospectionCache.of(schema);
     this.compiles = compiles;
     this.maxResponse = maxResponse;
     this.valuesPerTurn = valuesPerTurn;
@@ -180,7 +178,7 @@ export class Executor {
     context.loaders.made = size.whenCompleted;
     context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
     const runUncompiled = async () =>
-      (operation && this.introspectionCache.resultOf(document, operation)) ??
+      (operation && introspectionResult(this.schema, document, operation)) ??
       this.interpret(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
