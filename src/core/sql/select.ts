@@ -1,11 +1,7 @@
 /**
- * Builds SELECT statements from Sequelize models. Statements are generated once per shape, cached as text and run as named prepared statements, with
- * bind parameters.
- *
- * Conditions are our own SQL, inserted as literals. Their text is part of the cache key and therefore needed for each request anyway, and Sequelize
- * cannot express many of them (id sets, relations, trigram similarity, cursors). Computed columns and those of link tables are literals too. The
- * joins of `each` are inserted after the table, because they return a row once for each of its links, which no association expresses. Statements are
- * wrapped elsewhere: pages of several parent rows (LATERAL) and cursor alternatives (UNION ALL) in `core/read`, groups in `core/grouping`.
+ * Builds SELECT statements from Sequelize models, once per shape: they are cached as text and run as named prepared statements. Conditions, computed
+ * columns and the joins of `each` are our own SQL, inserted as literals: Sequelize cannot express many of them, such as id sets, relations, trigram
+ * similarity and cursors, and their text is part of the cache key anyway.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
