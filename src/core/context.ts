@@ -37,7 +37,6 @@ export interface MediaStorage {
   hasPngThumbnails(path: string): Promise<boolean>;
 }
 
-/** Management of the viewer's access tokens and browser sessions. */
 export interface CredentialManager {
   /** Creates a token and returns it; it cannot be shown again. Throws InvalidInput, for example for a duplicate name. */
   createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
@@ -47,7 +46,6 @@ export interface CredentialManager {
   endSessions(): Promise<number>;
 }
 
-/** Reserved cost of one operation. */
 export interface Reservation {
   /** Refunds the unused part once the operation has run. Each reservation must be settled, because others may wait for it. `objects`: of the response. */
   settle(objects?: number): void;
@@ -60,7 +58,6 @@ export interface RateBudget {
    * `retryAfter` in seconds, if it exceeds the remaining budget even then.
    */
   reserve(cost: OperationCost): Promise<Reservation>;
-  /** Charges bytes of the response. */
   chargeResponseBytes(bytes: number): void;
   /** Throws RATE_LIMITED if the budget is exhausted, apart from reservations. */
   requireBudget(): void;
@@ -79,7 +76,6 @@ export interface BudgetState {
   resetSeconds: number;
 }
 
-/** Facts about the HTTP request. */
 export interface RequestInfo {
   /** X-Request-Id of the response and the log. */
   readonly id: string;
@@ -89,13 +85,10 @@ export interface RequestInfo {
   readonly baseUrl: string;
   /** Language codes that the client accepts, by preference. */
   readonly languages: readonly string[];
-  /** OpenTelemetry trace; absent if tracing is off. */
   trace?: Trace;
-  /** Counts an error code in the metrics; absent if metrics are off. */
   readonly countErrorCode?: (code: string) => void;
 }
 
-/** Sign-in and self-service of the account of the viewer. */
 export interface AccountActions {
   /** Checks name and password, and returns the user's token. */
   signIn(username: string, password: string): Promise<string>;
@@ -109,7 +102,6 @@ export interface AccountActions {
   confirmCredentials(): Promise<void>;
 }
 
-/** Services of the process that resolvers use. */
 export interface ResolverServices {
   readonly catalogue: CatalogueCache;
   readonly derivedValues: DerivedValueCache;
@@ -131,13 +123,11 @@ export interface Context {
   readonly loaders: Loaders;
   readonly account: AccountActions;
   readonly services: ResolverServices;
-  /** Absent if no rate limit applies. */
   budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
   atomic?: AtomicState;
   /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent without such a key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
-  /** Size limit of the response to the running operation. */
   responseSize?: ResponseSize;
   /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
   exportOffset?: number;

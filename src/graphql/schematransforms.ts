@@ -12,6 +12,7 @@ import {
   GraphQLNonNull,
   GraphQLScalarType,
   GraphQLSchema,
+  GraphQLString,
   isEnumType,
   isIntrospectionType,
   isListType,
@@ -32,7 +33,6 @@ import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
 import type { InterfaceName } from '../contract/facts';
-import { COST_DIRECTIVES, withCostDirectives } from './costdirectives';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
@@ -72,6 +72,34 @@ const SEMANTIC_NON_NULL = new GraphQLDirective({
 function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
   if (!condition || !isNonNullType(config.type)) return config;
   return { ...config, type: config.type.ofType, extensions: { ...config.extensions, directives: { [SEMANTIC_NON_NULL.name]: {} } } };
+}
+
+/**
+ * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html): print the facts about fields from which costs are estimated. A field has
+ * them only if they differ from the defaults, and no `@listSize` if its arguments determine the length of the list.
+ */
+const COST = new GraphQLDirective({
+  name: 'cost',
+  description: 'Cost of the field in addition to that of its objects and values.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: { weight: { description: 'A number.', type: new GraphQLNonNull(GraphQLString) } },
+});
+
+const LIST_SIZE = new GraphQLDirective({
+  name: 'listSize',
+  description: 'Length of the list by which costs are estimated.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: { assumedSize: { description: 'The typical number of elements.', type: GraphQLInt } },
+});
+
+function withCostDirectives(config: FieldConfig): FieldConfig {
+  const { cost, listSize, directives } = config.extensions ?? {};
+  const added = {
+    ...(cost && { [COST.name]: { weight: String(cost.weight) } }),
+    ...(typeof listSize?.assumedSize === 'number' && !config.args?.first && { [LIST_SIZE.name]: { assumedSize: listSize.assumedSize } }),
+  };
+  if (!Object.keys(added).length) return config;
+  return { ...config, extensions: { ...config.extensions, directives: { ...(directives as object), ...added } } };
 }
 
 /** Names of fields that are nullable in some `Node` type. They become nullable in all of them, so that selections on several types can merge. */
@@ -114,7 +142,7 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   });
   const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
   return limitResponseSize(
-    new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, ...COST_DIRECTIVES] }),
+    new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, COST, LIST_SIZE] }),
   );
 }
 

@@ -114,7 +114,6 @@ function problemOf(text: string, schema: GraphQLSchema): string | undefined {
   return 'kind' in document ? undefined : document[0]?.message;
 }
 
-/** Express middleware that resolves operation ids after body parsing and before Apollo. */
 export function trustedDocumentsMiddleware(trusted: TrustedDocuments): RequestHandler {
   return (request, response, next) => {
     try {

@@ -34,7 +34,6 @@ const compress = compression({
   brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
 });
 
-/** Removes the suffix of the content coding from an ETag. */
 export const stripCodingSuffix = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**

@@ -69,12 +69,10 @@ export function readConfig(variables: Variables = process.env) {
     production,
     anonymousTimeout:
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
-    /** Queue of each concurrency limiter of the database. */
     queue: { maxQueued, maxWaitMs: maxWait || Infinity },
     mediaDir: mediaDir ?? join(settings.dataDir, 'media'),
     /** Whether the operator has set `mediaDir`, which several instances may then share. */
     ownMediaDir: mediaDir !== undefined,
-    /** Object storage that replaces `mediaDir`. */
     bucket: bucketLocation(mediaUrl, mediaEndpoint, variables),
     // Higher than LOGIN_RATE, because an office or a school shares one address.
     loginRateAddress: settings.loginRateAddress ?? { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds },

@@ -12,7 +12,6 @@ const AUTHORITY = /^[^/?#]*/;
 const ATTRIBUTE = 'target_session_attrs';
 
 export interface DatabaseHosts {
-  /** One URL for each host, in order. */
   urls: string[];
   target: Target;
 }

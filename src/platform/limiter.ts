@@ -21,7 +21,6 @@ export interface LimiterOptions {
   maxWaitMs?: number;
 }
 
-/** Work that waits for a slot. */
 export interface QueuedWork<Client> {
   readonly client: Client;
   /** Whether the work was admitted before. Resumed work has priority, waits longer and does not count against the bounds of the queue. */
@@ -114,7 +113,6 @@ export class Limiter<Client> {
     next.start();
   }
 
-  /** Ends the wait of an entry that is still queued. */
   cancel(queued: QueuedWork<Client>, error: Error): void {
     if (this.dequeue(queued)) queued.reject(error);
   }

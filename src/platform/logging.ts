@@ -2,9 +2,7 @@
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
-/** Message of access-log lines. */
 export const REQUEST_MESSAGE = 'request';
-/** Message of access-log lines of requests rejected by admission control. */
 export const REJECTED_MESSAGE = 'rejected';
 
 export function createLog(level: string, stream?: DestinationStream): Logger {
@@ -14,13 +12,8 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
     redact: ['*.password', '*.token', '*.authorization', 'req.headers'],
     serializers: { err: serializeError },
   };
-  if (stream) return pino(options, stream);
-  return process.stdout.isTTY
-    ? pino(
-        options,
-        terminalDestination((text) => void process.stdout.write(text)),
-      )
-    : pino(options, standardOutput());
+  const terminal = () => terminalDestination((text) => void process.stdout.write(text));
+  return pino(options, stream ?? (process.stdout.isTTY ? terminal() : standardOutput()));
 }
 
 /** Buffered while stdout is blocked; later lines are dropped. */
@@ -41,7 +34,6 @@ const prettyRequest = prettyFactory({
   },
 });
 
-/** Destination for terminals: one short line per request. */
 export const terminalDestination = (write: (text: string) => void): DestinationStream => ({
   write: (line) => write((line.includes(`"msg":"${REQUEST_MESSAGE}"`) ? prettyRequest : pretty)(line)),
 });

@@ -16,7 +16,6 @@ export class UploadedFile {
   constructor(
     /** Sent by the client, possibly with folders. */
     readonly filename: string,
-    /** Path of the spooled content. */
     readonly path: string,
     /** In bytes. */
     readonly size: number,
@@ -33,9 +32,7 @@ export type MultipartParts = Map<string, Part[]>;
 export interface MultipartLimits {
   /** Maximum bytes of a text, and of the whole body beyond one file of `maxUpload`. */
   maxBody: number;
-  /** Maximum bytes of a file. */
   maxUpload: number;
-  /** Maximum bytes of the body of an anonymous client. */
   maxAnonymousBody: number;
   /** Files are spooled to a subfolder of this folder. */
   dataDir: string;
@@ -78,7 +75,6 @@ const PRIVATE_FILE_MODE = 0o600;
 
 const spoolFolder = (dataDir: string) => join(dataDir, 'incoming');
 
-/** Spooled files of one request. */
 class Spool {
   private readonly paths: string[] = [];
   private isDiscarded = false;
@@ -137,7 +133,6 @@ const hasFileName = (filename: string | undefined) => filename !== undefined && 
 /** Named part; resolves to undefined for a file after an error. */
 type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
 
-/** Collects the parts of one body and the first error. */
 class PartCollector {
   private readonly texts: PendingPart[] = [];
   private readonly files: PendingPart[] = [];

@@ -11,9 +11,6 @@ const WHITESPACE = new Set(
 /** Whitespace around integers: Python's `int` does not skip the separators U+001C to U+001F. */
 const INTEGER_WHITESPACE = new Set([...WHITESPACE].filter((character) => character < '\x1c' || character > '\x1f'));
 
-/** Whether a character code is printable ASCII other than a space. */
-const isVisibleAscii = (code: number): boolean => code > 0x20 && code < 0x7f;
-
 function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean): string {
   let start = 0;
   let end = text.length;
@@ -22,11 +19,8 @@ function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean
   return text.slice(start, end);
 }
 
-/** Fast path for most texts. */
-const needsNoTrim = (text: string): boolean => isVisibleAscii(text.charCodeAt(0)) && isVisibleAscii(text.charCodeAt(text.length - 1));
-
-export const pythonStrip = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, true));
-export const pythonRstrip = (text: string): string => (needsNoTrim(text) ? text : strip(text, WHITESPACE, false));
+export const pythonStrip = (text: string): string => strip(text, WHITESPACE, true);
+export const pythonRstrip = (text: string): string => strip(text, WHITESPACE, false);
 
 /** Python's limit for parsing integers (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
 const MAX_DIGITS = 4_300;
@@ -37,7 +31,7 @@ export const clampToSafeInteger = (integer: number): number =>
 
 /** Parses ASCII digits with an optional sign and surrounding whitespace. */
 export function parseInteger(text: string): number | undefined {
-  const digits = needsNoTrim(text) ? text : strip(text, INTEGER_WHITESPACE, true);
+  const digits = strip(text, INTEGER_WHITESPACE, true);
   return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? clampToSafeInteger(Number(digits)) : undefined;
 }
 

@@ -52,7 +52,6 @@ export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | '
 
 export class ClientOrigin {
   private readonly trustedProxies = new BlockList();
-  private cachedHost?: string;
 
   constructor(private readonly config: Pick<Config, 'publicUrl' | 'trustedProxies' | 'port'>) {
     for (const proxy of config.trustedProxies) {
@@ -115,20 +114,12 @@ export class ClientOrigin {
     return isIP(address) !== 0 && loopback.check(address, family(address));
   }
 
-  /** Validates a host; caches the latest valid one, because nearly all requests name the same. */
-  private isValidHost(host: string): boolean {
-    if (host === this.cachedHost) return true;
-    if (!isHost(host)) return false;
-    this.cachedHost = host;
-    return true;
-  }
-
   /** Scheme and host of absolute links. */
   baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';
     const forwardedHost = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-host']) : '';
     const host = forwardedHost && isHost(forwardedHost) ? forwardedHost : (request.headers.host ?? '');
-    return `${scheme}://${this.isValidHost(host) ? host : `localhost:${this.config.port}`}`;
+    return `${scheme}://${isHost(host) ? host : `localhost:${this.config.port}`}`;
   }
 }

@@ -19,10 +19,7 @@ export class IdempotentExecution {
     private readonly context: Context,
   ) {}
 
-  /**
-   * Claims the key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. `formKey`: the single-use key of
-   * an HTML form, used instead of the Idempotency-Key header.
-   */
+  /** Claims the key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. `formKey`: see `OnceOptions`. */
   async claim(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;

@@ -1,7 +1,6 @@
 /** What is known of a request before it is authenticated. */
 import type { RequestInfo } from '../core/context';
 import { REQUEST_ID_HEADER, type ClientOrigin, type RequestHead } from './clientorigin';
-import { parseAcceptLanguage } from './languages';
 
 export interface HttpRequestInfo extends RequestInfo {
   /** Client address, for the log. */
@@ -21,4 +20,31 @@ export function describeRequest(request: RequestHead, origin: ClientOrigin, coun
     address,
     network: origin.clientNetwork(request, address),
   };
+}
+
+/** In characters; browsers send less than a tenth of it. The rest is ignored. */
+const MAX_LANGUAGES_LENGTH = 1000;
+const MAX_LANGUAGES = 10;
+
+/** `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
+const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
+
+/**
+ * Parses the Accept-Language header (RFC 9110, section 12.5.4) to language codes without regions, most preferred first. The library `negotiator` is
+ * unsuitable: it parses headers of any length, and it does not understand `de_AT`, which some apps send.
+ */
+function parseAcceptLanguage(header: string | undefined): string[] {
+  if (!header) return [];
+  const end = header.length > MAX_LANGUAGES_LENGTH ? header.lastIndexOf(',', MAX_LANGUAGES_LENGTH) : header.length;
+  return header
+    .slice(0, Math.max(end, 0))
+    .split(',')
+    .map((part, index) => {
+      const [, code, quality = '1'] = LANGUAGE.exec(part.trim().replace(/[ \t]+/g, ' ')) ?? [];
+      return { code: code?.toLowerCase(), quality: code === undefined ? 0 : Number(quality), index };
+    })
+    .filter(({ quality }) => quality > 0)
+    .sort((a, b) => b.quality - a.quality || a.index - b.index)
+    .slice(0, MAX_LANGUAGES)
+    .map(({ code }) => code!);
 }

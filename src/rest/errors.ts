@@ -13,7 +13,6 @@ export class RestError extends Error {
   }
 }
 
-/** Error messages per field or query parameter. */
 export type FieldErrors = Record<string, string[]>;
 
 const errorWithDetail = (status: number, message: string, headers?: Record<string, string>) =>
@@ -32,7 +31,6 @@ export const loginFailed = (message: string) => errorWithDetail(401, message);
 export const badRequest = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);
 
-/** Throws a 400 if there are errors. */
 export function throwIfInvalid(errors: FieldErrors): void {
   if (Object.keys(errors).length) throw validationError(errors);
 }

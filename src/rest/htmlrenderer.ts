@@ -6,7 +6,6 @@ import type { Route } from './routes';
 /** The API as known at startup. */
 export interface ApiDescription {
   endpoints: Endpoints;
-  /** Returns the OPTIONS response of a route. */
   describe(route: Route, request: RestRequest): Promise<RestResponse>;
 }
 
@@ -16,7 +15,6 @@ export interface RenderInput {
   headers: Readonly<Record<string, string>>;
 }
 
-/** Renders REST responses as HTML. */
 export interface HtmlRenderer {
   /** Resolves names typed by people to row ids, before the request is processed. */
   understand(request: RestRequest): Promise<void>;

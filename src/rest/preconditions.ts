@@ -6,7 +6,6 @@ import type { Endpoint } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse } from './request';
 
-/** A version that no row has. */
 export const NO_VERSION = '';
 
 const strongTag = (version: string): string => `"${version}"`;

@@ -10,7 +10,6 @@ import type { Route } from './routes';
 
 /** Request context provided by the application: authentication, idempotency and cost accounting. */
 export interface RestContext {
-  /** Context value of GraphQL operations. */
   resolverContext: object;
   /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
   info: { readonly baseUrl: string; readonly languages: readonly string[] };
@@ -31,11 +30,9 @@ export interface RestContext {
   idempotency?: {
     once(body: unknown, make: () => Promise<RestResponse>, options: { formKey?: string; onlyWritesRows: boolean }): Promise<RestResponse>;
   };
-  /** The matched route (for logs, metrics and traces). */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
   sent(bytes: number): void;
-  /** Response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
 

@@ -5,13 +5,11 @@ import type { RestRequest } from './request';
 
 const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
-/** Cache-Control of personal responses. */
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
 /** Caching headers of public responses: caches may store them but must revalidate each time, mostly with a 304. */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({ ETag: textETag(text), 'Cache-Control': 'public, no-cache' });
 
-/** Whether the response may depend on the client's identity. */
 const isPersonal = ({ message: { headers }, route }: RestRequest): boolean =>
   headers.authorization !== undefined ||
   headers.cookie !== undefined ||

@@ -10,8 +10,7 @@ import { authorizeRequest } from './authorization';
 import { submitOnce } from './formsubmission';
 import { createRouteHandler } from './routehandler';
 import { readBody, type ParsedBody } from './dialect/body';
-import { readCsrfToken } from './dialect/csrf';
-import { applyMethodOverride } from './dialect/methodoverride';
+import { applyMethodOverride, readCsrfToken } from './dialect/methodoverride';
 import { MEDIA_TYPE_BY_FORMAT, negotiate, negotiateUnknown } from './dialect/negotiation';
 import { MAX_HTML_LIMIT } from './dialect/pagination';
 import { parseQuery } from './dialect/querystring';
@@ -27,7 +26,6 @@ export interface RestOptions {
   schema: GraphQLSchema;
   prepare: PrepareOperation;
   open(request: IncomingMessage): RestContext;
-  /** Creates the renderer of HTML pages. */
   pages(described: ApiDescription): HtmlRenderer;
   /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;

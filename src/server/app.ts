@@ -9,7 +9,9 @@ import type { Services } from '../request/services';
 import type { AppGauges, Metrics } from '../telemetry/metrics';
 import type { Tracing } from '../telemetry/tracing';
 import { createApolloServer } from '../graphql/apollo';
-import { createLiveTransports } from '../graphql/live/transports';
+import { EventStreamTransport } from '../graphql/live/eventstreams';
+import { Subscriptions } from '../graphql/live/subscriptions';
+import { WebSocketTransport } from '../graphql/live/websockets';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { TrustedDocuments } from '../graphql/trusteddocuments';
 import { htmlRenderer } from '../pages/browse';
@@ -37,9 +39,7 @@ import { findRepeatedHeader, normalizeTarget } from './requesttarget';
 
 export interface App {
   listener: RequestListener;
-  /** Listener of the server's `connection` event. */
   onConnection(): void;
-  /** Listener of the server's `upgrade` event (WebSocket handshakes). */
   onUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Renders the Prometheus metrics; absent when metrics are disabled. */
   scrape?: Scrape;
@@ -72,22 +72,25 @@ export async function createApp(processServices: Services): Promise<App> {
     rejected: door.rejectedCounts,
     lateness: () => door.queueingDelay,
     stolenShare: () => stealTime.share,
-    subscriptions: () => ({ running: executor.openSubscriptions, told: executor.deliveredEvents, ...live.connections() }),
+    subscriptions: () => ({
+      running: executor.openSubscriptions,
+      told: executor.deliveredEvents,
+      events: streams.size,
+      sockets: sockets.size,
+    }),
   };
   const services = { ...processServices, metrics: await createMetrics(processServices, gauges), tracing: await createTracing(config) };
   const contexts = new RequestContexts(services);
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
-  const live = createLiveTransports({
-    executor,
-    trusted,
+  const subscriptions = new Subscriptions(executor, trusted);
+  const streams = new EventStreamTransport(subscriptions, contexts.of);
+  const sockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
     open: contexts.open,
-    known: contexts.of,
     networkOf: (request) => origin.clientNetwork(request),
     refuses: door.rejects,
     log,
-    failed: (error) => log.error({ err: error }, 'unexpected error in a subscription'),
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
   const prepare = prepareOperation(restExecutor);
@@ -99,7 +102,7 @@ export async function createApp(processServices: Services): Promise<App> {
     prepare,
     trusted,
     apollo,
-    live,
+    streams,
     contexts,
     readiness,
     failures,
@@ -108,11 +111,12 @@ export async function createApp(processServices: Services): Promise<App> {
     scrape,
   });
   return {
-    ...serverListeners({ services, failures, containment, cors, door, live }, handleAdmitted),
+    ...serverListeners({ services, failures, containment, cors, door, sockets }, handleAdmitted),
     startDraining() {
       door.startDraining();
       readiness.startDraining();
-      live.end();
+      streams.end();
+      sockets.end().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
     },
     scrape,
     containment,
@@ -199,12 +203,13 @@ function admittedListener(parts: AppParts): RequestListener {
   };
 }
 
-interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'containment' | 'cors' | 'live'> {
+interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'containment' | 'cors'> {
   door: AdmissionControl;
+  sockets: WebSocketTransport;
 }
 
 const serverListeners = (
-  { services: { origin }, failures, containment, cors, door, live }: ListenerParts,
+  { services: { origin }, failures, containment, cors, door, sockets }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
@@ -228,6 +233,6 @@ const serverListeners = (
       const page = request.headers.origin;
       if (page !== undefined && !cors.allows(page) && page !== origin.baseUrl(request))
         return rejectHandshake(request, socket, '403 Forbidden');
-      door.admitSocket(request, socket, () => live.upgrade(request, socket, head));
+      door.admitSocket(request, socket, () => sockets.upgrade(request, socket, head));
     }),
 });

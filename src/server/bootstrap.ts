@@ -24,7 +24,6 @@ export interface RunningApp {
   close(): Promise<void>;
 }
 
-/** `embedded`: the embedded database, if the supervisor keeps it. */
 export async function bootstrap(config: Config, origin: ClientOrigin, log: Logger, embedded?: EmbeddedConnection): Promise<RunningApp> {
   const opened = await openDatabase(config, models, (message) => log.info(message), { restart: true, embedded });
   const { database } = opened;

@@ -22,7 +22,7 @@ export class ErrorContainment {
   }
 
   private createClasses(): MessageClasses {
-    const fail = (error: unknown, request: IncomingMessage, response: ServerResponse | undefined) => this.fail(error, request, response);
+    const guard: ErrorContainment['guard'] = (request, response, step) => this.guard(request, response, step);
     class GuardedRequest extends UpgradeFilteredRequest {
       response?: ServerResponse;
 
@@ -32,12 +32,7 @@ export class ErrorContainment {
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
-        try {
-          return super.emit(event as 'close', ...(args as []));
-        } catch (error) {
-          fail(error, this, this.response);
-          return true;
-        }
+        return guard(this, this.response, () => super.emit(event as 'close', ...(args as [])));
       }
     }
     class GuardedResponse extends ServerResponse<GuardedRequest> {
@@ -47,23 +42,19 @@ export class ErrorContainment {
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {
-        try {
-          return super.emit(event as 'close', ...(args as []));
-        } catch (error) {
-          fail(error, this.req, this);
-          return true;
-        }
+        return guard(this.req, this, () => super.emit(event as 'close', ...(args as [])));
       }
     }
     return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
   }
 
-  /** Runs a synchronous step of a request, or of a handshake, which has no response. An error fails only this request. */
-  guard(request: IncomingMessage, response: ServerResponse | undefined, step: () => void): void {
+  /** Runs a synchronous step of a request, or of a handshake, which has no response. An error fails only this request; the result is then true. */
+  guard<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
     try {
-      step();
+      return step();
     } catch (error) {
       this.fail(error, request, response);
+      return true;
     }
   }
 

@@ -56,7 +56,6 @@ export class ErrorResponses {
     response.writeHead(500, headers).end(body);
   }
 
-  /** Error-handling middleware of Express. */
   readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
     // Parsers of bodies give every error a status of 4xx, even one of the operating system.

@@ -3,7 +3,6 @@
  * fault of the shared database that leaves some requests working, such as a locked table or a full disk, is degradation: reporting "not ready" would
  * make a load balancer remove all instances at once. A timer checks the database; a probe only reads the state that the latest check has left.
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { allEntities, resourceOf } from '../core/model/registry';
 import { schemaState } from '../database/compatibility';
 import type { Database } from '../database/connection';
@@ -58,18 +57,20 @@ const SPILL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series
 export class Readiness {
   private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
   private isDraining = false;
-  private readonly timer = new AbortController();
+  private isStopped = false;
+  private timer?: NodeJS.Timeout;
 
   constructor(private readonly database: Database) {}
 
   /** Checks once and then periodically. */
   async start(): Promise<void> {
     await this.check();
-    void this.checkPeriodically();
+    if (!this.isStopped) this.timer = setTimeout(() => void this.start(), CHECK_INTERVAL_MS).unref();
   }
 
   stop(): void {
-    this.timer.abort();
+    this.isStopped = true;
+    clearTimeout(this.timer);
   }
 
   /** Reports "not ready" from now on. */
@@ -81,17 +82,6 @@ export class Readiness {
     if (this.isDraining) return { reason: 'the server is shutting down', degradations: [] };
     if (this.database.breaker.unavailable) return { reason: 'the database does not respond', degradations: [] };
     return this.latestState;
-  }
-
-  private async checkPeriodically(): Promise<void> {
-    try {
-      for (;;) {
-        await sleep(CHECK_INTERVAL_MS, undefined, { ref: false, signal: this.timer.signal });
-        await this.check();
-      }
-    } catch (error) {
-      if ((error as Error).name !== 'AbortError') throw error;
-    }
   }
 
   private async check(): Promise<void> {

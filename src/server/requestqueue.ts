@@ -20,7 +20,6 @@ interface QueuedRequest {
 export class FairRequestQueue {
   /** By client network, in round-robin order. */
   private readonly queues = new Map<string, QueuedRequest[]>();
-  /** Start time of the latest event-loop turn that started requests. */
   private turnStartedAt = 0;
   private isTurnScheduled = false;
   private hasNewConnection = false;
@@ -34,7 +33,6 @@ export class FairRequestQueue {
     return longest;
   }
 
-  /** Must be called for each new connection. */
   readonly onConnection = (): void => {
     this.hasNewConnection = true;
     this.scheduleTurn();

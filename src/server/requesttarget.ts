@@ -8,16 +8,6 @@ const DECODABLE = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
 
 const decodeCharacter = (escaped: string): string => String.fromCharCode(parseInt(escaped.slice(1), 16));
 
-/** Fast path: whether the target is an ordinary path that needs no normalization. */
-function isCanonical(url: string): boolean {
-  const mark = url.indexOf('?');
-  const pathContains = (text: string) => {
-    const at = url.indexOf(text);
-    return at >= 0 && (mark < 0 || at < mark);
-  };
-  return url.startsWith('/') && !pathContains('//') && !pathContains('%') && !url.includes('#');
-}
-
 /** Collapses repeated slashes, decodes unreserved characters and removes the fragment. */
 function normalizePath(url: string): string {
   const [address = ''] = url.split('#', 1);
@@ -32,8 +22,7 @@ function normalizePath(url: string): string {
  * URL is ignored: links use that of the `Host` header, which proxies set.
  */
 export function normalizeTarget(url: string): string {
-  if (url === '*' || isCanonical(url)) return url;
-  return normalizePath(url.replace(SCHEME_AND_HOST, ''));
+  return url === '*' ? url : normalizePath(url.replace(SCHEME_AND_HOST, ''));
 }
 
 const SINGLE_HEADERS = ['host', 'authorization'];

@@ -9,7 +9,7 @@ import { serveMedia } from '../files/serve';
 import { exportRoutes } from '../graphql/export/route';
 import { withHttpStatus, withoutMediaParameters } from '../graphql/httperrors';
 import type { GraphQLContext } from '../graphql/responsepolicy';
-import type { LiveTransports } from '../graphql/live/transports';
+import type { EventStreamTransport } from '../graphql/live/eventstreams';
 import { trustedDocumentsMiddleware, type TrustedDocuments } from '../graphql/trusteddocuments';
 import { uploadMiddleware } from '../graphql/uploads';
 import { notFoundHandler } from '../pages/notfound';
@@ -48,7 +48,7 @@ export interface AppParts {
   prepare: PrepareOperation;
   trusted: TrustedDocuments;
   apollo: ApolloServer<GraphQLContext>;
-  live: LiveTransports;
+  streams: EventStreamTransport;
   contexts: RequestContexts;
   readiness: Readiness;
   failures: ErrorResponses;
@@ -125,9 +125,9 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
   next();
 };
 
-function addGraphQL(app: Express, { services, executor, trusted, apollo, live, contexts }: AppParts): void {
+function addGraphQL(app: Express, { services, executor, trusted, apollo, streams, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.of), live.events);
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.of), streams.handle);
   app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.of, log }));
   app.use('/graphql', uploadMiddleware(config, contexts.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
 }

@@ -1,10 +1,11 @@
 /** Starts the HTTP or HTTPS server with its application and returns its port and a function for a graceful shutdown. */
 import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { IntrospectionCache } from '../core/operation/introspectioncache';
+import { warmUpIntrospection } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import { buildGraphQLSchema } from '../graphql/schema';
 import type { Config } from '../platform/config';
@@ -47,7 +48,7 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   closeStalledConnections(server, config);
   const draining = new ConnectionDrainer(server);
   server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
-  IntrospectionCache.of(buildGraphQLSchema()).warmUp();
+  warmUpIntrospection(buildGraphQLSchema());
   try {
     await listen(server, config, socket);
   } catch (error) {
@@ -75,16 +76,10 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
   };
 }
 
-function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    const resolveListening = () => {
-      server.off('error', reject);
-      resolve();
-    };
-    if (socket) server.listen(socket, resolveListening);
-    else server.listen(port, host, resolveListening);
-  });
+async function listen(server: Server, { port, host }: Config, socket?: BoundSocket): Promise<void> {
+  if (socket) server.listen(socket);
+  else server.listen(port, host);
+  await once(server, 'listening');
 }
 
 const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl ?? `${tls ? 'https' : 'http'}://localhost:${port}`;

@@ -1,6 +1,6 @@
 /** Entry point of a worker process: serves requests when the supervisor orders it and sends heartbeats while its event loop runs. */
 import cluster from 'node:cluster';
-import { IntrospectionCache } from '../core/operation/introspectioncache';
+import { warmUpIntrospection } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
@@ -58,4 +58,4 @@ function start(): void {
 start();
 // Builds the schemas and introspection results, which need neither port nor database, while the process waits for its order.
 buildRestSchema();
-IntrospectionCache.of(buildGraphQLSchema()).warmUp();
+warmUpIntrospection(buildGraphQLSchema());

@@ -9,20 +9,17 @@ import type { MetricsMessage, Metric } from './workermetrics';
 
 /** A worker that does not respond in time is represented by its last known counters. */
 const COLLECT_TIMEOUT_MS = 1_000;
-/** Beyond this, the metrics of exited workers are merged into one entry. */
-const MAX_EXITED_ENTRIES = 10;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
 
 const sum = (all: Metric[][]): Registry => AggregatorRegistry.aggregate(all);
 
 export class AggregatedMetrics {
-  /** Metrics of the supervisor itself. */
   readonly registry = new Registry();
   private readonly lastMetrics = new Map<Worker, Metric[]>();
-  private readonly pendingRequests = new Map<string, (metrics: Metric[]) => void>();
+  private readonly pendingRequests = new Map<Worker, (metrics: Metric[]) => void>();
   private readonly exitedMetrics: Metric[][] = [];
-  private lastNumber = 0;
+  private runningScrape?: Promise<string>;
   private readonly replacedWorkers: Counter<'reason'>;
 
   constructor(private readonly serving: () => Worker[]) {
@@ -42,9 +39,8 @@ export class AggregatedMetrics {
       },
     });
     cluster.on('message', (worker, message: MetricsMessage) => {
-      if (message.kind === 'collected') this.pendingRequests.get(`${worker.id} ${message.number}`)?.(message.metrics);
-      if (message.kind === 'scrape')
-        void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', number: message.number, text }));
+      if (message.kind === 'collected') this.pendingRequests.get(worker)?.(message.metrics);
+      if (message.kind === 'scrape') void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', text }));
     });
     cluster.on('exit', (worker) => this.keepCounters(worker));
   }
@@ -53,32 +49,30 @@ export class AggregatedMetrics {
     this.replacedWorkers.inc({ reason });
   }
 
-  readonly scrape: Scrape = async () => {
-    const responding: Metric[][] = [];
-    const silent: Metric[][] = [];
-    const requests = this.serving().map(async (worker) => {
+  /** Concurrent requests share one scrape. */
+  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumOfAll().finally(() => (this.runningScrape = undefined)));
+
+  private async sumOfAll(): Promise<string> {
+    const collected = this.serving().map(async (worker) => {
       const metrics = await this.collect(worker);
       if (metrics) this.lastMetrics.set(worker, metrics);
-      if (metrics) responding.push(metrics);
-      else silent.push((this.lastMetrics.get(worker) ?? []).filter(isCumulative));
+      return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     });
-    await Promise.all(requests);
-    if (this.exitedMetrics.length > MAX_EXITED_ENTRIES) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
-    return sum([...responding, ...silent, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
-  };
+    const metricsOfWorkers = await Promise.all(collected);
+    if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
+    return sum([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
+  }
 
   private collect(worker: Worker): Promise<Metric[] | undefined> {
-    const number = (this.lastNumber += 1);
-    const key = `${worker.id} ${number}`;
     return new Promise((resolve) => {
       const finish = (metrics?: Metric[]) => {
         clearTimeout(timer);
-        this.pendingRequests.delete(key);
+        this.pendingRequests.delete(worker);
         resolve(metrics);
       };
       const timer = setTimeout(finish, COLLECT_TIMEOUT_MS);
-      this.pendingRequests.set(key, finish);
-      worker.send({ kind: 'collect', number }, (error) => error && finish());
+      this.pendingRequests.set(worker, finish);
+      worker.send({ kind: 'collect' }, (error) => error && finish());
     });
   }
 

@@ -6,7 +6,6 @@ import type { CollectedMetrics } from './collectedmetrics';
 const MS_PER_SECOND = 1000;
 const ESTIMATE_TIMEOUT_MS = 500;
 
-/** Totals of all requests of this process. */
 export interface DatabaseUse {
   statements: number;
   milliseconds: number;

@@ -13,11 +13,9 @@ import { addDatabaseMetrics, type DatabaseUse } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
-  /** Requests rejected by admission control, by reason. */
   readonly rejected: Readonly<Record<string, number>>;
   /** Queueing delay in milliseconds of clients with a single queued request. */
   lateness(): number;
-  /** Share of CPU time that the hypervisor withholds. */
   stolenShare(): number;
   /** 1 if this process is ready, else 0. */
   ready(): number;
@@ -30,7 +28,6 @@ export interface CompletedRequest {
   request: Pick<IncomingMessage, 'method' | 'url'>;
   response: ServerResponse;
   context: Context;
-  /** Route of a REST request. */
   rest?: Route;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined without one. */
   operation?: string | null;
@@ -59,8 +56,8 @@ export class Metrics {
     processes: new CollectedMetrics(),
   };
   readonly registry: Registry;
-  private readonly requests = new Map<string, number>();
-  private readonly errors = new Map<string, number>();
+  private readonly requests: Counter<'method' | 'route' | 'status'>;
+  private readonly errors: Counter<'api' | 'code'>;
   private readonly operationNames = { users: new Set<string>(), anonymous: new Set<string>() };
   private readonly databaseUse: DatabaseUse = { statements: 0, milliseconds: 0 };
   private readonly durations: Histogram<'route'>;
@@ -72,8 +69,19 @@ export class Metrics {
     private readonly services: Services,
     private readonly app: AppGauges,
   ) {
-    this.addRequestCounters();
     const registers = [this.sections.requests.registry];
+    this.requests = new Counter({
+      name: 'fitgraph_http_requests_total',
+      help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown addresses) and `status` (`aborted` if the client disconnected before the response).',
+      labelNames: ['method', 'route', 'status'],
+      registers,
+    });
+    this.errors = new Counter({
+      name: 'fitgraph_errors_total',
+      help: 'Errors reported to clients, by `api` (`graphql`, `rest`) and `code`. `INTERNAL_SERVER_ERROR` is a bug; `TIMEOUT`, `OVERLOADED` and `SERVICE_UNAVAILABLE` come from the database.',
+      labelNames: ['api', 'code'],
+      registers,
+    });
     this.durations = new Histogram({
       name: 'fitgraph_http_request_duration_seconds',
       help: 'Time from the first byte of a request to the last byte of its response, by `route`. Excludes event streams.',
@@ -108,14 +116,12 @@ export class Metrics {
     this.lag.disable();
   }
 
-  /** Records a request when its response was sent or its client has disconnected. */
   recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, rest);
     const status = response.writableFinished ? response.statusCode : 'aborted';
     const method = METHODS.has(request.method!) ? request.method! : OTHER;
-    const key = `${method} ${status} ${route}`;
-    this.requests.set(key, (this.requests.get(key) ?? 0) + 1);
+    this.requests.inc({ method, status, route });
     this.databaseUse.statements += session.statements;
     this.databaseUse.milliseconds += session.milliseconds;
     const standing = budget?.state;
@@ -126,10 +132,9 @@ export class Metrics {
       this.operations.observe({ operation: this.operationLabel(operation, viewer !== null) }, ms / MS_PER_SECOND);
   }
 
-  readonly countError = (api: string, code: string): void => {
-    const key = `${api} ${code}`;
-    this.errors.set(key, (this.errors.get(key) ?? 0) + 1);
-  };
+  countError(api: string, code: string): void {
+    this.errors.inc({ api, code });
+  }
 
   private operationLabel(name: string | null, isSignedIn: boolean): string {
     if (name === null) return UNNAMED;
@@ -140,37 +145,6 @@ export class Metrics {
     if (names.size >= maxNames || name.length > 100) return OTHER;
     names.add(name);
     return name;
-  }
-
-  private addRequestCounters(): void {
-    const { requests, errors } = this;
-    const registers = [this.sections.requests.registry];
-    new Counter({
-      name: 'fitgraph_http_requests_total',
-      help: 'HTTP requests by `method`, `route` (a pattern such as `/api/v2/workout/{id}/`; `other` for unknown addresses) and `status` (`aborted` if the client disconnected before the response).',
-      labelNames: ['method', 'route', 'status'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [key, count] of requests) {
-          const [method = '', status = '', ...route] = key.split(' ');
-          this.inc({ method, status, route: route.join(' ') }, count);
-        }
-      },
-    });
-    new Counter({
-      name: 'fitgraph_errors_total',
-      help: 'Errors reported to clients, by `api` (`graphql`, `rest`) and `code`. `INTERNAL_SERVER_ERROR` is a bug; `TIMEOUT`, `OVERLOADED` and `SERVICE_UNAVAILABLE` come from the database.',
-      labelNames: ['api', 'code'],
-      registers,
-      collect() {
-        this.reset();
-        for (const [key, count] of errors) {
-          const [api = '', code = ''] = key.split(' ');
-          this.inc({ api, code }, count);
-        }
-      },
-    });
   }
 
   private addRejectionMetrics(): void {

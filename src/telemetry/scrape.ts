@@ -1,5 +1,6 @@
 /** The `/metrics` endpoint for Prometheus: protected by a bearer token, on a port of its own, or both. */
 import { timingSafeEqual, createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import { ConfigError, type Config } from '../platform/config';
 
@@ -47,12 +48,9 @@ export async function serveMetrics({ port, host, token }: NonNullable<Config['me
     if (isMetricsRequest) page(request, response);
     else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
   });
-  await new Promise<void>((resolve, reject) => {
-    const rejectConfig = ({ message }: Error) => reject(new ConfigError(`METRICS_PORT: ${message}`));
-    server.once('error', rejectConfig).listen(port, host, () => {
-      server.off('error', rejectConfig);
-      resolve();
-    });
+  server.listen(port, host);
+  await once(server, 'listening').catch(({ message }: Error) => {
+    throw new ConfigError(`METRICS_PORT: ${message}`);
   });
   return server;
 }

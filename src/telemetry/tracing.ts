@@ -3,6 +3,7 @@
  * statements. Spans contain no query strings, GraphQL variables or statement parameters, like the log. Loaded only if tracing is enabled.
  */
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   ROOT_CONTEXT,
   SpanKind,
@@ -112,9 +113,7 @@ export class Tracing {
   }
 
   async stop(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => (timer = setTimeout(resolve, FLUSH_TIMEOUT_MS)));
+    const timeout = sleep(FLUSH_TIMEOUT_MS, undefined, { ref: false });
     await Promise.race([this.provider.shutdown().catch(() => undefined), timeout]);
-    clearTimeout(timer);
   }
 }

@@ -5,36 +5,31 @@ import type { Scrape } from './scrape';
 
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
+/** `collect` asks a worker for its metrics, `scrape` the supervisor for those of all workers. */
 export type MetricsMessage =
-  | { kind: 'collect'; number: number }
-  | { kind: 'collected'; number: number; metrics: Metric[] }
-  | { kind: 'scrape'; number: number }
-  | { kind: 'scraped'; number: number; text: string };
+  { kind: 'collect' } | { kind: 'collected'; metrics: Metric[] } | { kind: 'scrape' } | { kind: 'scraped'; text: string };
 
 const SCRAPE_TIMEOUT_MS = 3_000;
 
-/** Returns a function that reads the metrics of all workers, or of this process if it runs without a supervisor. */
+/**
+ * Returns a function that reads the metrics of all workers, or of this process if it runs without a supervisor. Call it again only after it has
+ * settled.
+ */
 export function createScrape(registry: Registry): Scrape {
   if (!cluster.isWorker) return () => registry.metrics();
-  const pendingScrapes = new Map<number, (text: string) => void>();
-  let lastNumber = 0;
+  let finish: ((text: string) => void) | undefined;
   process.on('message', (message: MetricsMessage) => {
-    if (message.kind === 'scraped') pendingScrapes.get(message.number)?.(message.text);
+    if (message.kind === 'scraped') finish?.(message.text);
     if (message.kind !== 'collect') return;
-    void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', number: message.number, metrics }));
+    void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }));
   });
   return () =>
     new Promise((resolve, reject) => {
-      const scrapeNumber = (lastNumber += 1);
-      const timer = setTimeout(
-        () => pendingScrapes.delete(scrapeNumber) && reject(new Error('The supervisor does not respond.')),
-        SCRAPE_TIMEOUT_MS,
-      );
-      pendingScrapes.set(scrapeNumber, (text) => {
+      const timer = setTimeout(() => reject(new Error('The supervisor does not respond.')), SCRAPE_TIMEOUT_MS);
+      finish = (text) => {
         clearTimeout(timer);
-        pendingScrapes.delete(scrapeNumber);
         resolve(text);
-      });
-      process.send!({ kind: 'scrape', number: scrapeNumber });
+      };
+      process.send!({ kind: 'scrape' });
     });
 }

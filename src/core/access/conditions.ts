@@ -12,7 +12,6 @@ export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bi
 export const whereClause = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
   conditions.length ? ` WHERE ${joinByAnd(conditions, alias, bind)}` : '';
 
-/** Creates the list of bind parameters of one statement. */
 export function createParameters(): { bind: BindParameter; values: Parameters } {
   const values: Parameters = [];
   const bind: BindParameter = (value, decisive = false) => {

@@ -8,6 +8,7 @@ import type { Database } from '../../database/connection';
 import type { Parameters } from '../../database/rows';
 import type { Session } from '../../database/session';
 import type { Caller } from '../../database/options';
+import { Limiter } from '../../platform/limiter';
 import { createParameters } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError, ClientError } from '../model/errors';
@@ -22,8 +23,8 @@ const TABLE_CHANGE_RETENTION_DAYS = 1;
 /** Maximum age of cached data that is validated by `tableChangedSql`. Well below the retention of table changes, so that no change goes unnoticed. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
-/** Maximum number of subscriptions of all anonymous clients of this process together, counted under the key null. */
-const ANONYMOUS_LIMITS: [null, number][] = [[null, 1_000]];
+/** Maximum number of subscriptions of all anonymous clients of this process together. */
+const MAX_ANONYMOUS_WATCHERS = 1_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
@@ -78,6 +79,8 @@ const cursorExpiredError = () =>
     'The changes since this cursor are no longer available. Read everything again and continue from a new cursor.',
   );
 
+const tooManySubscriptions = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
+
 /** Whether the log has all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is null for an unknown log. */
 const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
@@ -86,9 +89,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
 export interface WatchedRows {
   /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
-  /** Tables whose rows belong to users. */
   ownedTables: readonly string[];
-  /** Tables whose rows are public. */
   publicTables: readonly string[];
 }
 
@@ -131,7 +132,8 @@ export interface ChangePage {
 export class ChangeLog {
   /** Wake-up callbacks of subscriptions, by user id or name of a public table, as in the payloads of notifications. */
   private readonly callbacks = new Map<string, Set<() => void>>();
-  private readonly watchers = new Map<Caller | null, number>();
+  private readonly watchers = new Limiter<Caller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
+  private readonly anonymousWatchers = new Limiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
   private pruneTimer?: NodeJS.Timeout;
 
   constructor(
@@ -199,18 +201,16 @@ export class ChangeLog {
 
   /** Calls `wake` on possible changes of the watched rows, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
   watch({ ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
-    const limits: [Caller | null, number][] = [[caller, MAX_WATCHERS_PER_CALLER], ...(ownerId === null ? ANONYMOUS_LIMITS : [])];
-    for (const [key, max] of limits)
-      if ((this.watchers.get(key) ?? 0) >= max) throw new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
-    for (const [key] of limits) this.watchers.set(key, (this.watchers.get(key) ?? 0) + 1);
+    if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
+    if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
+      this.watchers.release(caller);
+      throw tooManySubscriptions(MAX_ANONYMOUS_WATCHERS);
+    }
     const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
     for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));
     return () => {
-      for (const [key] of limits) {
-        const remaining = this.watchers.get(key)! - 1;
-        if (remaining) this.watchers.set(key, remaining);
-        else this.watchers.delete(key);
-      }
+      this.watchers.release(caller);
+      if (ownerId === null) this.anonymousWatchers.release(null);
       for (const target of targets) {
         const callbacks = this.callbacks.get(target)!;
         callbacks.delete(wake);
@@ -220,7 +220,7 @@ export class ChangeLog {
   }
 
   get watcherCount(): number {
-    return this.watchers.size && [...this.watchers].reduce((sum, [key, count]) => (key === null ? sum : sum + count), 0);
+    return this.watchers.state.busy;
   }
 
   private wake(target: string): void {

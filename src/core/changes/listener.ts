@@ -16,7 +16,6 @@ const RETRY_INTERVAL_MS = 500;
 const HEARTBEAT_INTERVAL_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
-/** Start of the application name of listeners. */
 export const LISTENER_NAME = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
 /** Notified by restores and other commands that replace all data. */
@@ -68,7 +67,8 @@ export class NotificationListener {
     client.on('end', () => this.reconnect(client));
     client.on('notification', ({ channel, payload = '' }) => {
       this.notifications += 1;
-      if (channel === ALL_DATA_CHANNEL) this.notifyMissed();
+      if (channel === ALL_DATA_CHANNEL)
+        this.notifyMissed().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
       else this.subscribers.get(channel)?.onNotification(payload);
     });
     try {
@@ -100,10 +100,8 @@ export class NotificationListener {
     socketOf(client).destroy();
   }
 
-  private notifyMissed(): void {
-    void Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications())).catch((error) =>
-      this.log.error({ err: error }, 'what is in memory could not be read again'),
-    );
+  private async notifyMissed(): Promise<void> {
+    await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
   }
 
   private reconnect(client: Client): void {
@@ -123,7 +121,7 @@ export class NotificationListener {
 
   private async catchUp(): Promise<void> {
     try {
-      await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
+      await this.notifyMissed();
       this.log.info('the database tells of changes again');
     } catch (error) {
       const { client } = this;

@@ -37,7 +37,6 @@ interface FieldPath {
   entity: Entity;
 }
 
-/** A key by the values of a field. */
 export interface ValueKey extends FieldPath {
   name: string;
   field: FieldMeta;

@@ -29,10 +29,8 @@ export interface FieldDefinition {
 }
 export type FieldDefinitions = Record<string, FieldDefinition>;
 
-export const createNamedClass = (name: string): ClassType => ({ [name]: class {} })[name]! as ClassType;
-
 export function createClassWithFields(name: string, members: FieldDefinitions): ClassType {
-  const Type = createNamedClass(name);
+  const Type = { [name]: class {} }[name]! as ClassType;
   for (const [member, { type, ...options }] of Object.entries(members)) Field(type, options)(Type.prototype, member);
   return Type;
 }

@@ -8,7 +8,6 @@ import { fieldSqlExpression } from '../sql/expressions';
 
 export class ReferenceJoins {
   readonly joins: SqlCondition[] = [];
-  /** Table aliases by relation path. */
   private readonly aliases = new Map<string, string>();
 
   constructor(private readonly context: Context) {}

@@ -61,7 +61,6 @@ export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} b
 
 const nullable = true;
 
-/** Keys that resolve to rows: references and links. */
 function rowKeys(entity: Entity): [name: string, target: Entity][] {
   const references = valueKeysOf(entity).filter(({ field }) => isReferenceField(field));
   return [
@@ -92,7 +91,6 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
   return type;
 });
 
-/** Adds a field that resolves the row of an id among the keys. */
 function addRowField(Keys: ClassType, name: string, target: Entity): void {
   addResolverMethod(
     Keys,

@@ -7,7 +7,6 @@ export const VERSION_FIELD = 'version';
 
 const auditFieldOptions = { readOnly: true, automatic: true, only: 'graphql' } as const;
 
-/** Adds the audit fields to an owned resource. */
 export function addAuditFields({ prototype }: Entity): void {
   const addField = (name: string, decorator: unknown) => (decorator as PropertyDecorator)(prototype as object, name);
   addField('createdAt', Moment({ label: 'Created', note: 'Time of creation.', ...auditFieldOptions }));

@@ -47,7 +47,6 @@ export function registerChoices(
   };
 }
 
-/** Whether `name` is a registered GraphQL enum. */
 export const isRegisteredEnum = (name: string): boolean => enumsByName.has(name);
 /** Whether the values of the enum are row ids. */
 export const isIdEnum = (name: string): boolean =>

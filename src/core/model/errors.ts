@@ -41,7 +41,6 @@ export class InvalidInput extends Error {
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 
-/** Throws an `InvalidInput` error if there are any issues. */
 export function throwIfInvalid(mistakes: readonly InputIssue[]): void {
   if (mistakes.length) throw new InvalidInput(mistakes);
 }

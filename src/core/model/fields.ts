@@ -20,7 +20,6 @@ export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M
 export type RowFields<M, F extends keyof RowOf<M>> = Pick<RowOf<M>, F>;
 export type Thunk<T = Entity> = () => T;
 
-/** Builds an SQL expression from the alias of the row's table. */
 export type SqlExpression = (alias: string) => string;
 
 export interface ThroughColumn {
@@ -106,7 +105,6 @@ export interface FieldMeta extends FieldFact, Omit<FieldOptions, keyof FieldFact
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;
   enum?: EnumDefinition;
-  /** Input type, if it differs from the output type. */
   input?: () => GraphQLScalarType;
   target?: Thunk;
   object?: string;
@@ -281,7 +279,6 @@ export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecora
   define('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
   define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
-/** Declares a field that is computed in SQL. */
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
   define('computed', type, undefined, o, list);
 /** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */

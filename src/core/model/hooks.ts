@@ -4,7 +4,6 @@ import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { InputPath } from './validationissues';
 
-/** Values of a row to be written, by field name. */
 export type FieldValues = Record<string, unknown>;
 
 export interface WrittenRow {
@@ -15,7 +14,6 @@ export interface WrittenRow {
 export interface PendingWrite {
   id?: number;
   input?: FieldValues;
-  /** Path of the row in the mutation's input. */
   path?: InputPath;
 }
 

@@ -4,7 +4,6 @@ import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
 
-/** A validation rule across several fields of one row. */
 export interface FieldRule {
   fields: readonly string[];
   message: string;
@@ -77,7 +76,6 @@ export interface ResourceOptions extends ViewOptions {
   namesInMemory?: { name: string; kind: string };
   /** Adds statistics fields (`…Grouped`) beside the lists. Rows are grouped by own fields and by these named paths, such as `exercise.category`. */
   grouped?: Readonly<Record<string, string>>;
-  /** Additional REST endpoints of the resource. */
   views?: Readonly<Record<string, ViewOptions>>;
 }
 

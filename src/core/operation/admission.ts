@@ -53,7 +53,6 @@ export class Admission {
     return !this.options.introspectionRequiresUser || viewer !== null;
   }
 
-  /** Reduces a cost to the maximum. */
   cap(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;

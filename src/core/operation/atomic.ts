@@ -23,7 +23,6 @@ export const ATOMIC_DIRECTIVE = new GraphQLDirective({
 export const isAtomic = ({ directives = [] }: OperationDefinitionNode): boolean =>
   directives.some(({ name }) => name.value === ATOMIC_DIRECTIVE.name);
 
-/** State of a running `@atomic` operation. */
 export interface AtomicState {
   /** The response key of the root field that failed. */
   failedKey?: string;

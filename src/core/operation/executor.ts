@@ -13,15 +13,15 @@ import {
   type OperationDefinitionNode,
 } from 'graphql';
 import type { Caller } from '../../database/options';
+import { Limiter } from '../../platform/limiter';
 import { ResponseSize } from './responsesize';
 import { runAndStoreResponse, runAtomically, isAtomic } from './atomic';
-import { cancellable } from './cancellable';
 import type { CompiledOperation } from './compiled';
 import type { Context } from '../context';
 import { Admission } from './admission';
 import type { AverageBytesOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
-import { IntrospectionCache } from './introspectioncache';
+import { introspectionResult } from './introspectioncache';
 import { selectedFields } from '../read/queryplan';
 import { PreparedOperation } from './preparedoperation';
 import { presentResult } from './presentederrors';
@@ -51,12 +51,10 @@ const MAX_READ_PER_RESPONSE_BYTE = 2;
 const LARGE_PAGE = 1_000;
 
 export class Executor {
-  /** Open subscriptions. */
   openSubscriptions = 0;
-  /** Events delivered to all subscriptions since the start. */
   deliveredEvents = 0;
-  private readonly introspectionCache: IntrospectionCache;
-  private readonly lastEventByCaller = new Map<Caller, Promise<void>>();
+  /** Runs the events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
+  private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compiles: boolean;
   private readonly admission: Admission;
   private readonly maxResponse: number;
@@ -67,7 +65,6 @@ export class Executor {
     { compiles = true, maxCost = Infinity, maxResponse = Infinity, valuesPerTurn, introspection, widthOf }: ExecutorOptions = {},
   ) {
     this.admission = new Admission(schema, { maxCost, introspectionRequiresUser: introspection === 'users', widthOf });
-    this.introspectionCache = IntrospectionCache.of(schema);
     this.compiles = compiles;
     this.maxResponse = maxResponse;
     this.valuesPerTurn = valuesPerTurn;
@@ -150,36 +147,18 @@ export class Executor {
     { session }: Context,
     { runEvent, failure, present }: EventFunctions,
   ): AsyncGenerator<ExecutionResult, void, void> {
-    const iterator = source[Symbol.asyncIterator]();
     this.openSubscriptions += 1;
     try {
-      for (;;) {
-        session.beginEvent();
-        const { done, value } = await iterator.next();
-        if (done) return;
+      session.beginEvent();
+      for await (const event of source) {
         this.deliveredEvents += 1;
-        yield present(await this.runInTurn(session.caller, () => runEvent(value)));
+        yield present(await this.eventTurns.run(session.caller, () => runEvent(event)));
+        session.beginEvent();
       }
     } catch (error) {
       yield present(failure(error));
     } finally {
       this.openSubscriptions -= 1;
-      await iterator.return?.();
-    }
-  }
-
-  /** Runs the subscription events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
-  private async runInTurn<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
-    const result = (this.lastEventByCaller.get(caller) ?? Promise.resolve()).then(work);
-    const settled = result.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.lastEventByCaller.set(caller, settled);
-    try {
-      return await result;
-    } finally {
-      if (this.lastEventByCaller.get(caller) === settled) this.lastEventByCaller.delete(caller);
     }
   }
 
@@ -199,7 +178,7 @@ export class Executor {
     context.loaders.made = size.whenCompleted;
     context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
     const runUncompiled = async () =>
-      (operation && this.introspectionCache.resultOf(document, operation)) ??
+      (operation && introspectionResult(this.schema, document, operation)) ??
       this.interpret(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
@@ -272,4 +251,26 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
 function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
   const [field] = rootFields(document, operation);
   return (field!.alias ?? field!.name).value;
+}
+
+/**
+ * Makes an async generator end while it waits. Its own `return()` is queued behind the pending `next()`
+ * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
+ */
+function cancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {
+  const end = () => {
+    cancel();
+    return generator.return();
+  };
+  return {
+    next: () => generator.next(),
+    return: end,
+    throw: async (error) => {
+      await end();
+      throw error;
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
 }

@@ -23,7 +23,7 @@ const ALL_TYPES = 'all types';
 /** Expected or maximum lengths of introspection lists (`fields`, `args`, …), by field name. */
 type ListSizes = Readonly<Record<string, number>>;
 
-const listSizesBySchema = new WeakMap<GraphQLSchema, IntrospectionListSizes>();
+const listSizesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListSizes>>();
 
 export function containsIntrospection(document: DocumentNode): boolean {
   let found = false;
@@ -65,29 +65,14 @@ export function childScope(
 
 /** Length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
 export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
-  let listSizes = listSizesBySchema.get(schema);
-  if (!listSizes) listSizesBySchema.set(schema, (listSizes = new IntrospectionListSizes(schema)));
-  return listSizes.size(list, scope);
-}
-
-class IntrospectionListSizes {
-  private readonly averageSizes: ListSizes;
-  private readonly maxSizes: ListSizes;
-  private readonly sizesByType = new Map<GraphQLNamedType, ListSizes>();
-
-  constructor(private readonly schema: GraphQLSchema) {
+  let sizes = listSizesBySchema.get(schema);
+  if (!sizes) {
     const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
-    this.averageSizes = summarizeLengths(lengths, average);
-    this.maxSizes = summarizeLengths(lengths, (of) => Math.max(...of));
+    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (of) => Math.max(...of)) };
+    listSizesBySchema.set(schema, sizes);
   }
-
-  size(list: string, scope: IntrospectionScope): number {
-    if (scope === undefined || list === 'directives' || list === 'locations') return this.maxSizes[list]!;
-    if (scope === ALL_TYPES) return this.averageSizes[list]!;
-    let typeSizes = this.sizesByType.get(scope);
-    if (!typeSizes) this.sizesByType.set(scope, (typeSizes = summarizeLengths(listLengths(this.schema, [scope]), average)));
-    return typeSizes[list]!;
-  }
+  if (scope === undefined || list === 'directives' || list === 'locations') return sizes.max[list]!;
+  return scope === ALL_TYPES ? sizes.average[list]! : average(listLengths(schema, [scope])[list]!);
 }
 
 type ListLengths = Readonly<Record<string, readonly number[]>>;

@@ -34,53 +34,51 @@ const jsonByData = new WeakMap<object, string>();
 /** The serialized `data` of a cached introspection result; undefined for any other data. */
 export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
 
-const cachesBySchema = new WeakMap<GraphQLSchema, IntrospectionCache>();
+type ResultCache = LRUCache<string, ExecutionResult>;
 
-export class IntrospectionCache {
-  /** The cache of a schema. */
-  static of(schema: GraphQLSchema): IntrospectionCache {
-    const existing = cachesBySchema.get(schema);
-    if (existing) return existing;
-    const created = new IntrospectionCache(schema);
-    cachesBySchema.set(schema, created);
-    return created;
+const cachesBySchema = new WeakMap<GraphQLSchema, ResultCache>();
+
+function cacheOf(schema: GraphQLSchema): ResultCache {
+  const existing = cachesBySchema.get(schema);
+  if (existing) return existing;
+  const sizeCalculation = ({ data }: ExecutionResult) => cachedIntrospectionJson(data)!.length;
+  const cache: ResultCache = new LRUCache({ maxSize: MAX_CACHE_CHARACTERS, sizeCalculation });
+  cachesBySchema.set(schema, cache);
+  return cache;
+}
+
+/**
+ * Caches the results of graphql-js's introspection queries, which most clients send. Takes some 130 ms, so a server does it before it serves requests:
+ * nobody waits for it.
+ */
+export function warmUpIntrospection(schema: GraphQLSchema): void {
+  for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
+    const document = parse(getIntrospectionQuery(options));
+    introspectionResult(schema, document, getOperationAST(document)!);
   }
+}
 
-  private readonly cache = new LRUCache<string, ExecutionResult>({
-    maxSize: MAX_CACHE_CHARACTERS,
-    sizeCalculation: ({ data }) => cachedIntrospectionJson(data)!.length,
+/** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
+export function introspectionResult(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): ExecutionResult | undefined {
+  if (!isPureIntrospection(document, operation)) return undefined;
+  // The key ignores whitespace and the operation's name, which differ between clients.
+  const key = print({
+    ...document,
+    definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
   });
-
-  private constructor(private readonly schema: GraphQLSchema) {}
-
-  /**
-   * Fills the cache with the introspection queries of graphql-js, which most clients send. Takes some 130 ms, so a server does it before it serves
-   * requests: nobody waits for it.
-   */
-  warmUp(): void {
-    for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
-      const document = parse(getIntrospectionQuery(options));
-      this.resultOf(document, getOperationAST(document)!);
-    }
-  }
-
-  /** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
-  resultOf(document: DocumentNode, operation: OperationDefinitionNode): ExecutionResult | undefined {
-    if (!isPureIntrospection(document, operation)) return undefined;
-    // The key ignores whitespace and the operation's name, which differ between clients.
-    const key = print({
-      ...document,
-      definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
-    });
-    const cached = this.cache.get(key);
-    if (cached) return cached;
-    const result = executeSync({ schema: this.schema, document });
-    const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
-    if (json.length < MIN_CACHED_CHARACTERS) return result;
-    jsonByData.set(result.data!, json);
-    this.cache.set(key, result);
-    return result;
-  }
+  const cache = cacheOf(schema);
+  const cached = cache.get(key);
+  if (cached) return cached;
+  const result = executeSync({ schema, document });
+  const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
+  if (json.length < MIN_CACHED_CHARACTERS) return result;
+  jsonByData.set(result.data!, json);
+  cache.set(key, result);
+  return result;
 }
 
 /** Whether a document consists of one operation without variables that selects only `__schema`, and its fragments. */

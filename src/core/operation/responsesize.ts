@@ -67,7 +67,6 @@ class Slices {
 const slices = new Slices();
 
 export class ResponseSize {
-  /** Objects of the response so far. */
   objects = 0;
   private characters = 0;
   private valueCount = 0;

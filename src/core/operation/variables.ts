@@ -23,7 +23,6 @@ import {
 } from 'graphql';
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
 import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../model/errors';
-import { coerceSimpleVariables } from './simplevariables';
 
 type Variables = Record<string, unknown>;
 
@@ -91,8 +90,6 @@ export function coerceVariables(
   variables: Variables,
   hideSuggestions: boolean,
 ): VariableCoercion {
-  const simpleValues = coerceSimpleVariables(operation, variables);
-  if (simpleValues) return { values: simpleValues };
   const { variableDefinitions = [] } = operation;
   const depthErrors = variableDefinitions.flatMap((definition) => depthError(definition, variables) ?? []);
   if (depthErrors.length) return { errors: depthErrors };
@@ -102,7 +99,6 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercion.errors };
 }
 
-/** Collects validation messages by field path, up to a maximum number. */
 class ErrorCollector {
   /** Without a prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;

@@ -9,7 +9,7 @@ import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type Ro
 import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, selectStatement, type ColumnSet } from '../sql/select';
+import { columnSet, selectRows, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Key = number | string;
@@ -54,9 +54,7 @@ async function readByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const { bind, values } = createParameters();
-  const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
-  const rows = await session.read(selectStatement({ columns, where }), values);
+  const rows = await session.read(...selectRows(columns, [columnIn('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }

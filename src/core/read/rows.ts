@@ -10,32 +10,25 @@ import { rejectOtherNodeType, resolveRowId } from '../model/node';
 import { resourceOf } from '../model/registry';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { requiredRowColumns } from './queryplan';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, selectRows, selectStatement } from '../sql/select';
 
 const MAX_LIST_ROWS = 10_000;
 
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Reads the visible rows with the given ids in one statement. */
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
-  const { bind, values } = createParameters();
-  const where = joinByAnd([columnIn('id', ids), ...visibleRowConditions(entity, context)], 't', bind);
-  const rows = await context.session.read(selectStatement({ columns: requiredRowColumns(entity, info, context), where }), values);
+  const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
+  const rows = await context.session.read(...selectRows(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
 export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
-  const { bind, values } = createParameters();
-  const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
-  const [row] = await context.session.read(
-    selectStatement({ columns: columnSet(entity, ['id'], context.policies.textOrder), where }),
-    values,
-  );
+  const columns = columnSet(entity, ['id'], context.policies.textOrder);
+  const [row] = await context.session.read(...selectRows(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
 }
 
-/** Reads all visible rows in their default order. */
 export async function readAllRows(entity: Entity, context: Context, info: Info): Promise<Row[]> {
   const { bind, values } = createParameters();
   const where = joinByAnd(visibleRowConditions(entity, context), 't', bind);
@@ -52,9 +45,8 @@ export async function readRowById(entity: Entity, id: unknown, context: Context,
   const conditions = visibleRowConditions(entity, context);
   if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
-  const { bind, values } = createParameters();
-  const where = joinByAnd([columnEquals('id', rowId), ...conditions], 't', bind);
-  const [row] = await context.session.read(selectStatement({ columns: requiredRowColumns(entity, info, context), where }), values);
+  const columns = requiredRowColumns(entity, info, context);
+  const [row] = await context.session.read(...selectRows(columns, [columnEquals('id', rowId), ...conditions]));
   if (!row) throw notFoundError();
   return row;
 }

@@ -84,7 +84,6 @@ function addQueries(target: ClassType, entity: Entity): void {
   if (resourceOf(entity)!.grouped) addGroupedQuery(target, entity);
 }
 
-/** Adds the field resolvers of a type: `nodeId`, references, links and child rows. */
 function addFields(target: ClassType, entity: Entity): void {
   addResolverMethod(
     target,

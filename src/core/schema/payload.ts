@@ -31,35 +31,21 @@ export class InputError implements InputIssue {
 export const RARE = 1;
 const ROWS_OF_BULK_WRITE = 10;
 
-const CONFLICT_SUFFIX = 'that caused CONFLICT or NOT_UNIQUE.';
-
 /** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
 function addConflictField(Payload: ClassType, entity: Entity, many: boolean): void {
   if (!resourceOf(entity)!.owned) return;
-  type Conflicting = { conflicting: readonly number[] };
-  const rowsOf = ({ conflicting }: Conflicting, context: Context, info: GraphQLResolveInfo) =>
-    loadRowsById(entity, conflicting, context, info);
-  if (many)
-    addResolverMethod(
-      Payload,
-      'conflicts',
-      function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
-        return rowsOf(this, context, info);
-      },
-      [Ctx(), Info()],
-      Field(() => [entity], { description: `The current rows ${CONFLICT_SUFFIX}` }),
-      listSize(RARE),
-    );
-  else
-    addResolverMethod(
-      Payload,
-      'conflict',
-      async function (this: Conflicting, context: Context, info: GraphQLResolveInfo) {
-        return (await rowsOf(this, context, info))[0] ?? null;
-      },
-      [Ctx(), Info()],
-      Field(() => entity, { nullable: true, description: `The current row ${CONFLICT_SUFFIX}` }),
-    );
+  const [name, rows, type] = many ? ['conflicts', 'rows', () => [entity]] : ['conflict', 'row', () => entity];
+  addResolverMethod(
+    Payload,
+    name,
+    async function (this: { conflicting: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
+      const conflicts = await loadRowsById(entity, this.conflicting, context, info);
+      return many ? conflicts : (conflicts[0] ?? null);
+    },
+    [Ctx(), Info()],
+    Field(type, { nullable: !many, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
+    many ? listSize(RARE) : undefined,
+  );
 }
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
@@ -69,7 +55,6 @@ export type PayloadConstructor<T> = ClassType &
 interface PayloadOptions<T> {
   entity: Entity;
   many: boolean;
-  /** Name of the payload type. */
   name: string;
   description: string;
   /** Name of the payload's field for the written rows. */

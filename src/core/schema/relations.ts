@@ -48,7 +48,6 @@ export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] =
 /** Sentence for descriptions: why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
-/** Adds a field that resolves the rows of a reference or link. */
 export function addRelationField(target: ClassType, field: FieldMeta): void {
   const name = field.object!;
   const hidesTarget = !field.relation!.many && mayHideRows(field.target!());

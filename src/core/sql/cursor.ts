@@ -70,7 +70,6 @@ const equalsPosition = ({ sql }: BoundTerm, value: unknown, placeholder: string)
 const bindValues = (terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-/** Condition that a row has exactly the values of a cursor. */
 export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
@@ -87,7 +86,6 @@ export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Val
   });
 }
 
-/** Condition that a row comes after the values of a cursor. */
 export const isAfterCursor =
   (terms: readonly BoundTerm[], values: Values): SqlCondition =>
   (_alias, bind) =>

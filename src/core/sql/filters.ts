@@ -139,7 +139,6 @@ function enumFilter({ name, type }: EnumDefinition, many: boolean): ClassType {
   return filter;
 }
 
-/** Whether the field supports `search`. */
 export const isSearchableText = (field: FieldMeta): boolean => filterInput(field) === StringFilter;
 
 const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>

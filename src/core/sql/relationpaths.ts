@@ -35,7 +35,6 @@ const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath =
   return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
 };
 
-/** Path from a row to the rows that its reference or id set contains. */
 function referencePath(entity: Entity, { target, column, link, through, shares, sql }: FieldMeta): KeyPath {
   const table = quotedTable(target!);
   if (shares) return sharedColumnsPath(shares, table);
@@ -61,7 +60,6 @@ function referencePath(entity: Entity, { target, column, link, through, shares, 
   };
 }
 
-/** Path from a parent row to its child rows, which reference it by the given field. */
 function childPath(target: Thunk, { column, link, through, shares, name }: FieldMeta, key: (outer: string) => string): KeyPath {
   const table = quotedTable(target);
   if (shares) return sharedColumnsPath(shares, table);

@@ -1,15 +1,13 @@
 /**
- * Builds SELECT statements from Sequelize models. Statements are generated once per shape, cached as text and run as named prepared statements, with
- * bind parameters.
- *
- * Conditions are our own SQL, inserted as literals. Their text is part of the cache key and therefore needed for each request anyway, and Sequelize
- * cannot express many of them (id sets, relations, trigram similarity, cursors). Computed columns and those of link tables are literals too. The
- * joins of `each` are inserted after the table, because they return a row once for each of its links, which no association expresses. Statements are
- * wrapped elsewhere: pages of several parent rows (LATERAL) and cursor alternatives (UNION ALL) in `core/read`, groups in `core/grouping`.
+ * Builds SELECT statements from Sequelize models, once per shape: they are cached as text and run as named prepared statements. Conditions, computed
+ * columns and the joins of `each` are our own SQL, inserted as literals: Sequelize cannot express many of them, such as id sets, relations, trigram
+ * similarity and cursors, and their text is part of the cache key anyway.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
+import type { Parameters } from '../../database/rows';
 import { renderSelect } from '../../internals/sequelize';
+import { createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { memoizePerEntity } from '../model/memoize';
 import { resourceOf } from '../model/registry';
@@ -32,7 +30,6 @@ export interface SelectShape {
   columns: ColumnSet;
   /** Additional expressions to select. */
   beside?: readonly SelectedExpression[];
-  /** JOIN clauses of a filter. */
   joins?: string;
   /** Conditions on the table alias `t`. */
   where?: string;
@@ -82,6 +79,12 @@ export function selectStatement(shape: SelectShape): string {
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
   return text;
+}
+
+/** The statement that selects all rows for which the conditions hold, and its parameters. */
+export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
+  const { bind, values } = createParameters();
+  return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }
 
 /** Generates a SELECT statement without the cache. */

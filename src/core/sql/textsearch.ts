@@ -38,7 +38,6 @@ export function matchesText(field: FieldMeta, part: MatchPosition, text: string,
     : exactMatch;
 }
 
-/** Condition that the field equals one of the texts, ignoring case. */
 export const equalsAnyFolded =
   (field: FieldMeta, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>

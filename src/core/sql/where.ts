@@ -127,7 +127,6 @@ function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): SqlC
     `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${kindCondition}`;
 }
 
-/** Compiles one `where` argument with all nested conditions. */
 class WhereCompiler {
   readonly joins: SqlCondition[] = [];
   private conditionCount = 0;

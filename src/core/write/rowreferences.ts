@@ -1,17 +1,16 @@
 /** Rows that a mutation updates or deletes: checks that they exist, are writable and have the expected row versions (optimistic locking). */
 import type { Row } from '../../database/rows';
 import { contributorTable, visibleRowConditions, writableRowConditions } from '../access/access';
-import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
+import { columnIn, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { forbiddenError, InvalidInput, rowNotFoundIssue, throwIfInvalid } from '../model/errors';
 import type { Entity } from '../model/fields';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId, nodeTypeMismatch } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, selectRows } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
 
-/** A row to be updated or deleted, as referenced in the input. */
 export interface RowReference {
   id: string;
   /** Path of the id in the input. */
@@ -59,13 +58,9 @@ export async function requireWritable(
   context: Context,
 ): Promise<void> {
   if (!contributorTable(entity)) return;
-  const findIds = async (conditions: readonly SqlCondition[]) => {
-    const { bind, values } = createParameters();
-    const where = joinByAnd([columnIn('id', ids), ...conditions], 't', bind);
-    return idsOf(
-      await context.session.query(selectStatement({ columns: columnSet(entity, [], context.policies.textOrder), where }), values),
-    );
-  };
+  const columns = columnSet(entity, [], context.policies.textOrder);
+  const findIds = async (conditions: readonly SqlCondition[]) =>
+    idsOf(await context.session.query(...selectRows(columns, [columnIn('id', ids), ...conditions])));
   requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }

@@ -13,7 +13,6 @@ export interface RuleViolation {
   message: string;
 }
 
-/** Rules that a write must satisfy. */
 export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly FieldRule[] =>
   policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
 

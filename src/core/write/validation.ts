@@ -2,7 +2,7 @@
 import { atMost, NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
 import { isRequired } from '../../contract/facts';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
-import { columnIn, createParameters, joinByAnd } from '../access/conditions';
+import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
 import type { RowDraft } from './drafts';
 import { InvalidInput, rowNotFoundIssue } from '../model/errors';
@@ -10,7 +10,7 @@ import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fie
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatch } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, selectRows } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
@@ -24,9 +24,8 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   const conditions = referenceableRowConditions(entity, context);
   if (numbers.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.services.catalogue.get(entity, id) !== null);
-  const { bind, values } = createParameters();
-  const where = joinByAnd([columnIn('id', numbers), ...conditions], 't', bind);
-  const rows = await context.session.query(selectStatement({ columns: columnSet(entity, [], context.policies.textOrder), where }), values);
+  const columns = columnSet(entity, [], context.policies.textOrder);
+  const rows = await context.session.query(...selectRows(columns, [columnIn('id', numbers), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 

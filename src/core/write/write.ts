@@ -1,6 +1,6 @@
 /** Creates, updates and deletes rows, alone, as trees or in bulk, in one transaction and with a number of statements independent of the rows. */
 import { ownerValues, writableRowConditions } from '../access/access';
-import { columnIn, createParameters, joinByAnd } from '../access/conditions';
+import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
 import { withRetries } from './retry';
 import { createUpdateDraft, createDrafts, groupByLevel, rejectTooManyRows, countRows, withDefaults, type RowDraft } from './drafts';
@@ -9,7 +9,7 @@ import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
-import { columnSet, selectStatement } from '../sql/select';
+import { columnSet, selectRows } from '../sql/select';
 import {
   deleteRows,
   toStoredRow,
@@ -241,10 +241,8 @@ async function missingRowIssues(entity: Entity, changes: readonly RowChange[], c
 
 /** Reads the given fields of those rows that the viewer may write. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
-  const { bind, values } = createParameters();
   const columns = columnSet(entity, fields, context.policies.textOrder);
-  const where = joinByAnd([columnIn('id', ids), ...writableRowConditions(entity, context)], 't', bind);
-  const rows = await context.session.query(selectStatement({ columns, where }), values);
+  const rows = await context.session.query(...selectRows(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 

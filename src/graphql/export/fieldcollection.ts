@@ -1,8 +1,7 @@
 /** Field collection (https://spec.graphql.org/September2025/#CollectFields()): groups selected fields by response key and skips excluded ones. */
 import {
   getNamedType,
-  isAbstractType,
-  isObjectType,
+  isCompositeType,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
@@ -15,7 +14,6 @@ import {
 } from 'graphql';
 import { isExcluded, visitFields } from '../../core/model/selections';
 
-/** All field nodes with the same response key. */
 export interface SelectedField {
   /** Response key: the alias, or the name. */
   key: string;
@@ -53,13 +51,11 @@ export class FieldCollector {
 
   compositeTypeOf({ field }: SelectedField): GraphQLCompositeType | undefined {
     const type = getNamedType(field.type);
-    return isObjectType(type) || isAbstractType(type) ? type : undefined;
+    return isCompositeType(type) ? type : undefined;
   }
 
   private fieldOf(parent: GraphQLCompositeType, name: string): GraphQLField<unknown, unknown> {
-    if (name === TypeNameMetaFieldDef.name) return TypeNameMetaFieldDef;
-    if (name === SchemaMetaFieldDef.name) return SchemaMetaFieldDef;
-    if (name === TypeMetaFieldDef.name) return TypeMetaFieldDef;
-    return (parent as { getFields(): Record<string, GraphQLField<unknown, unknown>> }).getFields()[name]!;
+    const metaField = [TypeNameMetaFieldDef, SchemaMetaFieldDef, TypeMetaFieldDef].find((field) => field.name === name);
+    return metaField ?? (parent as { getFields(): Record<string, GraphQLField<unknown, unknown>> }).getFields()[name]!;
   }
 }

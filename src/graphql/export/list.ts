@@ -21,7 +21,6 @@ import { FieldCollector, type SelectedField } from './fieldcollection';
 
 type Variables = Record<string, unknown>;
 
-/** Pagination arguments of one page. */
 export interface PageArguments {
   first: number;
   /** Equal to `first`; series have this argument instead. */
@@ -41,7 +40,6 @@ export interface ExportedList {
   rows: readonly FieldNode[];
   type: GraphQLCompositeType;
   selections: FieldCollector;
-  /** The operation that fetches one page. */
   document: DocumentNode;
   /** Absent if the list has no pagination arguments. */
   pages?: {
@@ -57,7 +55,6 @@ export interface ExportedList {
 }
 
 const PAGE_INFO_ALIAS = 'exportedPage';
-/** Pagination arguments and the types of their variables. */
 const WINDOW_ARGUMENT_TYPES = { first: 'Int!', last: 'Int!', after: 'String', offset: 'Int' } as const;
 type WindowArgument = keyof typeof WINDOW_ARGUMENT_TYPES;
 const [SERIES_ARGUMENTS, PAGE_ARGUMENTS]: WindowArgument[][] = [['last'], ['first', 'after', 'offset']];

@@ -52,7 +52,6 @@ function parseFlag(search: URLSearchParams, name: string): boolean {
   return value === '1';
 }
 
-/** Throws `ExportError` for an invalid request. */
 export function parseExportRequest(
   request: Request,
   requestContext: RequestContext,
@@ -63,10 +62,8 @@ export function parseExportRequest(
   const search = new URL(request.url, 'http://localhost').searchParams;
   const withBom = parseFlag(search, 'bom');
   const parameters = readParameters(request, search);
-  const { query, operationName, ...otherParameters } = resolveTrusted(
-    { ...parameters, extensions: parseObject('extensions', parameters.extensions) },
-    trusted,
-  );
+  const extensions = parseObject('extensions', parameters.extensions);
+  const { query, operationName, ...otherParameters } = trusted.resolve({ ...parameters, extensions });
   if (isDryRun(otherParameters)) throw exportError('A dry run goes to POST /graphql.', 'extensions', 'BAD_REQUEST');
   const variables = parseObject('variables', otherParameters.variables);
   if (typeof query !== 'string') throw exportError('Send the text of an operation as `query`, or the `id` of a stored one.', 'query');
@@ -80,15 +77,6 @@ export function parseExportRequest(
   if (coercedVariables.errors) throw new ExportError(coercedVariables.errors);
   const list = findExportedList(schema, document, operation, coercedVariables.values);
   return { list, variables, withBom, name: (operation.name?.value ?? list.name).slice(0, MAX_FILENAME_CHARACTERS) };
-}
-
-function resolveTrusted(parameters: Parameters, trusted: TrustedDocuments): Parameters {
-  try {
-    return trusted.resolve(parameters);
-  } catch (error) {
-    if (error instanceof GraphQLError) throw new ExportError([error]);
-    throw error;
-  }
 }
 
 const withErrorCode = (error: GraphQLError): GraphQLError =>

@@ -3,12 +3,13 @@
  * client has received it (backpressure). Errors before the first page are GraphQL errors; later ones abort the connection, which marks the file as
  * incomplete.
  */
+import { once } from 'node:events';
 import type { Request, RequestHandler, Response } from 'express';
 import { GraphQLError } from 'graphql';
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import type { Context } from '../../core/context';
-import { overloadedError } from '../../core/model/errors';
+import { ClientError, overloadedError } from '../../core/model/errors';
 import type { Executor } from '../../core/operation/executor';
 import type { RequestContext } from '../../request/requestcontext';
 import { EXPORT_PATH } from '../../pages/exportpath';
@@ -35,27 +36,19 @@ const RETRY_SECONDS = 10;
 /** One caller may use a quarter of all export slots. */
 const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws `ExportError` if there is none. */
+/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws if there is none. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);
-  if (runningExports < limiter.limits.slotsPerClient) throw new ExportError([overloadedError()]);
-  const extensions = { code: 'TOO_MANY_REQUESTS', retryAfter: RETRY_SECONDS };
-  throw new ExportError([
-    new GraphQLError(`You already have ${runningExports} running exports. Try again when one of them has finished.`, { extensions }),
-  ]);
+  if (runningExports < limiter.limits.slotsPerClient) throw overloadedError();
+  const message = `You already have ${runningExports} running exports. Try again when one of them has finished.`;
+  throw new ClientError('TOO_MANY_REQUESTS', message, { retryAfter: RETRY_SECONDS });
 }
 
-/** Writes text. The promise resolves on `drain` or when the client disconnects; undefined if there is no need to wait. */
-function writeText(response: Response, text: string): Promise<void> | undefined {
-  if (text === '' || response.write(text) || response.destroyed) return undefined;
-  return new Promise((resolve) => {
-    const finish = () => {
-      response.off('drain', finish).off('close', finish);
-      resolve();
-    };
-    response.on('drain', finish).on('close', finish);
-  });
+/** Writes text, and waits until there is room for more or the client has disconnected. */
+async function writeText(response: Response, text: string, clientGone: AbortSignal): Promise<void> {
+  if (text === '' || response.write(text) || response.destroyed) return;
+  await once(response, 'drain', { signal: clientGone }).catch(() => undefined);
 }
 
 async function identifyClient(requestContext: RequestContext): Promise<void> {
@@ -65,7 +58,7 @@ async function identifyClient(requestContext: RequestContext): Promise<void> {
     const clientError = withHttpStatus(error);
     if (!(clientError instanceof GraphQLError)) throw error;
     const { http: _status, ...extensions } = clientError.extensions;
-    throw new ExportError([new GraphQLError(clientError.message, { extensions })]);
+    throw new GraphQLError(clientError.message, { extensions });
   }
 }
 
@@ -123,9 +116,9 @@ class ExportResponse {
       'Content-Disposition': `attachment; filename="${name}.${extension}"`,
     });
     if (request.method === 'HEAD') return void response.end();
-    await writeText(response, writer.header);
+    await writeText(response, writer.header, clientGone.signal);
     for (let page = firstPage; !page.done && !response.destroyed; page = await rows.next())
-      await writeText(response, writer.linesOf(page.value));
+      await writeText(response, writer.linesOf(page.value), clientGone.signal);
     response.end();
   }
 
@@ -133,8 +126,9 @@ class ExportResponse {
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
     if (!response.headersSent) {
-      if (!(error instanceof ExportError)) throw error;
-      return sendExportError(response, error, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
+      const refusal = error instanceof GraphQLError ? new ExportError([error]) : error;
+      if (!(refusal instanceof ExportError)) throw error;
+      return sendExportError(response, refusal, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');

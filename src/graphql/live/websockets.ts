@@ -28,7 +28,6 @@ const LOG_INTERVAL_MS = 1_000;
 export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
-  /** Creates a request context for a WebSocket connection. */
   open(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
@@ -39,7 +38,6 @@ export interface SocketOptions {
 interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
-  /** Ids of subscriptions that are being set up. */
   readonly pendingIds: Set<string>;
   openContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot. */

@@ -25,7 +25,6 @@ const reject = (message: string): CoercionResult => ({ messages: [message] });
 /** Django keeps larger uploads on disk, which changes the name of their type in messages. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
 
-/** Name of a value's type in Python, for error messages. */
 export function pythonTypeName(value: unknown): string {
   if (value === null) return 'NoneType';
   if (Array.isArray(value)) return 'list';

@@ -23,7 +23,6 @@ export interface ParsedFilters {
 
 const MAX_FILTER_NUMBER = 1e50;
 
-/** A condition that matches no row. */
 const NO_MATCH = { id: { in: [] } };
 
 /** Languages in which wger accepts dates such as 31.12.2021. */

@@ -60,26 +60,14 @@ function endOfRun(characters: ReadonlySet<string>, text: string, start: number):
 
 const startsNumber = (character: string): boolean => character === '-' || (character >= '0' && character <= '9');
 
-function hasRespelledNumber(text: string): boolean {
-  for (let position = 0; position < text.length; position += 1) {
-    const character = text[position]!;
-    if (character === '"') position = endOfString(text, position) - 1;
-    else if (startsNumber(character)) {
-      const end = endOfRun(NUMBER_CHARACTERS, text, position);
-      if (isRespelledByJavaScript(text.slice(position, end))) return true;
-      position = end - 1;
-    }
-  }
-  return false;
-}
-
 export function parseJson(text: () => string): unknown {
   try {
     const json = text();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    const value: unknown = JSON.parse(json);
-    return hasRespelledNumber(json) ? new SpellingPreservingParser(json).parseValue() : value;
+    // Validates the text, which the second parser relies on.
+    JSON.parse(json);
+    return new SpellingPreservingParser(json).parseValue();
   } catch (error) {
     throw badRequest(`JSON parse error - ${(error as Error).message}`);
   }

@@ -23,7 +23,6 @@ export async function handleList(endpoint: Endpoint, request: RestRequest, schem
   return { status: 200, body: pageEnvelope(context.info.baseUrl + path, query, window, data.page.totalCount, data.page.nodes) };
 }
 
-/** Throws a 400 with the errors of all filter parameters, if there are any. */
 async function rejectInvalidFilters(parameters: ParsedFilters['parameters'], endpoint: Endpoint, request: RestRequest): Promise<void> {
   const ids = parameters.flatMap(({ references }) => (references ? [[references.field, references.ids] as const] : []));
   const knownIds = ids.length ? await lookupKnownIds(endpoint, request, Object.fromEntries(ids)) : {};

@@ -51,7 +51,6 @@ function fieldMetadata(field: FieldFact, help: string | undefined): Metadata {
 export const requestFieldsMetadata = ({ fields }: Endpoint): Metadata =>
   Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.help)]));
 
-/** Describes the fields of a response, including nested objects. */
 export function responseFieldsMetadata(
   { type, selection, view, resource, fields }: Endpoint,
   selections: ReadonlyMap<string, string>,

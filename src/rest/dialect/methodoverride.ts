@@ -32,6 +32,10 @@ const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean 
   return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
 };
 
+/** Reads the CSRF token from the fields of an HTML form. Clients that send JSON put the token into a header instead. */
+export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
+  isPostedForm(message, true) ? parsePostedForm(await receivedBody(body(true))).csrfToken : undefined;
+
 /** Replaces the method and the body of a POST request by those that its HTML form names. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;

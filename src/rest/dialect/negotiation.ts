@@ -18,12 +18,10 @@ export const MAX_INDENT = 8;
 const MAX_ACCEPT_CHARACTERS = 4000;
 const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** A media range of an Accept header. */
 interface MediaRange {
   type: string;
   quality: number;
   indent?: string;
-  /** Whether there are parameters other than `q`. */
   hasParameters: boolean;
 }
 

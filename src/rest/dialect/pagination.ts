@@ -5,7 +5,6 @@ import { lastValueOf } from './querystring';
 
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 10_000;
-/** Maximum limit on HTML pages. */
 export const MAX_HTML_LIMIT = 100;
 export const MAX_OFFSET = MAX_INTEGER;
 
@@ -28,18 +27,13 @@ const quotePlus = (text: string) =>
 
 /** Builds a URL with the query parameters sorted by key. `changes` sets a parameter, or removes it if null. */
 export function urlWithParameters(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
-  const values = new Map<string, string[]>();
-  for (const [key, value] of query) {
-    const earlierValues = values.get(key);
-    if (earlierValues) earlierValues.push(value);
-    else values.set(key, [value]);
-  }
+  const changed = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
-    if (value === null) values.delete(key);
-    else values.set(key, [value]);
+    if (value === null) changed.delete(key);
+    else changed.set(key, value);
   }
-  const keys = [...values.keys()].sort();
-  const pairs = keys.flatMap((key) => values.get(key)!.map((value) => `${quotePlus(key)}=${quotePlus(value)}`));
+  changed.sort();
+  const pairs = [...changed].map(([key, value]) => `${quotePlus(key)}=${quotePlus(value)}`);
   return pairs.length ? `${url}?${pairs.join('&')}` : url;
 }
 

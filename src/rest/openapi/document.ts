@@ -41,7 +41,6 @@ const TOKEN_SCHEME = {
   description: 'The API key as `Token 0123456789abcdef…`, or an access token as `Bearer fgt_…`.',
 };
 
-/** Names of the session cookie and of the CSRF header of signed-in browsers. */
 export interface SessionNames {
   cookie: string;
   csrfHeader: string;

@@ -67,7 +67,6 @@ const IF_NONE_MATCH: Parameter = {
   schema: { type: 'string' },
 };
 
-/** Shared parameters by component name. */
 export const SHARED_PARAMETERS = {
   format: FORMAT_PARAMETER,
   indent: INDENT,

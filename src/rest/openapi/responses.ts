@@ -93,7 +93,6 @@ const ETAG_HEADER = {
   ETag: { description: 'Version of the row, for `If-Match` and `If-None-Match`.', schema: { type: 'string' } },
 };
 
-/** Adds the ETag header to the response object of a single row. */
 export const withETag = (response: Response): Response => ({ ...response, headers: ETAG_HEADER });
 
 export const NOT_MODIFIED_RESPONSE: Response = {

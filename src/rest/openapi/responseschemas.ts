@@ -61,7 +61,6 @@ export class ResponseSchemas {
     return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);
   }
 
-  /** Schema of a field's value, without null. */
   private nonNullValue({ type, extensions }: Field, set: SelectionSetNode | undefined): JsonSchema {
     return wrapInLists(getNullableType(type), (namedType) => {
       if (isLeafType(namedType)) return responseValueSchema(extensions.field, namedType);

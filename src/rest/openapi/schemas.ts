@@ -130,7 +130,6 @@ function inputSchema(fact: FieldFact): JsonSchema {
   }
 }
 
-/** Schema of a field's value in a request body. */
 export const requestValueSchema = (fact: FieldFact): JsonSchema => (fact.null ? nullableSchema(inputSchema(fact)) : inputSchema(fact));
 
 /** Schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */

@@ -80,7 +80,6 @@ export class Supervisor {
     this.log = createLog(config.logLevel);
   }
 
-  /** Resolves once the first worker is started. */
   async run(): Promise<void> {
     validateConfiguredFiles(this.config);
     this.keeper = new OrphanReaper();
@@ -136,11 +135,6 @@ export class Supervisor {
     return member;
   }
 
-  private send(member: Member, order: SupervisorMessage): void {
-    // An error means that the worker has exited, which its `exit` event handles.
-    member.worker.send(order, this.socket as unknown as Server, () => undefined);
-  }
-
   private orderToServe(member: Member): void {
     member.state = 'starting';
     this.lastServeOrder = now();
@@ -151,7 +145,10 @@ export class Supervisor {
   private async orderOnceDatabaseRuns(member: Member): Promise<void> {
     const embedded = await this.embedded;
     await embedded?.ready();
-    this.send(member, { kind: 'serve', port: this.port, announce: !this.hasEverServed, embedded: embedded?.connection });
+    const { port, hasEverServed } = this;
+    const order: SupervisorMessage = { kind: 'serve', port, announce: !hasEverServed, embedded: embedded?.connection };
+    // An error means that the worker has exited, which its `exit` event handles.
+    member.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
   private replace(): Member | undefined {

@@ -29,7 +29,6 @@ export class OrphanReaper {
     this.child.unref();
   }
 
-  /** Replaces the list of process ids to kill. */
   setWorkers(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }

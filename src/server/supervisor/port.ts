@@ -1,18 +1,16 @@
 /** The port that all workers share: its choice, and the socket that the supervisor keeps open while no worker runs. */
 import { lookup } from 'node:dns/promises';
+import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { bindPort, type BoundSocket } from '../../internals/node';
 
 /** Returns `port`, or a free one for 0, for which each worker would choose a different one. Rejects if it is in use. */
-export function choosePort(host: string, port = 0): Promise<number> {
-  const server = createServer();
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      const chosenPort = (server.address() as AddressInfo).port;
-      server.close(() => resolve(chosenPort));
-    });
-  });
+export async function choosePort(host: string, port = 0): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, 'listening');
+  const chosenPort = (server.address() as AddressInfo).port;
+  await once(server.close(), 'close');
+  return chosenPort;
 }
 
 /**
