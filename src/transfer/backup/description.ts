@@ -38,7 +38,6 @@ export interface BackupSummary {
   sequences: SequenceState[];
   files: number;
   bytes: number;
-  digest: string;
 }
 
 export const invalidBackup = (file: string, problem: string) =>
