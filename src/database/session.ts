@@ -173,6 +173,7 @@ export class Session implements StatementContext {
 
   /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
+    const outer = this.open;
     const undone: (() => Promise<void>)[] = [];
     let done: { isKept: boolean; result: T } | undefined;
     try {
@@ -181,9 +182,10 @@ export class Session implements StatementContext {
         try {
           done = await work();
         } finally {
-          this.open = undefined;
+          this.open = outer;
         }
         if (!done.isKept) throw new RolledBack();
+        outer?.undone.push(...undone);
         return done.result;
       });
     } catch (error) {
@@ -191,6 +193,11 @@ export class Session implements StatementContext {
       if (error instanceof RolledBack) return done!.result;
       throw error;
     }
+  }
+
+  /** Runs all reads and writes of `work` in one transaction. */
+  inTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.atomically(async () => ({ isKept: true, result: await work() }));
   }
 
   /** Whether statements see uncommitted writes of this session. */

@@ -67,9 +67,7 @@ export class AccountService implements AccountActions {
     const storedHash = await this.attempt(viewer.username, async () => {
       const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {
-        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, (text, values) =>
-          this.session.query(text, values),
-        );
+        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, this.session);
         throw wrongPassword();
       }
       return hash;
