@@ -6,6 +6,7 @@ import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
+import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../contract/facts';
 import { recreateKeysAndIndexes, dropKeysIfUnused } from './bulkload';
 import { CopyStream, formatCopyRows } from './copy';
@@ -58,18 +59,13 @@ export async function writeRows(
   database: Database,
   options: WriteOptions,
 ): Promise<Map<string, number>> {
-  return database.unlimited(async (client) => {
-    try {
-      await client.query('BEGIN');
+  return database.unlimited((client) =>
+    inTransaction(client, async () => {
       const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
       await options.before?.(client);
-      await client.query('COMMIT');
       return counts;
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    }
-  });
+    }),
+  );
 }
 
 async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
