@@ -12,8 +12,7 @@ import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
-import { fieldsOf } from '../core/model/fields';
-import { allEntities, resourceOf } from '../core/model/registry';
+import { imageColumns } from '../files/imagecolumns';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
@@ -245,25 +244,20 @@ async function examineKey({ secretKey, dataDir }: Config, database: Database, no
 async function examineFiles(config: Config, { pool }: Database, note: Note): Promise<void> {
   const media = Media.of(config);
   if (config.bucket) await media.files.check();
-  let [total, missing, lastId] = [0, 0, 0];
-  for (const entity of allEntities())
-    for (const { kind, column } of fieldsOf(entity)) {
-      if (kind !== 'image') continue;
-      for (let hasMore = true; hasMore;) {
-        const { rows } = await pool.query(
-          `SELECT "id", "${column}" AS "path" FROM "${resourceOf(entity)!.table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
-          [lastId],
-        );
-        for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS)
-          for (const exists of await Promise.all(
-            rows.slice(at, at + MAX_CONCURRENT_CHECKS).map(({ path: file }) => media.holds(file as string)),
-          ))
-            if (!exists) missing += 1;
-        total += rows.length;
-        lastId = rows.at(-1)?.id ?? lastId;
-        hasMore = rows.length === PAGE_ROWS;
+  let [total, missing] = [0, 0];
+  for (const { table, column } of imageColumns())
+    for (let lastId = 0, hasMore = true; hasMore;) {
+      const { rows } = await pool.query(
+        `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
+        [lastId],
+      );
+      for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS) {
+        const paths = rows.slice(at, at + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
+        missing += (await Promise.all(paths.map((file) => media.holds(file)))).filter((exists) => !exists).length;
       }
-      lastId = 0;
+      total += rows.length;
+      lastId = rows.at(-1)?.id ?? lastId;
+      hasMore = rows.length === PAGE_ROWS;
     }
   note(
     missing

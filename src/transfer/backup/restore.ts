@@ -6,8 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';
 import { ClientError } from '../../core/model/errors';
-import { fieldsOf } from '../../core/model/fields';
-import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
@@ -17,6 +15,7 @@ import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { assignPolicies } from '../../database/viewerrole';
 import { missingBefore02, squash } from '../../database/squashed';
+import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
 import { countLines, readArchive, verifyArchive, type Progress } from './archive';
@@ -233,12 +232,7 @@ class RowLoader {
   /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
   private async recordFormerPaths(): Promise<void> {
     const existingTables = new Set((await listTables(this.client)).map(({ name }) => name));
-    const imageColumns = allEntities().flatMap((entity) =>
-      fieldsOf(entity)
-        .filter(({ kind }) => kind === 'image')
-        .map(({ column }) => ({ column, table: resourceOf(entity)!.table })),
-    );
-    const queries = [...imageColumns, { column: 'path', table: 'removed_file' }]
+    const queries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
       .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
     const emptyQuery = `SELECT '' AS "path" WHERE false`;
