@@ -135,6 +135,21 @@ export async function getOrCreateToken(userId: number, session: Session, vault: 
   return existing;
 }
 
+export interface ApiKey {
+  /** Digest, which identifies the key without revealing it. */
+  id: string;
+  created: string;
+  /** Absent if encrypted with another SECRET_KEY: the key works but cannot be shown. */
+  token?: string;
+}
+
+/** For display to the owner. */
+export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
+  const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
+  const [row] = await session.query(statement, [userId]);
+  return row && { id: row.id, created: row.created, token: vault.open(row.sealed) };
+}
+
 /** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
 export async function createToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const token = generateToken();
