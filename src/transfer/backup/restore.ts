@@ -22,7 +22,7 @@ import { countLines, readArchive, verifyArchive, type Progress } from './archive
 import { invalidBackup, formatArchiveValue, toOneLine, type BackupHeader, type BackupSummary, type TableShape } from './description';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
-import { StagedRestoreFiles } from './files';
+import { stagedFilesOf, stageFile } from './files';
 import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Attempts to lock all tables: a deadlock with concurrent writers is retried. */
@@ -76,7 +76,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
 export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   const { file, found, database, media, dataDir, replace } = restore;
   const id = randomUUID();
-  const stagedFiles = new StagedRestoreFiles(media, id);
+  const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
@@ -89,7 +89,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       if (dataDir) stageKey(dataDir, id, found.key);
       await readArchive(file, {
         media: async (path, content) => {
-          await stagedFiles.add(path, content);
+          await stageFile(stagedFiles, path, content);
           restore.progress?.('Files', (files += 1), found.summary.files);
         },
         rows: (table, content) => rows.add(table, content),
