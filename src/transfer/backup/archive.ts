@@ -111,7 +111,7 @@ export interface ArchiveReader {
 export async function readArchive(
   file: string,
   reader: ArchiveReader,
-  onBytes?: (bytes: number) => void,
+  onBytes?: (readBytes: number) => void,
 ): Promise<{ header: BackupHeader; summary: BackupSummary }> {
   const untar = extract();
   const source = createReadStream(file);
@@ -119,6 +119,7 @@ export async function readArchive(
   extraction.catch(() => undefined);
   let header: BackupHeader | undefined;
   let summary: BackupSummary | undefined;
+  let readBytes = 0;
   try {
     for await (const entry of untar) {
       const { name, size = 0 } = entry.header;
@@ -134,7 +135,7 @@ export async function readArchive(
       else if (name.startsWith(TABLES_PREFIX)) await reader.rows?.(name.split('/')[1]!, content);
       else throw invalidBackup(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
       entry.resume();
-      onBytes?.(size);
+      onBytes?.((readBytes += size));
     }
     await extraction;
   } catch (error) {
@@ -170,11 +171,14 @@ export function countLines(content: Buffer): number {
   return lines;
 }
 
+export interface VerifiedBackup {
+  header: BackupHeader;
+  summary: BackupSummary;
+  key: string;
+}
+
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
-export async function verifyArchive(
-  file: string,
-  onBytes?: (bytes: number) => void,
-): Promise<{ header: BackupHeader; summary: BackupSummary; key: string }> {
+export async function verifyArchive(file: string, onBytes?: (readBytes: number) => void): Promise<VerifiedBackup> {
   let key = '';
   let files = 0;
   const rows = new Map<string, number>();

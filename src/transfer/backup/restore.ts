@@ -18,8 +18,8 @@ import { missingBefore02, squash } from '../../database/squashed';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { countLines, readArchive, verifyArchive, type Progress } from './archive';
-import { invalidBackup, formatArchiveValue, toOneLine, type BackupHeader, type BackupSummary, type TableShape } from './description';
+import { countLines, readArchive, verifyArchive, type Progress, type VerifiedBackup } from './archive';
+import { invalidBackup, formatArchiveValue, toOneLine, type TableShape } from './description';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
 import { stagedFilesOf, stageFile } from './files';
@@ -32,7 +32,7 @@ const DEADLOCK = '40P01';
 export interface RestoreOptions {
   file: string;
   /** Result of `inspect`. */
-  found: InspectedBackup;
+  found: VerifiedBackup;
   database: Database;
   media: Media;
   /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
@@ -42,16 +42,9 @@ export interface RestoreOptions {
   progress?: Progress;
 }
 
-export interface InspectedBackup {
-  header: BackupHeader;
-  summary: BackupSummary;
-  key: string;
-}
-
 /** Verifies the whole archive; throws if it is damaged, from a newer version, or from before Fitgraph 0.2. */
-export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<InspectedBackup> {
-  let readBytes = 0;
-  const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (readBytes += passed)));
+export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<VerifiedBackup> {
+  const found = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
   const { header } = found;
   const program = toOneLine(header.program);
   if (missingBefore02(header.migrations) !== undefined)

@@ -59,7 +59,8 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
-    const summary = await verify(await archive.end({ rows, sequences, files }), progress);
+    const { draft, bytes } = await archive.end({ rows, sequences, files });
+    const { summary } = await verifyArchive(draft, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
     return { header, summary, missing };
   } catch (error) {
@@ -70,11 +71,6 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     // Servers postponed the deletion of files during the backup.
     await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
   }
-}
-
-async function verify({ draft, bytes }: { draft: string; bytes: number }, progress: BackupOptions['progress']): Promise<BackupSummary> {
-  let readBytes = 0;
-  return (await verifyArchive(draft, (passed) => progress?.('Verifying, bytes', (readBytes += passed), bytes))).summary;
 }
 
 async function readHeader(client: Client): Promise<BackupHeader> {
