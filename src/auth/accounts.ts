@@ -186,7 +186,6 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
-/** Creates an account with its profile. */
 export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
     throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');

@@ -7,7 +7,6 @@ import { TokenVault } from './tokens';
 const PAGE_ROWS = 1_000;
 
 export interface Rotation {
-  /** Number of API keys that were re-encrypted. */
   rotated: number;
   /** Number of API keys that the old key does not decrypt. They stay as they are: valid, but nobody can show them. */
   unreadable: number;

@@ -29,7 +29,6 @@ function operatorName(): string {
   }
 }
 
-/** Records an operator's action in the audit log. */
 export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 

@@ -74,7 +74,6 @@ export class CircuitBreaker {
     client.once('end', () => this.watched.delete(client));
   }
 
-  /** Changes the statement timeout of a watched connection. */
   setStatementTimeout(client: Client, timeout: number): void {
     const one = this.watched.get(client);
     if (one) one.timeout = timeout;

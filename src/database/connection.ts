@@ -33,7 +33,6 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly reads: Readonly<Record<ClientKind, Reads>>;
-  /** Limits concurrent transactions. */
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;

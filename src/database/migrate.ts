@@ -75,7 +75,6 @@ async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
   }
 }
 
-/** Applies or reverts a migration and records it. */
 async function perform(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
   const migration = migrationNamed(name);
   let isReported = false;
@@ -128,7 +127,6 @@ function demandMaintenance(pending: readonly string[], applied: ReadonlySet<stri
     );
 }
 
-/** Applies pending migrations and returns their names. */
 export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
   locked(
     database,

@@ -25,7 +25,6 @@ class RolledBack extends Error {}
 export class Session implements StatementContext {
   statements = 0;
   milliseconds = 0;
-  /** Number of rows read. */
   rows = 0;
   /** Bytes that may still be read for the current response. */
   private left = Infinity;
@@ -122,7 +121,6 @@ export class Session implements StatementContext {
     return asked;
   }
 
-  /** Sets the limit of bytes to read. */
   limitBytes(bytes: number): void {
     this.left = this.limit = bytes;
   }

@@ -11,7 +11,6 @@ export type ImageTask =
   | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
-/** A task with its CPU time limit. */
 export type LimitedImageTask = ImageTask & { cpuMs: number };
 
 export type WorkerReply = { result: unknown } | { error: string } | { slow: true };

@@ -31,7 +31,6 @@ const DEADLOCK = '40P01';
 
 export interface RestoreOptions {
   file: string;
-  /** Result of `inspect`. */
   found: VerifiedBackup;
   database: Database;
   media: Media;
@@ -115,7 +114,6 @@ async function demandEmpty(client: Client): Promise<void> {
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
 }
 
-/** Loads the rows of the backup into the tables, in one transaction. */
 class RowLoader {
   private hasBegun = false;
   private copy?: CopyStream;
