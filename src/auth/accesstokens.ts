@@ -9,7 +9,6 @@ import { forbiddenError, throwIfInvalid } from '../core/model/errors';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { isScope, type Scope } from '../core/access/scopes';
 import type { Database } from '../database/connection';
-import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import { sha256 } from './tokens';
 
@@ -38,9 +37,6 @@ export interface NewAccessToken {
   /** ISO 8601; null if the token never expires. */
   expiresAt: string | null;
 }
-
-/** Runs a statement in the current transaction. */
-export type RunStatement = (text: string, values: unknown[]) => Promise<Row[]>;
 
 const SELECT_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive", t."id" AS "tokenId", t."scopes",
     t."expires_at" <= now() AS "isExpired", t."last_used_at" IS NULL OR t."last_used_at" < now() - interval '10 minutes' AS "isUnseen"
@@ -95,15 +91,15 @@ export class AccessTokens {
       .finally(() => this.pendingUpdates.delete(id));
   }
 
-  /** Creates a token and returns it, for the only time. InvalidInput for a duplicate name, an expiry in the past, or too many tokens. */
-  async make(userId: number, input: NewAccessToken, run: RunStatement): Promise<{ id: number; token: string }> {
+  /** Creates a token, in the current transaction, and returns it, for the only time. InvalidInput for a duplicate name, an expiry in the past, or too many tokens. */
+  async make(userId: number, input: NewAccessToken, session: Session): Promise<{ id: number; token: string }> {
     const normalized = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
     throwIfInvalid([...validate(normalized)]);
     const { name, scopes, expiresAt } = normalized;
     // Locks the user, so that of two concurrent creations the second one counts the first.
-    await run('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
-    await run(DELETE_EXPIRED, [userId]);
-    const [conflicts] = await run(SELECT_CONFLICTS, [userId, name, expiresAt]);
+    await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
+    await session.query(DELETE_EXPIRED, [userId]);
+    const [conflicts] = await session.query(SELECT_CONFLICTS, [userId, name, expiresAt]);
     const mistakes: InputIssue[] = [];
     if (conflicts!.taken)
       mistakes.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
@@ -115,16 +111,16 @@ export class AccessTokens {
       });
     throwIfInvalid(mistakes);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [inserted] = await run(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
+    const [inserted] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
     return { id: inserted!.id as number, token };
   }
 
   /** Revokes one token, or all without an id, and returns the names of the revoked ones. */
-  async revoke(userId: number, id: number | undefined, run: RunStatement): Promise<string[]> {
-    const rows = await run('DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"', [
-      userId,
-      id ?? null,
-    ]);
+  async revoke(userId: number, id: number | undefined, session: Session): Promise<string[]> {
+    const rows = await session.query(
+      'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',
+      [userId, id ?? null],
+    );
     return rows.map(({ name }) => name as string);
   }
 }

@@ -2,7 +2,6 @@
 import { UniqueConstraintError, type Transaction } from 'sequelize';
 import type { Viewer } from '../core/context';
 import { forbiddenError, ClientError } from '../core/model/errors';
-import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
 import { User } from '../resources/user';
 import { UserProfile } from '../resources/userprofile';
@@ -42,8 +41,7 @@ export async function checkCredentials(username: string, password: string, sessi
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, by.address);
   const { id, password: storedHash } = user!;
-  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') =>
-    logSecurityEvent({ kind, userId: id ?? undefined, ...by }, (text, values) => session.query(text, values));
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...by }, session);
   if (!valid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
@@ -85,21 +83,18 @@ export async function replacePassword(
 ): Promise<string | undefined> {
   const newHash = await hashPasswordLimited(password, by.address);
   const token = generateToken();
-  const { sequelize } = session.database;
-  return session.transaction(async (transaction) => {
-    const run = async (text: string, bind: unknown[]) =>
-      (await sequelize.query(text, { bind, transaction, ...session.sequelizeOptions }))[0] as Row[];
+  return session.inTransaction(async () => {
     const selectSession = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
-    const [keptSession] = keptSessionId === undefined ? [] : await run(selectSession, [sha256(keptSessionId), userId]);
+    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSession, [sha256(keptSessionId), userId]);
     const updatePassword = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
-    if (!(await run(updatePassword, [userId, storedHash, newHash])).length) return undefined;
+    if (!(await session.query(updatePassword, [userId, storedHash, newHash])).length) return undefined;
     // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
     const upsertToken = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await run(upsertToken, [userId, sha256(token), vault.seal(token)]);
-    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...by }, run);
+    await session.query(upsertToken, [userId, sha256(token), vault.seal(token)]);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...by }, session);
     if (keptSession)
-      await run('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
+      await session.query('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
     return token;
   });
 }
@@ -113,19 +108,15 @@ export async function renewToken(
   by: EventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
-  const bind = [userId, sha256(token), vault.seal(token), oldDigest ?? null];
-  const { sequelize } = session.database;
-  return session.transaction(async (transaction) => {
-    const [rows] = await sequelize.query(
+  return session.inTransaction(async () => {
+    const rows = await session.query(
       `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
        ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now() WHERE "token"."digest" = COALESCE($4::bytea, "token"."digest")
        RETURNING 1`,
-      { bind, transaction, ...session.sequelizeOptions },
+      [userId, sha256(token), vault.seal(token), oldDigest ?? null],
     );
     if (!rows.length) return undefined;
-    const run = async (text: string, values: unknown[]) =>
-      (await sequelize.query(text, { bind: values, transaction, ...session.sequelizeOptions }))[0] as Row[];
-    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...by }, run);
+    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...by }, session);
     return token;
   });
 }
@@ -142,6 +133,21 @@ export async function getOrCreateToken(userId: number, session: Session, vault: 
   const existing = vault.open(row.sealed);
   if (existing === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
   return existing;
+}
+
+export interface ApiKey {
+  /** Digest, which identifies the key without revealing it. */
+  id: string;
+  created: string;
+  /** Absent if encrypted with another SECRET_KEY: the key works but cannot be shown. */
+  token?: string;
+}
+
+/** For display to the owner. */
+export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
+  const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
+  const [row] = await session.query(statement, [userId]);
+  return row && { id: row.id, created: row.created, token: vault.open(row.sealed) };
 }
 
 /** Creates the API key of a user without one. Two concurrent sign-ins return the same key. */
@@ -180,7 +186,6 @@ export interface NewUser {
   isSuperuser?: boolean;
 }
 
-/** Creates an account with its profile. */
 export async function createUser({ username, password, email = '', isSuperuser = false }: NewUser, session: Session): Promise<number> {
   if (!/^[\w.@+-]{1,150}$/u.test(username))
     throw new ClientError('BAD_USER_INPUT', 'A user name has 1 to 150 letters, digits and @ . + - _');

@@ -2,6 +2,7 @@
 import { contributorTable } from '../core/access/access';
 import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
+import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
   /** Rows owned by the user. */
@@ -11,11 +12,10 @@ export interface DeletionResult {
 }
 
 /** Deletes everything in one transaction, in which triggers also schedule the files of the rows for removal. */
-export async function deleteUser(userId: number, database: Database): Promise<DeletionResult> {
-  return database.unlimited(async (client) => {
-    const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
-    try {
-      await client.query('BEGIN');
+export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
+  database.unlimited((client) =>
+    inTransaction(client, async () => {
+      const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
       // Locks the account, so that no rows are added meanwhile.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
       const deleted: DeletionResult = { rows: 0, contributions: 0 };
@@ -33,11 +33,6 @@ export async function deleteUser(userId: number, database: Database): Promise<De
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // The deletions have been logged as changes too, but no client can sign in to read them.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
-      await client.query('COMMIT');
       return deleted;
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    }
-  });
-}
+    }),
+  );

@@ -1,21 +1,20 @@
 /** Rotation of the secret key: re-encrypts all API keys in one transaction. */
 import type { ClientBase } from 'pg';
 import { fingerprintOf } from '../database/secretkey';
+import { inTransaction } from '../database/transaction';
 import { TokenVault } from './tokens';
 
 const PAGE_ROWS = 1_000;
 
 export interface Rotation {
-  /** Number of API keys that were re-encrypted. */
   rotated: number;
   /** Number of API keys that the old key does not decrypt. They stay as they are: valid, but nobody can show them. */
   unreadable: number;
 }
 
 /** `oldKey`: absent if it is lost. */
-export async function rotateSecretKey(client: ClientBase, oldKey: string | undefined, newKey: string): Promise<Rotation> {
-  await client.query('BEGIN');
-  try {
+export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<Rotation> =>
+  inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
     const rotation = await reencryptTokens(client, oldKey === undefined ? undefined : new TokenVault(oldKey), new TokenVault(newKey));
     await client.query(
@@ -23,13 +22,8 @@ export async function rotateSecretKey(client: ClientBase, oldKey: string | undef
        ON CONFLICT ("id") DO UPDATE SET "fingerprint" = excluded."fingerprint", "since" = now()`,
       [fingerprintOf(newKey)],
     );
-    await client.query('COMMIT');
     return rotation;
-  } catch (error) {
-    await client.query('ROLLBACK');
-    throw error;
-  }
-}
+  });
 
 async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefined, newVault: TokenVault): Promise<Rotation> {
   const rotation = { rotated: 0, unreadable: 0 };

@@ -7,7 +7,6 @@ import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import type { Session } from '../database/session';
-import type { RunStatement } from './accesstokens';
 import type { EventKind } from './eventkinds';
 
 export interface NewEvent {
@@ -44,9 +43,9 @@ const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::t
 const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
 /** Logs an event. Beyond the hourly limit, TOO_MANY_REQUESTS for mandatory kinds; events of other kinds are dropped. */
-export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, run: RunStatement): Promise<void> {
+export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: Session): Promise<void> {
   const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
-  const insertedRows = await run(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
+  const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
   if (!insertedRows.length && MANDATORY_KINDS.includes(kind))
     throw new ClientError('TOO_MANY_REQUESTS', 'This was done too often within an hour. Try again later.', {
       retryAfter: SECONDS_PER_HOUR,

@@ -12,14 +12,13 @@ import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
 import { connectionsOf } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
-import { fieldsOf } from '../core/model/fields';
-import { allEntities, resourceOf } from '../core/model/registry';
+import { imageColumns } from '../files/imagecolumns';
 import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
 import { COUNT_SERVERS, formatCount } from './operator';
-import type { Note } from './finding';
+import type { Report } from './report';
 import { examineSchema } from './schemadiagnostics';
 import { examineProxies, examineTls } from './webdiagnostics';
 
@@ -30,32 +29,20 @@ const MAX_CLOCK_SKEW_SECONDS = 2;
 const PAGE_ROWS = 1_000;
 const MAX_CONCURRENT_CHECKS = 16;
 
-export async function runDiagnostics(config: Config, variables: Variables, note: Note): Promise<void> {
-  note({
-    state: 'ok',
-    about: 'Versions',
-    said: `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`,
-  });
-  note({
-    state: 'ok',
-    about: 'Configuration',
-    said: `NODE_ENV=${config.production ? 'production' : 'development or test'}, ${formatCount(config.workers, 'worker')}`,
-  });
+export async function runDiagnostics(config: Config, variables: Variables, report: Report): Promise<void> {
+  report.ok('Versions', `Fitgraph ${VERSION}, Node.js ${process.versions.node}, ${process.platform}-${process.arch}`);
+  const environment = config.production ? 'production' : 'development or test';
+  report.ok('Configuration', `NODE_ENV=${environment}, ${formatCount(config.workers, 'worker')}`);
   for (const unknown of findUnknownVariables(variables))
-    note({
-      state: 'warning',
-      about: 'Configuration',
-      said: describeUnknown(unknown),
-      advice: 'see docs/configuration.md for all variables',
-    });
-  examineTls(config, note);
-  examineProxies(config, note);
+    report.warn('Configuration', describeUnknown(unknown), 'see docs/configuration.md for all variables');
+  examineTls(config, report);
+  examineProxies(config, report);
   checkDataDir(config.dataDir);
-  examineFolder(config, note);
-  examineDisk(config, note);
-  await examinePort(config, note);
-  if (config.databaseUrl || hasCluster(config)) await examineDatabase(config, note);
-  else note({ state: 'ok', about: 'Database', said: 'none yet; the first start creates an embedded one' });
+  examineFolder(config, report);
+  examineDisk(config, report);
+  await examinePort(config, report);
+  if (config.databaseUrl || hasCluster(config)) await examineDatabase(config, report);
+  else report.ok('Database', 'none yet; the first start creates an embedded one');
 }
 
 /** Whether an embedded database exists. Checked first, because opening it would create a missing one. */
@@ -65,7 +52,7 @@ function hasCluster({ dataDir }: Config): boolean {
   return clusterMajor({ cluster: path.join(home, 'postgres') }) !== undefined;
 }
 
-function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, note: Note): void {
+function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Config, report: Report): void {
   const readablePaths: string[] = [];
   const checkMode = (file: string, forbiddenBits: number) => {
     const stats = fs.statSync(file, { throwIfNoEntry: false });
@@ -76,65 +63,49 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
   checkMode(keyFile(dataDir), 0o077);
   // The permissions of a configured media folder, which instances may share, are the operator's decision.
   if (!ownMediaDir && !bucket) checkMode(mediaDir, 0o077);
-  note(
-    readablePaths.length
-      ? {
-          state: 'warning',
-          about: 'Permissions',
-          said: `other users can read ${readablePaths.join(', ')}`,
-          advice: 'run chmod go-rwx, or restart the server, which does the same',
-        }
-      : { state: 'ok', about: 'Permissions', said: `${dataDir} is not accessible to other users` },
-  );
+  if (readablePaths.length)
+    report.warn(
+      'Permissions',
+      `other users can read ${readablePaths.join(', ')}`,
+      'run chmod go-rwx, or restart the server, which does the same',
+    );
+  else report.ok('Permissions', `${dataDir} is not accessible to other users`);
   const key = secretKey ?? readKey(keyFile(dataDir));
-  if (key) note({ state: 'ok', about: 'Secret key', said: secretKey ? 'from SECRET_KEY' : `in ${keyFile(dataDir)}` });
+  if (key) report.ok('Secret key', secretKey ? 'from SECRET_KEY' : `in ${keyFile(dataDir)}`);
 }
 
-function examineDisk({ dataDir }: Config, note: Note): void {
+function examineDisk({ dataDir }: Config, report: Report): void {
   let folder = dataDir;
   while (!fs.existsSync(folder)) folder = path.dirname(folder);
   const { bavail, bsize, blocks } = fs.statfsSync(folder);
   const [free, total] = [bavail * bsize, blocks * bsize];
   const said = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
-  if (free > WARNING_FREE_BYTES) return note({ state: 'ok', about: 'Disk', said });
-  note({
-    state: free > FAILURE_FREE_BYTES ? 'warning' : 'failure',
-    about: 'Disk',
-    said,
-    advice: 'free disk space: a full disk stops all writes',
-  });
+  const advice = 'free disk space: a full disk stops all writes';
+  if (free > WARNING_FREE_BYTES) report.ok('Disk', said);
+  else if (free > FAILURE_FREE_BYTES) report.warn('Disk', said, advice);
+  else report.fail('Disk', said, advice);
 }
 
-async function examinePort({ host, port, tls }: Config, note: Note): Promise<void> {
+async function examinePort({ host, port, tls }: Config, report: Report): Promise<void> {
   try {
     await choosePort(host, port);
-    return note({ state: 'ok', about: 'Port', said: `${port || 'any'} is free: no server is running` });
+    return report.ok('Port', `${port || 'any'} is free: no server is running`);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') {
-      return note({ state: 'failure', about: 'Port', said: (error as Error).message, advice: 'choose another HOST or PORT' });
-    }
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE')
+      return report.fail('Port', (error as Error).message, 'choose another HOST or PORT');
   }
-  if (tls) return note({ state: 'ok', about: 'Port', said: `${port} is in use, possibly by the server` });
+  if (tls) return report.ok('Port', `${port} is in use, possibly by the server`);
   const response = await fetch(`http://localhost:${port}/health/ready`, { signal: AbortSignal.timeout(3_000) }).catch(() => undefined);
   const body = (await response?.json().catch(() => undefined)) as { status?: string; reason?: string; degraded?: string[] } | undefined;
-  if (response?.ok && (body?.status === 'ok' || body?.status === 'degraded'))
-    return note(
-      body.degraded
-        ? {
-            state: 'warning',
-            about: 'Port',
-            said: `a server is running on ${port}, but ${body.degraded.join(', ')}`,
-            advice: 'see its log',
-          }
-        : { state: 'ok', about: 'Port', said: `a server is running on ${port} and is ready` },
-    );
-  const said = body?.status
-    ? `a server is running on ${port} but is not ready${body.reason ? ` (${body.reason})` : ''}`
-    : `${port} is in use by another program`;
-  note({ state: 'failure', about: 'Port', said, advice: body?.status ? 'see its log' : 'choose another PORT' });
+  const running = `a server is running on ${port}`;
+  if (!body?.status) report.fail('Port', `${port} is in use by another program`, 'choose another PORT');
+  else if (!response!.ok || !['ok', 'degraded'].includes(body.status))
+    report.fail('Port', `${running} but is not ready${body.reason ? ` (${body.reason})` : ''}`, 'see its log');
+  else if (body.degraded) report.warn('Port', `${running}, but ${body.degraded.join(', ')}`, 'see its log');
+  else report.ok('Port', `${running} and is ready`);
 }
 
-async function examineDatabase(config: Config, note: Note): Promise<void> {
+async function examineDatabase(config: Config, report: Report): Promise<void> {
   const { database, close, embedded } = await openDatabase(config, models, () => undefined, { key: false });
   try {
     const queriedAt = Date.now();
@@ -146,26 +117,19 @@ async function examineDatabase(config: Config, note: Note): Promise<void> {
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
     ).rows;
-    note({ state: 'ok', about: 'Database', said: `${embedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}` });
-    if (server.readOnly) note({ state: 'failure', about: 'Database', said: 'it is read-only', advice: 'set DATABASE_URL to the primary' });
+    report.ok('Database', `${embedded ? 'embedded ' : ''}PostgreSQL ${server.version}, ${server.size}`);
+    if (server.readOnly) report.fail('Database', 'it is read-only', 'set DATABASE_URL to the primary');
     const skew = Math.abs(server.now - (queriedAt + Date.now()) / 2) / 1000;
-    note(
-      skew > MAX_CLOCK_SKEW_SECONDS
-        ? {
-            state: 'warning',
-            about: 'Clock',
-            said: `differs from the clock of the database by ${skew.toFixed(1)} s`,
-            advice: 'synchronize both with NTP',
-          }
-        : { state: 'ok', about: 'Clock', said: 'in sync with the database' },
-    );
-    examineConnections(config, server, note);
-    const isComplete = await examineSchema(database, note);
+    if (skew > MAX_CLOCK_SKEW_SECONDS)
+      report.warn('Clock', `differs from the clock of the database by ${skew.toFixed(1)} s`, 'synchronize both with NTP');
+    else report.ok('Clock', 'in sync with the database');
+    examineConnections(config, server, report);
+    const isComplete = await examineSchema(database, report);
     if (!server.filled || !isComplete) return;
-    await examineReplica(database, note);
-    await examineSecurity(config, database, note);
-    await examineKey(config, database, note);
-    await examineFiles(config, database, note);
+    await examineReplica(database, report);
+    await examineSecurity(config, database, report);
+    await examineKey(config, database, report);
+    await examineFiles(config, database, report);
   } finally {
     await close();
   }
@@ -176,103 +140,66 @@ interface Capacity {
   running: number;
 }
 
-function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, note: Note): void {
-  const about = 'Connections';
+function examineConnections({ workers, poolSize }: Config, { available, running }: Capacity, report: Report): void {
   const configured = Math.max(1, workers);
   if (running > configured)
-    note({
-      state: 'warning',
-      about,
-      said: `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
-      advice: 'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
-    });
+    report.warn(
+      'Connections',
+      `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
+      'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
+    );
   const needed = Math.max(configured, running) * connectionsOf(poolSize);
   const said = `${available} available, up to ${needed} needed`;
-  note(
-    needed > available
-      ? { state: 'warning', about, said, advice: 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections' }
-      : { state: 'ok', about, said },
-  );
+  if (needed > available) report.warn('Connections', said, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
+  else report.ok('Connections', said);
 }
 
-async function examineReplica(database: Database, note: Note): Promise<void> {
+async function examineReplica(database: Database, report: Report): Promise<void> {
   const { replica } = database;
   if (!replica) return;
   const problem = await replica.inspect((text) => database.ask(text));
-  note(
-    problem === undefined
-      ? { state: 'ok', about: 'Replica', said: 'it follows the database' }
-      : {
-          state: 'warning',
-          about: 'Replica',
-          said: problem,
-          advice: 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary',
-        },
-  );
+  if (problem === undefined) report.ok('Replica', 'it follows the database');
+  else report.warn('Replica', problem, 'repair it or remove DATABASE_REPLICA_URL; until then all reads use the primary');
 }
 
-async function examineSecurity({ rowSecurity }: Config, database: Database, note: Note): Promise<void> {
+async function examineSecurity({ rowSecurity }: Config, database: Database, report: Report): Promise<void> {
   const about = 'Row security';
-  if (rowSecurity === 'off') return note({ state: 'ok', about, said: 'off: only the application restricts which rows a request can read' });
+  if (rowSecurity === 'off') return report.ok(about, 'off: only the application restricts which rows a request can read');
   const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
   if (!status) return;
   const { role, lacking, advice, isBound } = status;
-  if (lacking === undefined)
-    return note({ state: 'ok', about, said: `requests use the role ${role}, which can read only the rows of their viewer` });
-  note({
-    state: isBound || rowSecurity === 'required' ? 'failure' : 'warning',
-    about,
-    said: lacking,
-    advice: `run: ${advice}`,
-  });
+  if (lacking === undefined) report.ok(about, `requests use the role ${role}, which can read only the rows of their viewer`);
+  else if (isBound || rowSecurity === 'required') report.fail(about, lacking, `run: ${advice}`);
+  else report.warn(about, lacking, `run: ${advice}`);
 }
 
-async function examineKey({ secretKey, dataDir }: Config, database: Database, note: Note): Promise<void> {
+async function examineKey({ secretKey, dataDir }: Config, database: Database, report: Report): Promise<void> {
   const key = secretKey ?? readKey(keyFile(dataDir));
   const problem = key && (await secretKeyProblem(database, key));
-  if (problem)
-    note({ state: 'failure', about: 'Secret key', said: problem, advice: 'set the key that was used before, or see fitgraph rotate-key' });
+  if (problem) report.fail('Secret key', problem, 'set the key that was used before, or see fitgraph rotate-key');
   const { rows } = await database.pool.query('SELECT EXISTS (SELECT FROM "user_account") AS "some"');
   if (rows[0].some && !key)
-    note({
-      state: 'failure',
-      about: 'Secret key',
-      said: `${keyFile(dataDir)} is missing`,
-      advice: 'restore it from a backup (tar -xzOf FILE secret-key)',
-    });
+    report.fail('Secret key', `${keyFile(dataDir)} is missing`, 'restore it from a backup (tar -xzOf FILE secret-key)');
 }
 
-async function examineFiles(config: Config, { pool }: Database, note: Note): Promise<void> {
+async function examineFiles(config: Config, { pool }: Database, report: Report): Promise<void> {
   const media = Media.of(config);
   if (config.bucket) await media.files.check();
-  let [total, missing, lastId] = [0, 0, 0];
-  for (const entity of allEntities())
-    for (const { kind, column } of fieldsOf(entity)) {
-      if (kind !== 'image') continue;
-      for (let hasMore = true; hasMore;) {
-        const { rows } = await pool.query(
-          `SELECT "id", "${column}" AS "path" FROM "${resourceOf(entity)!.table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
-          [lastId],
-        );
-        for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS)
-          for (const exists of await Promise.all(
-            rows.slice(at, at + MAX_CONCURRENT_CHECKS).map(({ path: file }) => media.holds(file as string)),
-          ))
-            if (!exists) missing += 1;
-        total += rows.length;
-        lastId = rows.at(-1)?.id ?? lastId;
-        hasMore = rows.length === PAGE_ROWS;
+  let [total, missing] = [0, 0];
+  for (const { table, column } of imageColumns())
+    for (let lastId = 0, hasMore = true; hasMore;) {
+      const { rows } = await pool.query(
+        `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
+        [lastId],
+      );
+      for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS) {
+        const paths = rows.slice(at, at + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
+        missing += (await Promise.all(paths.map((file) => media.holds(file)))).filter((exists) => !exists).length;
       }
-      lastId = 0;
+      total += rows.length;
+      lastId = rows.at(-1)?.id ?? lastId;
+      hasMore = rows.length === PAGE_ROWS;
     }
-  note(
-    missing
-      ? {
-          state: 'warning',
-          about: 'Files',
-          said: `${missing} of ${total} images have no file`,
-          advice: `restore them from a backup into ${media.files.name}`,
-        }
-      : { state: 'ok', about: 'Files', said: `the files of all ${total} images are in ${media.files.name}` },
-  );
+  if (missing) report.warn('Files', `${missing} of ${total} images have no file`, `restore them from a backup into ${media.files.name}`);
+  else report.ok('Files', `the files of all ${total} images are in ${media.files.name}`);
 }

@@ -3,15 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, readConfig, readEnvironment, showsStackTraces } from '../platform/config';
 import { runDiagnostics } from './diagnostics';
-import type { Finding } from './finding';
+import type { Report } from './report';
 import { formatCount, printLine } from './operator';
-
-const STATE_LABELS = { ok: 'ok  ', warning: 'WARN', failure: 'FAIL' };
-
-const formatFinding = ({ state, about, said, advice }: Finding) => [
-  `${STATE_LABELS[state]}  ${about}: ${said}`,
-  ...(advice ? [`      → ${advice}`] : []),
-];
 
 function variablesOf(environment: string | undefined) {
   if (environment === undefined) return readEnvironment();
@@ -23,24 +16,22 @@ function variablesOf(environment: string | undefined) {
 }
 
 export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
-  const findings: Finding[] = [];
-  const note = (finding: Finding) => {
-    findings.push(finding);
-    for (const line of formatFinding(finding)) printLine(line);
+  const counts = { 'ok  ': 0, WARN: 0, FAIL: 0 };
+  const note = (state: keyof typeof counts) => (about: string, said: string, advice?: string) => {
+    counts[state] += 1;
+    printLine(`${state}  ${about}: ${said}`);
+    if (advice) printLine(`      → ${advice}`);
   };
+  const report: Report = { ok: note('ok  '), warn: note('WARN'), fail: note('FAIL') };
   try {
     const variables = variablesOf(environment);
-    await runDiagnostics(readConfig(variables), variables, note);
+    await runDiagnostics(readConfig(variables), variables, report);
   } catch (error) {
     const { message, stack } = error as Error;
     const isConfigError = error instanceof ConfigError;
-    note({
-      state: 'failure',
-      about: isConfigError ? 'Configuration' : 'Unexpected',
-      said: isConfigError || !showsStackTraces() ? message : stack!,
-    });
+    report.fail(isConfigError ? 'Configuration' : 'Unexpected', isConfigError || !showsStackTraces() ? message : stack!);
   }
-  const count = (state: Finding['state']) => findings.filter((finding) => finding.state === state).length;
-  printLine(`${findings.length} checks: ${count('failure')} failed, ${formatCount(count('warning'), 'warning')}.`);
-  if (count('failure')) process.exitCode = 1;
+  const checks = counts['ok  '] + counts.WARN + counts.FAIL;
+  printLine(`${checks} checks: ${counts.FAIL} failed, ${formatCount(counts.WARN, 'warning')}.`);
+  if (counts.FAIL) process.exitCode = 1;
 }

@@ -1,7 +1,8 @@
 /** `fitgraph import`: imports a data dump with its media files. */
+import { randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { Media } from '../files/media';
-import { Staging } from '../files/staging';
+import { StagedFiles } from '../files/staging';
 import { DumpFile } from '../transfer/dumpfile';
 import { stageMedia } from '../transfer/media';
 import { writeRows } from '../transfer/writer';
@@ -11,14 +12,14 @@ export async function importDump(file: string, { media, replace }: { media?: str
   const rows = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, vault }) => {
     const folder = Media.of(config);
-    let staging = new Staging(folder);
+    const staged = new StagedFiles(folder, `.import-${randomUUID()}`);
     try {
       const counts = await writeRows(rows, database, {
         vault,
         replace,
         progress: createRowProgress('Importing'),
         before: async () => {
-          if (media) staging = await stageMedia(rows, media, folder, Boolean(replace));
+          if (media) await stageMedia(rows, media, folder, staged, Boolean(replace));
         },
       });
       const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
@@ -27,10 +28,10 @@ export async function importDump(file: string, { media, replace }: { media?: str
         session,
       );
       // Published after the commit: until then a rollback would still need the replaced files.
-      await staging.publish(Boolean(replace));
+      await staged.publish(Boolean(replace));
       printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
     } catch (error) {
-      await staging.discard();
+      await staged.discard();
       throw error;
     }
   });

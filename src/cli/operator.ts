@@ -29,9 +29,8 @@ function operatorName(): string {
   }
 }
 
-/** Records an operator's action in the audit log. */
 export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
-  logSecurityEvent({ ...event, operator: operatorName() }, (text, values) => session.query(text, values));
+  logSecurityEvent({ ...event, operator: operatorName() }, session);
 
 /** A command that started the database itself reads this when PostgreSQL was killed. */
 const STOPPED = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';

@@ -24,7 +24,6 @@ function ask(question: string, { hidden = false } = {}): Promise<string> {
   });
 }
 
-/** Asks for a confirmation by typing `expected`. */
 export async function promptConfirmation(question: string, expected: string): Promise<boolean> {
   return (await ask(question)) === expected;
 }

@@ -28,8 +28,9 @@ const KEEPALIVE_MS = 10_000;
 /** Connection options of pg: TCP keep-alive. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
-/** Failures of name resolution say nothing about existing connections. */
-const NO_VERDICT = ['EAI_AGAIN', 'ENOTFOUND'];
+/** Rejections by PostgreSQL and failures of name resolution say nothing about existing connections. */
+const isInconclusive = (error: NodeJS.ErrnoException) =>
+  error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
 interface Watched {
   client: ObservedClient;
@@ -43,7 +44,7 @@ interface Watched {
   patience: number;
 }
 
-type Answer = { kind: 'answered'; dead: ReadonlySet<number> } | { kind: 'none' } | { kind: 'gone'; why: unknown };
+const pidOf = ({ client }: Watched): number => backendKeyOf(client).processID ?? 0;
 
 const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1) o
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
@@ -62,8 +63,6 @@ export class CircuitBreaker {
     private readonly connection: PoolConfig,
     /** Direct connection, if `connection` leads to a pooler, whose responses say nothing about PostgreSQL. */
     private readonly direct?: PoolConfig,
-    /** Called when the database becomes unavailable, and when it has recovered. */
-    private readonly changed: (away: Unavailable | undefined) => void = () => undefined,
   ) {
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
@@ -75,7 +74,6 @@ export class CircuitBreaker {
     client.once('end', () => this.watched.delete(client));
   }
 
-  /** Changes the statement timeout of a watched connection. */
   setStatementTimeout(client: Client, timeout: number): void {
     const one = this.watched.get(client);
     if (one) one.timeout = timeout;
@@ -120,66 +118,55 @@ export class CircuitBreaker {
   private async judge(suspects: readonly Watched[]): Promise<void> {
     this.asking = true;
     this.left = ANSWERS_WITHIN;
-    const answer = await this.ask(suspects.map(({ client }) => backendKeyOf(client).processID ?? 0));
-    this.giveUp = undefined;
-    if (answer.kind === 'gone') this.turn(new Unavailable(answer.why));
-    else if (answer.kind === 'answered') this.turn(undefined);
-    // Responses that were sent meanwhile may still arrive.
-    if (answer.kind === 'answered') await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+    let dead: Watched[] = [];
+    try {
+      const idle = await this.findIdle(suspects.map(pidOf));
+      this.unavailable = undefined;
+      // Responses that were sent meanwhile may still arrive.
+      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
+      dead = suspects.filter((one) => this.isSilent(one) && idle.has(pidOf(one)));
+    } catch (error) {
+      if (!isInconclusive(error as NodeJS.ErrnoException)) {
+        this.unavailable = new Unavailable(error);
+        dead = this.unanswered();
+      }
+    }
     for (const one of suspects) one.patience = one.silent + ASKED_AGAIN;
     this.asking = false;
-    const dead =
-      answer.kind === 'gone'
-        ? this.unanswered()
-        : answer.kind === 'answered'
-          ? suspects.filter((one) => this.isSilent(one) && answer.dead.has(backendKeyOf(one.client).processID ?? 0))
-          : [];
     if (!dead.length) return;
-    for (const one of dead) this.end(one, answer.kind === 'gone' ? 'the database does not respond' : 'the connection is dead');
+    for (const one of dead) this.end(one, this.unavailable ? 'the database does not respond' : 'the connection is dead');
     // Idle connections took the same route. A connection in a transaction is in use between statements, too.
-    for (const one of this.watched.values()) if (!one.client.statement && !this.isTaken(one)) this.end(one, 'the connection may be dead');
+    for (const one of this.watched.values())
+      if (!one.client.statement && one.client.getTransactionStatus() !== 'T') this.end(one, 'the connection may be dead');
   }
 
-  private isTaken({ client }: Watched): boolean {
-    return client.getTransactionStatus() === 'T';
-  }
-
-  private turn(away: Unavailable | undefined): void {
-    const before = this.unavailable;
-    this.unavailable = away;
-    if (!before !== !away) this.changed(away);
-  }
-
-  /** Asks PostgreSQL which of these backends are not running a statement. */
-  private async ask(pids: readonly number[]): Promise<Answer> {
-    const [client, ...between] = [this.direct, this.connection].flatMap((to) => {
-      const one: Client | undefined = to && new ObservedClient({ ...to, application_name: 'fitgraph pulse' });
-      one?.on('error', () => undefined);
-      return one ?? [];
-    }) as [Client, ...Client[]];
-    const gone = new Promise<Answer>((resolve) => {
-      this.giveUp = () => resolve({ kind: 'gone', why: new Error('it does not respond') });
+  /** Asks PostgreSQL which of these backends are not running a statement. Throws if it does not respond. */
+  private async findIdle(pids: readonly number[]): Promise<ReadonlySet<number>> {
+    const clients = [this.direct, this.connection].flatMap((to) =>
+      to ? new ObservedClient({ ...to, application_name: 'fitgraph pulse' }) : [],
+    );
+    for (const client of clients) client.on('error', () => undefined);
+    const gone = new Promise<never>((_resolve, reject) => {
+      this.giveUp = () => reject(new Error('it does not respond'));
     });
-    const asked = async (): Promise<Answer> => {
-      await Promise.all([client, ...between].map((one) => one.connect()));
-      const { rows } = await client.query(ASK, [pids]);
-      const { processID } = backendKeyOf(client);
-      for (const one of [client, ...between]) void one.end().catch(() => undefined);
-      // Behind a pooler backend ids are not those of our connections.
-      if (between.length || rows[0].own !== processID) return { kind: 'answered', dead: new Set() };
-      const working = new Set(
-        rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number),
-      );
-      return { kind: 'answered', dead: new Set(pids.filter((pid) => !working.has(pid))) };
-    };
-    const answer = await Promise.race([
-      asked().catch((error: NodeJS.ErrnoException): Answer => {
-        const noVerdict = error instanceof DatabaseError || NO_VERDICT.includes(error.code ?? '');
-        return noVerdict ? { kind: 'none' } : { kind: 'gone', why: error };
-      }),
-      gone,
-    ]);
-    if (answer.kind !== 'answered') for (const one of [client, ...between]) socketOf(one).destroy();
-    return answer;
+    try {
+      return await Promise.race([this.ask(clients, pids), gone]);
+    } catch (error) {
+      for (const client of clients) socketOf(client).destroy();
+      throw error;
+    } finally {
+      this.giveUp = undefined;
+    }
+  }
+
+  private async ask(clients: readonly Client[], pids: readonly number[]): Promise<ReadonlySet<number>> {
+    await Promise.all(clients.map((client) => client.connect()));
+    const [client] = clients as [Client];
+    const { rows } = await client.query(ASK, [pids]);
+    for (const one of clients) void one.end().catch(() => undefined);
+    // Behind a pooler backend ids are not those of our connections.
+    if (this.direct || rows[0].own !== backendKeyOf(client).processID) return new Set();
+    const working = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
+    return new Set(pids.filter((pid) => !working.includes(pid)));
   }
 }

@@ -1,15 +1,13 @@
 /** The database of this process: connection pools with a concurrency limiter per kind of client for reads, and Sequelize for writes. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DatabaseError, type Pool, type PoolClient, type PoolConfig } from 'pg';
+import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
-import { NamedQuery, type PrecedingStatement } from '../internals/pg';
 import { Limiter } from '../platform/limiter';
 import { LockedTables } from './locked';
 import type { Caller, ConnectionOptions } from './options';
 import { Pools, poolSizes } from './pools';
 import { PreparedStatements } from './prepared';
 import { CircuitBreaker } from './circuitbreaker';
-import { Unavailable } from './errors';
 import { Replica } from './replica';
 import type { Row } from './rows';
 import { openSequelize } from './sequelize';
@@ -35,7 +33,6 @@ const CLOSE_TIMEOUT_MS = 500;
 
 export class Database {
   readonly reads: Readonly<Record<ClientKind, Reads>>;
-  /** Limits concurrent transactions. */
   readonly writes: Limiter<Caller>;
   readonly sequelize: Sequelize;
   readonly breaker: CircuitBreaker;
@@ -106,25 +103,8 @@ export class Database {
   }
 
   /** Runs a statement of the server itself. */
-  async ask(text: string, values?: unknown[]): Promise<Row[]> {
-    if (this.breaker.unavailable) throw this.breaker.unavailable;
-    const { preceding: before } = this.reads.own;
-    const asked = before ? this.askWith(before, text, values) : this.pool.query(text, values).then(({ rows }) => rows as Row[]);
-    return asked.catch((error) => {
-      throw error instanceof DatabaseError ? error : new Unavailable(error);
-    });
-  }
-
-  private async askWith(before: PrecedingStatement, text: string, values: unknown[] = []): Promise<Row[]> {
-    const client = await this.pool.connect();
-    try {
-      return await new Promise<Row[]>((resolve, reject) => {
-        const over = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-        client.query(new NamedQuery('', text, values, { length: text.length }, client, over, before));
-      });
-    } finally {
-      client.release();
-    }
+  ask(text: string, values?: unknown[]): Promise<Row[]> {
+    return this.session().query(text, values);
   }
 
   /** Runs long maintenance work in a session without timeouts. */

@@ -60,14 +60,12 @@ export const isTimeout = (error: unknown): boolean => errorCodeOf(error) === TIM
 export const isLocked = (error: unknown): boolean => error instanceof Locked || errorCodeOf(error) === LOCKED;
 
 /** Whether the connection failed or none was available, as reported by pg or Sequelize. */
-export function isConnectionLost(error: unknown): boolean {
+export function isUnavailable(error: unknown): boolean {
   if (error instanceof Unavailable || UNREACHABLE.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
   // An error sent by PostgreSQL arrived over a working connection.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
-
-export const isUnavailable = (error: unknown): boolean => UNREACHABLE.test(errorCodeOf(error)) || isConnectionLost(error);
 
 /** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
 export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));

@@ -1,6 +1,5 @@
 /** Schema migrations, run at start: each in a transaction or online, all under an advisory lock, so that instances can start concurrently. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Umzug, UmzugStorage } from 'umzug';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
 import { VERSION } from '../platform/version';
@@ -11,6 +10,7 @@ import { LOCKS } from './locks';
 import { findMaintenance, migrationNamed, migrationNames, type Direction } from './migrationmodules';
 import { OnlineSchemaChange } from './online';
 import { forgetReplaced, squash, squashApplied } from './squashed';
+import { inTransaction } from './transaction';
 import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './viewerrole';
 
 export type { Migration } from './migrationmodules';
@@ -30,22 +30,14 @@ export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Prom
   return squash(rows.map(({ name }) => name as string));
 }
 
-class Applied implements UmzugStorage {
-  constructor(private readonly client: ClientBase) {}
-  executed(): Promise<string[]> {
-    return appliedMigrations(this.client);
-  }
-  /** Does nothing if it is recorded already. */
-  async logMigration({ name }: { name: string }): Promise<void> {
-    await this.client.query('INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+async function record(client: ClientBase, name: string, direction: Direction): Promise<void> {
+  if (direction === 'down') await client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
+  else
+    await client.query('INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ($1, $2, $3)', [
       name,
       VERSION,
       migrationNamed(name).oldestVersion,
     ]);
-  }
-  async unlogMigration({ name }: { name: string }): Promise<void> {
-    await this.client.query('DELETE FROM "migration" WHERE "name" = $1', [name]);
-  }
 }
 
 export const MIGRATION_TABLE =
@@ -83,7 +75,6 @@ async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
   }
 }
 
-/** Applies or reverts a migration and records it. */
 async function perform(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
   const migration = migrationNamed(name);
   let isReported = false;
@@ -91,29 +82,18 @@ async function perform(client: ClientBase, name: string, direction: Direction, t
     if (!isReported) tell(`the migration ${name} waits for transactions that use its tables; it is retried`);
     isReported = true;
   };
-  if (migration.transactional === false) await migration[direction](new OnlineSchemaChange(client, reportConflict));
-  else
-    await retryLockConflicts(async () => {
-      await client.query('BEGIN');
-      try {
-        await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
-        await migration[direction]((sql) => client.query(sql));
-        // In the same transaction, so that a process that is killed here does not apply it twice.
-        await new Applied(client)[direction === 'up' ? 'logMigration' : 'unlogMigration']({ name });
-        await client.query('COMMIT');
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      }
-    }, reportConflict);
-}
-
-/** Loaded only if there are pending migrations, because umzug loads a command-line parser. */
-async function umzugOn(client: PoolClient, tell: Tell): Promise<Umzug<PoolClient>> {
-  const { Umzug } = await import('umzug');
-  const one = (name: string, direction: Direction) => () => perform(client, name, direction, tell);
-  const migrations = migrationNames().map((name) => ({ name, up: one(name, 'up'), down: one(name, 'down') }));
-  return new Umzug({ migrations, context: client, storage: new Applied(client), logger: undefined });
+  if (migration.transactional === false) {
+    await migration[direction](new OnlineSchemaChange(client, reportConflict));
+    return record(client, name, direction);
+  }
+  const applyAndRecord = () =>
+    inTransaction(client, async () => {
+      await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
+      await migration[direction]((sql) => client.query(sql));
+      // In the same transaction, so that a process that is killed here does not apply it twice.
+      await record(client, name, direction);
+    });
+  await retryLockConflicts(applyAndRecord, reportConflict);
 }
 
 function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
@@ -147,7 +127,6 @@ function demandMaintenance(pending: readonly string[], applied: ReadonlySet<stri
     );
 }
 
-/** Applies pending migrations and returns their names. */
 export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
   locked(
     database,
@@ -156,10 +135,10 @@ export const migrateUp = (database: Database, { tell = toStderr, maintenance = f
       const present = new Set(await appliedMigrations(client));
       const pending = migrationNames().filter((name) => !present.has(name));
       if (!maintenance) demandMaintenance(pending, present);
-      const applied = pending.length ? await (await umzugOn(client, tell)).up() : [];
+      for (const name of pending) await perform(client, name, 'up', tell);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
-      return applied.map(({ name }) => name);
+      return pending;
     },
     tell,
   );
@@ -185,9 +164,9 @@ export const migrateDown = (database: Database, target?: Target): Promise<string
     async (client) => {
       await squashApplied(client);
       const migrations = namesAfter(await appliedMigrations(client), target);
-      if (!migrations.length) return [];
       await forgetReplaced(client, migrations);
-      return (await (await umzugOn(client, toStderr)).down({ migrations })).map(({ name }) => name);
+      for (const name of migrations) await perform(client, name, 'down', toStderr);
+      return migrations;
     },
     toStderr,
   );
@@ -207,11 +186,10 @@ export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
 export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {
-  const storage = new Applied(client);
   for (const name of those) {
     const migration = migrationNamed(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));
     else await migration.up((sql) => client.query(sql));
-    await storage.logMigration({ name });
+    await record(client, name, 'up');
   }
 }

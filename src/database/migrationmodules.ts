@@ -30,6 +30,5 @@ export const migrationNames = (): string[] =>
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
 export const migrationNamed = (name: string) => require(join(folder, name)) as MigrationModule;
 
-/** The first migration that needs a maintenance window. */
 export const findMaintenance = (names: readonly string[]): string | undefined =>
   names.find((name) => migrationNamed(name).maintenance !== undefined);

@@ -20,7 +20,6 @@ export interface OpenDatabase {
   database: Database;
   embedded: boolean;
   secretKey: string;
-  /** Whether the embedded database has stopped since it was opened. */
   hasStopped(): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -28,7 +27,6 @@ export interface OpenDatabase {
 interface OpenOptions {
   /** `false`: the secret key is not read, and `secretKey` is empty. */
   key?: boolean;
-  /** Whether to restart an embedded database that has stopped. */
   restart?: boolean;
   /** Connection to the embedded database if another process owns it. */
   embedded?: EmbeddedConnection;

@@ -99,7 +99,6 @@ async function queryObjects(client: Pick<ClientBase, 'query'>): Promise<ObjectRo
   return objects.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** The objects of a migrated database. */
 export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaObjects> {
   return Object.fromEntries((await queryObjects(client)).map(({ name, definition }) => [name, definition]));
 }
@@ -137,7 +136,6 @@ const appliesToRequests = (name: string, definition: string): boolean =>
     .split(', ')
     .some((role) => role === VIEWER || role === 'public');
 
-/** The table of an object that belongs to one. */
 const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';
 
 const quote = (definition: string): string => JSON.stringify(definition);

@@ -2,11 +2,11 @@
 import type { PoolClient } from 'pg';
 import type { Transaction } from 'sequelize';
 import { connectionOf, type SessionUserOption } from '../internals/sequelize';
-import { OverloadedError, type Limiter } from '../platform/limiter';
+import { OverloadedError, type Limiter, type QueuedWork } from '../platform/limiter';
 import type { Trace } from '../platform/trace';
 import type { Database, ClientKind } from './connection';
 import type { Caller } from './options';
-import { ClientGone, isConnectionLost, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './errors';
+import { ClientGone, isTimeout, isUnavailable, ReadLimitExceeded, CommitUncertain, Unavailable } from './errors';
 import type { Parameters, Row } from './rows';
 import { queryInTransaction, Statement, type StatementContext } from './statement';
 import { ANONYMOUS } from './sessionuser';
@@ -25,7 +25,6 @@ class RolledBack extends Error {}
 export class Session implements StatementContext {
   statements = 0;
   milliseconds = 0;
-  /** Number of rows read. */
   rows = 0;
   /** Bytes that may still be read for the current response. */
   private left = Infinity;
@@ -86,47 +85,42 @@ export class Session implements StatementContext {
   }
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
-    if (this.open) return this.sendIn(this.open, text, values);
+    const { open } = this;
     const began = performance.now();
-    const statement = new Statement(this.database.reads[this.lane], this, text, values, viewer, mayBeOld);
-    this.running.add(statement);
-    this.statements += 1;
     const over = this.trace?.statement(text);
+    this.statements += 1;
     let read: number | undefined;
     try {
-      const rows = await statement.rows();
-      this.isCurrent ||= !statement.isOfReplica;
+      const rows = await (open ? this.sendIn(open, text, values) : this.sendAlone(text, values, viewer, mayBeOld));
       read = rows.length;
       this.rows += read;
       return rows;
     } finally {
-      this.running.delete(statement);
       over?.(read);
       this.milliseconds += performance.now() - began;
+    }
+  }
+
+  private async sendAlone(text: string, values: Parameters, viewer: string | undefined, mayBeOld: boolean): Promise<Row[]> {
+    const statement = new Statement(this.database.reads[this.lane], this, text, values, viewer);
+    this.running.add(statement);
+    try {
+      const rows = await statement.rows(mayBeOld);
+      this.isCurrent ||= !statement.isOfReplica;
+      return rows;
+    } finally {
+      this.running.delete(statement);
     }
   }
 
   /** Statements of a transaction share its connection and run one after the other. */
-  private async sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
-    const began = performance.now();
+  private sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
     const connection = connectionOf<PoolClient>(open.transaction);
-    const over = this.trace?.statement(text);
-    this.statements += 1;
     const asked = open.before.then(() => queryInTransaction(connection, text, values, this));
     open.before = asked.catch(() => undefined);
-    let read: number | undefined;
-    try {
-      const rows = await asked;
-      read = rows.length;
-      this.rows += read;
-      return rows;
-    } finally {
-      over?.(read);
-      this.milliseconds += performance.now() - began;
-    }
+    return asked;
   }
 
-  /** Sets the limit of bytes to read. */
   limitBytes(bytes: number): void {
     this.left = this.limit = bytes;
   }
@@ -173,6 +167,7 @@ export class Session implements StatementContext {
 
   /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
+    const outer = this.open;
     const undone: (() => Promise<void>)[] = [];
     let done: { isKept: boolean; result: T } | undefined;
     try {
@@ -181,9 +176,10 @@ export class Session implements StatementContext {
         try {
           done = await work();
         } finally {
-          this.open = undefined;
+          this.open = outer;
         }
         if (!done.isKept) throw new RolledBack();
+        outer?.undone.push(...undone);
         return done.result;
       });
     } catch (error) {
@@ -191,6 +187,11 @@ export class Session implements StatementContext {
       if (error instanceof RolledBack) return done!.result;
       throw error;
     }
+  }
+
+  /** Runs all reads and writes of `work` in one transaction. */
+  inTransaction<T>(work: () => Promise<T>): Promise<T> {
+    return this.atomically(async () => ({ isKept: true, result: await work() }));
   }
 
   /** Whether statements see uncommitted writes of this session. */
@@ -207,7 +208,7 @@ export class Session implements StatementContext {
     try {
       return await this.database.sequelize.transaction({ ...this.sequelizeOptions, transaction: parent }, work);
     } catch (error) {
-      throw isConnectionLost(error) ? new Unavailable(error) : error;
+      throw isUnavailable(error) ? new Unavailable(error) : error;
     }
   }
 
@@ -241,32 +242,18 @@ export class Session implements StatementContext {
         return result;
       });
     } catch (error) {
-      if (!isConnectionLost(error)) throw error;
+      if (!isUnavailable(error)) throw error;
       // The connection was dead before the transaction began.
       if (again && !progress.begun && !this.database.breaker.unavailable) return this.atOnce(work, false);
       throw progress.done ? new CommitUncertain(error) : new Unavailable(error);
     }
   }
 
-  private turn(lane: Limiter<Caller>, caller: Caller): Promise<void> {
+  private async turn(lane: Limiter<Caller>, caller: Caller): Promise<void> {
     if (this.over) throw this.over;
-    return new Promise<void>((begin, refuse) => {
-      const over = () => this.running.delete(stoppable);
-      const stoppable = { stop: (why: Error) => waiting && lane.cancel(waiting, why) };
-      const waiting = lane.acquire(
-        caller,
-        false,
-        () => {
-          over();
-          begin();
-        },
-        (why) => {
-          over();
-          refuse(why);
-        },
-      );
-      if (waiting) this.running.add(stoppable);
-      else begin();
-    });
+    let queued: QueuedWork<Caller> | undefined;
+    const stoppable = { stop: (why: Error) => queued && lane.cancel(queued, why) };
+    this.running.add(stoppable);
+    await lane.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.running.delete(stoppable));
   }
 }

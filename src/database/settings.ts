@@ -65,5 +65,4 @@ export const timeoutsWithStatement = ({ lockTimeout = 0 }: ConnectionLimits, sta
   values: [String(statementTimeout), String(lockTimeout)],
 });
 
-/** Names of the timeout settings. */
 export const TIMEOUT_SETTINGS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];

@@ -1,13 +1,13 @@
 /** A read statement: waits for a slot of the concurrency limiter, runs on a pooled connection and can be cancelled when the client disconnects. */
-import { DatabaseError, type Pool, type PoolClient } from 'pg';
+import { DatabaseError, type ClientBase, type Pool, type PoolClient } from 'pg';
 import { cancelStatement } from './cancel';
 import type { Parameters, Row } from './rows';
-import { NamedQuery, type PrecedingStatement } from '../internals/pg';
+import { NamedQuery, type PrecedingStatement, type StatementState } from '../internals/pg';
 import type { Limiter, QueuedWork } from '../platform/limiter';
 import type { Caller } from './options';
 import type { PreparedStatements } from './prepared';
 import type { CircuitBreaker } from './circuitbreaker';
-import { isTimeout, isUnavailable, Unavailable } from './errors';
+import { isTimeout, isUnavailable, ReadLimitExceeded, Unavailable } from './errors';
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
@@ -33,47 +33,40 @@ export interface StatementContext {
   caller: Caller;
   /** Whether a statement of the request has run already, which gives the next one priority. */
   hasStarted: boolean;
-  /** Counts bytes read for the request. Throws TooMuchRead above its limit. */
+  /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
   countBytes(bytes: number): void;
 }
 
-/** Runs a statement of a transaction on its connection. */
-export function queryInTransaction(
-  client: PoolClient,
-  text: string,
-  values: Parameters,
-  request: Pick<StatementContext, 'countBytes'>,
-): Promise<Row[]> {
-  return new Promise((done, failed) => {
-    let why: unknown;
-    const wanted = (bytes: number): boolean => {
-      try {
-        if (why === undefined) request.countBytes(bytes);
-      } catch (error) {
-        why = error;
-      }
-      return why === undefined;
-    };
-    const answered = (error: Error | null, rows: Row[]) => {
-      if (error && !(error instanceof DatabaseError)) failed(new Unavailable(error));
-      else if (error ?? why) failed(error ?? why);
-      else done(rows);
-    };
-    client.query(new NamedQuery('', text, values, { length: text.length }, client, answered, undefined, wanted));
-  });
+interface Query {
+  text: string;
+  values: Parameters;
+  /** An error that it throws becomes that of the query; further rows are discarded. */
+  countBytes(bytes: number): void;
+  /** Absent: not prepared. */
+  name?: string;
+  state?: StatementState;
+  preceding?: PrecedingStatement;
 }
+
+const send = (client: ClientBase, { text, values, countBytes, name = '', state = { length: text.length }, preceding }: Query) =>
+  new Promise<Row[]>((resolve, reject) => {
+    const answered = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+    client.query(new NamedQuery(name, text, values, state, client, answered, preceding, countBytes));
+  });
+
+/** Runs a statement of a transaction on its connection. */
+export const queryInTransaction = (client: PoolClient, text: string, values: Parameters, request: StatementContext): Promise<Row[]> =>
+  send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }).catch((error) => {
+    throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new Unavailable(error);
+  });
 
 export class Statement {
   private why?: Error;
   private client?: PoolClient;
   private waiting?: QueuedWork<Caller>;
   private stopping?: Promise<void>;
-  private tries = 0;
-  /** Set while the statement runs on the replica. */
-  private replica?: Replica;
-  private readonly caller: Caller;
-  private done!: (rows: Row[]) => void;
-  private failed!: (why: unknown) => void;
+  /** Whether the rows came from the replica. */
+  isOfReplica = false;
 
   constructor(
     private readonly reads: Reads,
@@ -82,118 +75,85 @@ export class Statement {
     private readonly values: Parameters,
     /** Session user for row-level security; absent: any. */
     private readonly viewer: string | undefined,
-    /** Whether the replica may serve it. */
-    private readonly mayBeOld = false,
-  ) {
-    this.caller = request.caller;
-  }
+  ) {}
 
-  /** Call it once. The steps are connected by callbacks, because promises would cost more than the steps. */
-  rows(): Promise<Row[]> {
-    return new Promise((done, failed) => {
-      this.done = done;
-      this.failed = failed;
-      const { caller, request } = this;
-      this.waiting = this.reads.limiter.acquire(caller, request.hasStarted, () => this.begin(), failed);
-      if (!this.waiting) this.begin();
-    });
-  }
-
-  private begin(): void {
-    this.waiting = undefined;
-    this.request.hasStarted = true;
-    if (this.mayBeOld && this.reads.replica?.isUsed) this.connectTo(this.reads.replica);
-    else this.connect();
-  }
-
-  private connectTo(replica: Replica): void {
-    replica.pool.connect((error, client) => {
-      if (error || !client) return this.connect();
-      if (this.why) return this.end(this.why, [], client);
-      this.replica = replica;
-      this.send(client);
-    });
-  }
-
-  private connect(): void {
-    const { pool, breaker: pulse } = this.reads;
-    if (pulse.unavailable) return this.end(pulse.unavailable);
-    pool.connect((error, client) => {
-      if (error || !client) this.end(new Unavailable(error));
-      else if (this.why) this.end(this.why, [], client);
-      else this.send(client);
-    });
-  }
-
-  private get viewers(): SessionUsers | undefined {
-    return this.replica ? this.replica.viewers : this.reads.sessionUsers;
-  }
-
-  private send(client: PoolClient): void {
-    const { text, values } = this;
-    this.client = client;
+  /** Call it once. `mayBeOld`: whether the replica may serve it. */
+  async rows(mayBeOld: boolean): Promise<Row[]> {
+    const { request } = this;
+    const { limiter, replica } = this.reads;
+    const { caller } = request;
+    await limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
+    request.hasStarted = true;
     try {
-      const { prepared } = this.reads;
-      // There is no pooler before the replica.
-      const along = this.replica ? undefined : this.reads.preceding;
-      const before = this.viewers ? this.viewers.before(client, this.viewer, along) : along;
-      const name = values.decisive ? undefined : prepared.nameOf(text);
-      const known = name === undefined ? { length: text.length } : prepared.known(client, name, text);
-      const answered = (error: Error | null, rows: Row[]) => this.answered(error, rows, client);
-      client.query(new NamedQuery(name ?? '', text, values, known, client, answered, before, this.wanted));
-    } catch (error) {
-      this.answered(error as Error, [], client);
+      const rows = (mayBeOld && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      if (this.why) throw this.why;
+      return rows;
+    } finally {
+      limiter.release(caller);
     }
   }
 
-  private readonly wanted = (bytes: number): boolean => {
-    if (this.why) return false;
+  /** Undefined if the replica fails, for example by a recovery conflict or a missing new table. */
+  private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
+    try {
+      // There is no pooler before the replica.
+      const rows = await this.queryOn(await replica.pool.connect(), replica.viewers, undefined);
+      replica.answered += 1;
+      this.isOfReplica = true;
+      return rows;
+    } catch (error) {
+      if (this.why || isTimeout(error)) throw error;
+      return undefined;
+    }
+  }
+
+  private async queryPrimary(isRetry = false): Promise<Row[]> {
+    const { pool, breaker, sessionUsers, preceding } = this.reads;
+    if (breaker.unavailable) throw breaker.unavailable;
+    const client = await pool.connect().catch((error) => {
+      throw new Unavailable(error);
+    });
+    try {
+      return await this.queryOn(client, sessionUsers, preceding);
+    } catch (error) {
+      if (!(error instanceof Unavailable) || this.why || isRetry || !READS.test(this.text)) throw error;
+    }
+    return this.queryPrimary(true);
+  }
+
+  private async queryOn(client: PoolClient, users: SessionUsers | undefined, along: PrecedingStatement | undefined): Promise<Row[]> {
+    const { text, values } = this;
+    const { prepared } = this.reads;
+    let broken: Unavailable | undefined;
+    try {
+      if (this.why) throw this.why;
+      this.client = client;
+      const preceding = users ? users.before(client, this.viewer, along) : along;
+      const name = values.decisive ? undefined : prepared.nameOf(text);
+      const state = name === undefined ? undefined : prepared.known(client, name, text);
+      return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding });
+    } catch (error) {
+      users?.forget(client);
+      // An error sent by PostgreSQL leaves the connection usable.
+      if (error !== this.why && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
+      throw this.why ?? broken ?? error;
+    } finally {
+      this.client = undefined;
+      // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
+      if (this.stopping) await this.stopping;
+      client.release(broken);
+    }
+  }
+
+  private readonly countBytes = (bytes: number): void => {
+    if (this.why) throw this.why;
     try {
       this.request.countBytes(bytes);
-      return true;
     } catch (error) {
       this.stop(error as Error);
-      return false;
+      throw error;
     }
   };
-
-  private answered(error: Error | null, rows: Row[] | undefined, client: PoolClient): void {
-    this.client = undefined;
-    if (error) this.viewers?.forget(client);
-    // An error sent by PostgreSQL leaves the connection usable.
-    const broken = error && (!(error instanceof DatabaseError) || isUnavailable(error)) ? new Unavailable(error) : undefined;
-    if (this.replica && this.leaves(this.replica, error, client, broken)) return;
-    if (broken && !this.why && (this.tries += 1) === 1 && READS.test(this.text)) {
-      client.release(broken);
-      return this.connect();
-    }
-    const end = () => this.end(this.why ?? broken ?? error ?? undefined, rows, client, broken);
-    // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
-    if (this.stopping) void this.stopping.then(end);
-    else end();
-  }
-
-  /** Whether the rows came from the replica. */
-  get isOfReplica(): boolean {
-    return this.replica !== undefined;
-  }
-
-  /** Falls back to the primary if the replica fails, for example by a recovery conflict or a missing new table. */
-  private leaves(replica: Replica, error: Error | null, client: PoolClient, broken?: Error): boolean {
-    if (!error) replica.answered += 1;
-    if (!error || this.why || isTimeout(error)) return false;
-    this.replica = undefined;
-    client.release(broken);
-    this.connect();
-    return true;
-  }
-
-  private end(error: Error | undefined, rows: Row[] = [], client?: PoolClient, broken?: Error): void {
-    client?.release(broken);
-    if (error) this.failed(error);
-    else this.done(rows);
-    this.reads.limiter.release(this.caller);
-  }
 
   /** Makes `rows` reject with `why`: immediately if the statement is queued, after cancelling it if it is running. */
   stop(why: Error): void {

@@ -9,14 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { GetObjectCommandOutput, HeadObjectCommandOutput, S3, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { RequestHandler, Response } from 'express';
 import type { Bucket } from '../platform/bucket';
 import { ConfigError } from '../platform/config';
 import { FileStorageError } from '../platform/filestorageerror';
 import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, type FileVersion, type FileStore } from './filestore';
-
-type S3Module = typeof import('@aws-sdk/client-s3');
 
 const CONNECT_TIMEOUT_MS = 1_500;
 const SOCKET_TIMEOUT_MS = 4_000;
@@ -41,7 +39,7 @@ const statusOf = (error: unknown): number | undefined =>
 
 export class BucketStore implements FileStore {
   readonly isFar = true;
-  private s3?: Promise<{ library: S3Module; client: S3Client }>;
+  private s3?: Promise<S3>;
 
   constructor(private readonly bucket: Bucket) {}
 
@@ -51,8 +49,8 @@ export class BucketStore implements FileStore {
   }
 
   /** Imports the S3 client lazily: it loads slowly, and most servers store files in a folder. */
-  private load(): Promise<{ library: S3Module; client: S3Client }> {
-    return (this.s3 ??= import('@aws-sdk/client-s3').then((library) => ({ library, client: new library.S3Client(this.settings()) })));
+  private load(): Promise<S3> {
+    return (this.s3 ??= import('@aws-sdk/client-s3').then(({ S3 }) => new S3(this.settings())));
   }
 
   private settings(): S3ClientConfig {
@@ -71,20 +69,18 @@ export class BucketStore implements FileStore {
 
   private objectOf = (path: string) => ({ Bucket: this.bucket.name, Key: this.bucket.prefix + path });
 
-  /** Sends a request to S3; throws FilesUnavailable for all errors except an unsatisfiable range. */
-  private async send<T>(work: (library: S3Module, client: S3Client) => Promise<T>): Promise<T> {
-    const { library, client } = await this.load();
-    return work(library, client).catch((error: unknown) => {
-      const status = statusOf(error);
-      if (status === RANGE_NOT_SATISFIABLE) throw error;
-      throw new FileStorageError(error);
+  /** Sends a request to S3; throws FileStorageError for all errors except an unsatisfiable range. */
+  private async send<T>(work: (s3: S3) => Promise<T>): Promise<T> {
+    const s3 = await this.load();
+    return work(s3).catch((error: unknown) => {
+      throw statusOf(error) === RANGE_NOT_SATISFIABLE ? error : new FileStorageError(error);
     });
   }
 
   /** Sends a request; undefined if the object does not exist. */
-  private async sendOptional<T>(work: (library: S3Module, client: S3Client) => Promise<T>): Promise<T | undefined> {
-    return this.send((library, client) =>
-      work(library, client).catch((error: unknown) => {
+  private sendOptional<T>(work: (s3: S3) => Promise<T>): Promise<T | undefined> {
+    return this.send((s3) =>
+      work(s3).catch((error: unknown) => {
         if (statusOf(error) === 404) return undefined;
         throw error;
       }),
@@ -92,18 +88,18 @@ export class BucketStore implements FileStore {
   }
 
   private head(path: string): Promise<HeadObjectCommandOutput | undefined> {
-    return this.sendOptional(({ HeadObjectCommand }, client) => client.send(new HeadObjectCommand(this.objectOf(path))));
+    return this.sendOptional((s3) => s3.headObject(this.objectOf(path)));
   }
 
   private get(path: string, Range?: string): Promise<GetObjectCommandOutput | undefined> {
-    return this.sendOptional(({ GetObjectCommand }, client) => client.send(new GetObjectCommand({ ...this.objectOf(path), Range })));
+    return this.sendOptional((s3) => s3.getObject({ ...this.objectOf(path), Range }));
   }
 
   async check(): Promise<void> {
-    const probe = `.${randomBytes(8).toString('hex')}`;
-    await this.send(async ({ PutObjectCommand, DeleteObjectCommand }, client) => {
-      await client.send(new PutObjectCommand({ ...this.objectOf(probe), Body: 'fitgraph' }));
-      await client.send(new DeleteObjectCommand(this.objectOf(probe)));
+    const probe = this.objectOf(`.${randomBytes(8).toString('hex')}`);
+    await this.send(async (s3) => {
+      await s3.putObject({ ...probe, Body: 'fitgraph' });
+      await s3.deleteObject(probe);
     }).catch((error: FileStorageError) => {
       throw new ConfigError(`MEDIA_URL must refer to a writable bucket: ${this.name}: ${error.message}`);
     });
@@ -151,16 +147,14 @@ export class BucketStore implements FileStore {
     await this.withTemporaryFile(async (localPath) => {
       await createFile(localPath);
       const { size } = await stat(localPath);
-      await this.send(({ PutObjectCommand }, client) =>
-        client.send(new PutObjectCommand({ ...this.objectOf(path), Body: createReadStream(localPath), ContentLength: size })),
-      );
+      await this.send((s3) => s3.putObject({ ...this.objectOf(path), Body: createReadStream(localPath), ContentLength: size }));
     });
   }
 
   async move(from: string, to: string): Promise<void> {
     const { Bucket, Key } = this.objectOf(from);
     const CopySource = `${Bucket}/${Key.split('/').map(encodeURIComponent).join('/')}`;
-    await this.send(({ CopyObjectCommand }, client) => client.send(new CopyObjectCommand({ ...this.objectOf(to), CopySource })));
+    await this.send((s3) => s3.copyObject({ ...this.objectOf(to), CopySource }));
     await this.delete([from]);
   }
 
@@ -171,18 +165,14 @@ export class BucketStore implements FileStore {
 
   private async delete(paths: readonly string[]): Promise<void> {
     for (let at = 0; at < paths.length; at += MAX_PARALLEL_DELETES)
-      await this.send(({ DeleteObjectCommand }, client) =>
-        Promise.all(paths.slice(at, at + MAX_PARALLEL_DELETES).map((path) => client.send(new DeleteObjectCommand(this.objectOf(path))))),
-      );
+      await this.send((s3) => Promise.all(paths.slice(at, at + MAX_PARALLEL_DELETES).map((path) => s3.deleteObject(this.objectOf(path)))));
   }
 
   private async keys(prefix: string): Promise<string[]> {
     const { Bucket, Key } = this.objectOf(prefix);
     const keys: string[] = [];
     for (let ContinuationToken: string | undefined, more = true; more; more = ContinuationToken !== undefined) {
-      const page = await this.send(({ ListObjectsV2Command }, client) =>
-        client.send(new ListObjectsV2Command({ Bucket, Prefix: Key, ContinuationToken })),
-      );
+      const page = await this.send((s3) => s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }));
       keys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
     }

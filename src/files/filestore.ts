@@ -33,7 +33,6 @@ export interface FileStore {
   list(folder: string): Promise<string[]>;
   /** Names of the top-level folders, hidden or not, that begin with a prefix. */
   folders(prefix: string): Promise<string[]>;
-  /** Deletes a folder with its contents. */
   discard(folder: string): Promise<void>;
   /** Handles GET and HEAD, including ranges; calls the next handler if there is no file. */
   serve(describe: (response: Response, path: string) => void): RequestHandler;

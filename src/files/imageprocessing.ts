@@ -60,7 +60,6 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
   }
 }
 
-/** Whether the image can have transparent parts. */
 export async function hasTransparency(bytes: Buffer): Promise<boolean> {
   return (await sharp(bytes, DECODE_OPTIONS).metadata()).hasAlpha;
 }

@@ -11,7 +11,6 @@ export type ImageTask =
   | { kind: 'reencode'; path: string; targetFormat: StoredFormat | undefined }
   | { kind: 'shrink'; from: string; to: string; thumbnail: Thumbnail; png: boolean };
 
-/** A task with its CPU time limit. */
 export type LimitedImageTask = ImageTask & { cpuMs: number };
 
 export type WorkerReply = { result: unknown } | { error: string } | { slow: true };
@@ -99,18 +98,9 @@ class Worker {
 export class ImageWorkerPool {
   /** CPU time limit of a task in milliseconds; 0 for none. */
   timeout = DEFAULT_CPU_TIMEOUT_MS;
-  private readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
+  readonly limiter = new Limiter<string>({ slots: MAX_WORKERS, slotsPerClient: 1, ...QUEUE_LIMITS });
   private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
   private readonly freeWorkers = [...this.workers];
-
-  /** Maximum queueing delay of a task, in milliseconds. */
-  get maxWaitMs(): number {
-    return this.limiter.limits.maxWaitMs;
-  }
-
-  set maxWaitMs(ms: number) {
-    this.limiter.limits.maxWaitMs = ms;
-  }
 
   /** One worker per caller at a time. Throws ImageFailure because of the file, Overloaded if the queue is full or the worker gets no CPU time. */
   reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {

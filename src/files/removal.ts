@@ -1,11 +1,11 @@
 /** Deferred deletion of the files of deleted rows. Triggers record the paths and notify; missed notifications are handled at the next start. */
 import type { Logger } from 'pino';
 import type { QueryOptions, Sequelize } from 'sequelize';
-import { fieldsOf } from '../core/model/fields';
 import type { NotificationListener } from '../core/changes/listener';
-import { allEntities, resourceOf } from '../core/model/registry';
 import type { Database } from '../database/connection';
 import { LOCK_CLASSES, LOCKS } from '../database/locks';
+import { inTransaction } from '../database/transaction';
+import { imageColumns } from './imagecolumns';
 import type { Media } from './media';
 
 const CHANNEL = 'fitgraph_removed_file';
@@ -13,11 +13,7 @@ const BATCH_SIZE = 1000;
 
 /** SQL conditions that a row still refers to the path, or does so again; such a file is kept. */
 const usageConditions = (): string[] =>
-  allEntities().flatMap((entity) =>
-    fieldsOf(entity)
-      .filter(({ kind }) => kind === 'image')
-      .map(({ column }) => `EXISTS (SELECT FROM "${resourceOf(entity)!.table}" WHERE "${column}" = r."path")`),
-  );
+  imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
 const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
@@ -65,17 +61,12 @@ export class FileRemoval {
 
   /** Paths are committed as settled only after their files were deleted. */
   private removeBatch(): Promise<number> {
-    return this.database.unlimited(async (client) => {
-      await client.query('BEGIN');
-      try {
+    return this.database.unlimited((client) =>
+      inTransaction(client, async () => {
         const { rows } = await client.query(this.settleBatch);
         await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));
-        await client.query('COMMIT');
         return rows.length;
-      } catch (error) {
-        await client.query('ROLLBACK');
-        throw error;
-      }
-    });
+      }),
+    );
   }
 }

@@ -1,33 +1,29 @@
-/** Staging area for imported files: hidden until the rows that refer to them are committed. */
-import { randomBytes } from 'node:crypto';
-import { copyFile, readFile } from 'node:fs/promises';
+/** Staging area for files of an import or a restore: hidden until the rows that refer to them are committed. */
 import type { Media } from './media';
+import { looksLikeThumbnail } from './paths';
 
-export class Staging {
-  /** Hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
-  private readonly folder = `.import-${randomBytes(8).toString('hex')}`;
-  private readonly sources = new Map<string, string>();
+export class StagedFiles {
+  /** `folder`: hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
+  constructor(
+    private readonly media: Media,
+    private readonly folder: string,
+  ) {}
 
-  constructor(private readonly media: Media) {}
-
-  /** Stages a copy of `source` for a path, which must be valid for rows. */
-  async add(path: string, source: string): Promise<void> {
-    await this.media.files.write(`${this.folder}/${path}`, (localPath) => copyFile(source, localPath));
-    this.sources.set(path, source);
+  /** Stages a file for a path, which must be valid for rows. */
+  add(path: string, createFile: (localPath: string) => Promise<void>): Promise<void> {
+    return this.media.files.write(`${this.folder}/${path}`, createFile);
   }
 
-  /** Whether publishing would replace an existing file with different content. */
-  async wouldOverwrite(path: string): Promise<boolean> {
-    const existing = await this.media.files.read(path);
-    return existing !== undefined && !existing.equals(await readFile(this.sources.get(path)!));
-  }
-
-  /** Moves all staged files to their paths. With `replace`, deletes all other files first. */
-  async publish(replace: boolean): Promise<void> {
+  /**
+   * Moves all staged files to their paths; a repeated call after an interruption moves the rest. With `replace`, deletes all other files first.
+   */
+  async publish(replace = false): Promise<void> {
     const { files } = this.media;
     if (replace) for (const name of await files.folders('')) if (name !== this.folder) await files.discard(name);
-    for (const path of this.sources.keys()) {
-      await this.media.remove([path]);
+    const paths = await files.list(this.folder);
+    // Originals first: removing the former file at a path also removes its thumbnails, which would delete staged ones.
+    for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
+      if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       await files.move(`${this.folder}/${path}`, path);
     }
     await this.discard();

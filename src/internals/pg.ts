@@ -115,8 +115,8 @@ export class NamedQuery implements Submittable {
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
     private readonly before?: PrecedingStatement,
-    /** Receives the size of each row in bytes; returns false to discard it. */
-    private readonly wanted?: (bytes: number) => boolean,
+    /** Receives the size of each row in bytes. An error that it throws becomes that of the query; further rows are discarded. */
+    private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
     this.early = before !== undefined;
@@ -161,11 +161,12 @@ export class NamedQuery implements Submittable {
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.failure || this.early || this.wanted?.(length) === false) return;
+    if (this.failure || this.early) return;
     const { names, parsers, empty } = this.known.columns!;
     // Copying one object gives all rows the same hidden class.
     const row = { ...empty };
     try {
+      this.countBytes?.(length);
       for (let index = 0; index < fields.length; index += 1) {
         const text = fields[index];
         row[names[index]!] = text === null ? null : parsers[index]!(text!);

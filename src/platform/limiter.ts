@@ -61,10 +61,15 @@ export class Limiter<Client> {
     return { slots: this.limits.slots, busy: this.busy, queued: this.queuedFresh + this.queuedResumed, rejected: this.rejected };
   }
 
-  /** Takes a slot, which `release` must return, as soon as one is free. Throws Overloaded if the queue is full or the wait exceeds `maxWaitMs`. */
-  waitForSlot(client: Client): Promise<void> {
+  /**
+   * Takes a slot, which `release` must return, as soon as one is free. Throws Overloaded if the queue is full or the wait exceeds `maxWaitMs`.
+   * `onQueued` receives the entry to `cancel`, if the work has to wait.
+   */
+  waitForSlot(client: Client, isResumed = false, onQueued?: (queued: QueuedWork<Client>) => void): Promise<void> {
     return new Promise<void>((start, reject) => {
-      if (!this.acquire(client, false, start, reject)) start();
+      const queued = this.acquire(client, isResumed, start, reject);
+      if (queued) onQueued?.(queued);
+      else start();
     });
   }
 

@@ -1,8 +1,17 @@
 /** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
-import { checkCredentials, verifiedPasswordHash, passwordError, renewToken, replacePassword, signIn } from '../auth/accounts';
+import {
+  checkCredentials,
+  findApiKey,
+  getOrCreateToken,
+  verifiedPasswordHash,
+  passwordError,
+  renewToken,
+  replacePassword,
+  signIn,
+  type ApiKey,
+} from '../auth/accounts';
 import { ViewerCredentials } from '../auth/credentials';
-import { findApiKey, ensureApiKey, replaceApiKey, type ApiKey } from '../auth/apikeys';
 import { EVENT_KINDS } from '../auth/eventkinds';
 import { eventsOfUser, logSecurityEvent, type EventSource } from '../auth/securityevents';
 import { sha256 } from '../auth/tokens';
@@ -67,9 +76,7 @@ export class AccountService implements AccountActions {
     const storedHash = await this.attempt(viewer.username, async () => {
       const hash = await verifiedPasswordHash(viewer.id, oldPassword, this.session, this.eventSource);
       if (hash === undefined) {
-        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, (text, values) =>
-          this.session.query(text, values),
-        );
+        await logSecurityEvent({ kind: 'PASSWORD_REFUSED', userId: viewer.id, ...this.eventSource }, this.session);
         throw wrongPassword();
       }
       return hash;
@@ -120,11 +127,11 @@ export class AccountService implements AccountActions {
     return new ViewerCredentials(requireAccountOwner(this.authentication).id, this.info.network, this.session, this.services.accessTokens);
   }
 
-  /** Creates an API key, or replaces the one with this id. */
+  /** Creates an API key, or replaces only the one with this id, so that submitting a form twice does not replace the key that was just created. */
   async renewKey(keyId?: string): Promise<void> {
     const { id } = requireAccountOwner(this.authentication);
-    if (keyId === undefined) await ensureApiKey(id, this.session, this.services.vault);
-    else await replaceApiKey(id, keyId, this.session, this.services.vault, this.eventSource);
+    if (keyId === undefined) await getOrCreateToken(id, this.session, this.services.vault);
+    else await renewToken(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
   }
 
   async confirmCredentials(): Promise<void> {

@@ -31,7 +31,6 @@ export async function recreateKeysAndIndexes(client: ClientBase, aside: Recreate
   for (const again of aside) await client.query(again);
 }
 
-/** Minimum number of rows for which dropping saves time. */
 export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 
 /** Also limits how long other transactions queue behind the requested locks. */

@@ -15,7 +15,6 @@ function copyValue(value: unknown): string {
   return text.replace(/[\\\n\r\t]/g, (character) => ESCAPES[character]!);
 }
 
-/** Formats rows as COPY input, one line per row. */
 export function formatCopyRows(rows: readonly Record<string, unknown>[], columns: readonly string[]): string {
   return rows.map((row) => `${columns.map((column) => copyValue(row[column])).join('\t')}\n`).join('');
 }

@@ -89,7 +89,6 @@ export class RowValidator {
   }
 }
 
-/** Validates the form of a parsed dump. */
 export function validateDump(data: unknown): DumpRow[] {
   if (!Array.isArray(data)) return failImport('The file must contain a JSON array of rows.');
   const check = new RowValidator();

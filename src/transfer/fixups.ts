@@ -19,7 +19,6 @@ export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): P
   );
 }
 
-/** Advances the id sequence beyond the imported ids. */
 export async function advanceSequence(entity: Entity, client: ClientBase): Promise<void> {
   const table = resourceOf(entity)!.table;
   await client.query(

@@ -1,30 +1,24 @@
 /** Staging of media files referenced by imported rows. */
-import { access } from 'node:fs/promises';
+import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fieldsOf, type FieldMeta } from '../core/model/fields';
+import { fieldsOf } from '../core/model/fields';
 import type { Media } from '../files/media';
 import { isMediaPath } from '../files/paths';
-import { Staging } from '../files/staging';
-import { describeRow, entitiesByModel, failImport, type DumpRow, type DumpRows } from './dump';
+import type { StagedFiles } from '../files/staging';
+import { describeRow, entitiesByModel, failImport, type DumpRows } from './dump';
 
 /** Copies the files to staging, to be published after the rows are committed. Throws if the source folder lacks one of them. */
-export async function stageMedia(rows: DumpRows, from: string, media: Media, replace: boolean): Promise<Staging> {
-  const models = entitiesByModel();
-  const staging = new Staging(media);
-  try {
-    for (const [model, entity] of models)
-      for (const field of fieldsOf(entity)) if (field.kind === 'image') for await (const row of rows.of(model)) await stage(row, field);
-    return staging;
-  } catch (error) {
-    await staging.discard();
-    throw error;
-  }
-
-  async function stage(row: DumpRow, field: FieldMeta): Promise<void> {
-    const path = String(row.fields[field.rest]);
-    if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
-    await access(join(from, path)).catch(() => failImport(`${describeRow(row)}: the file ${path} does not exist in ${from}.`));
-    await staging.add(path, join(from, path));
-    if (!replace && (await staging.wouldOverwrite(path))) failImport(`${describeRow(row)}: a different file ${path} already exists.`);
-  }
+export async function stageMedia(rows: DumpRows, from: string, media: Media, staged: StagedFiles, replace: boolean): Promise<void> {
+  for (const [model, entity] of entitiesByModel())
+    for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
+      for await (const row of rows.of(model)) {
+        const path = String(row.fields[field.rest]);
+        if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
+        const content = await readFile(join(from, path)).catch(() =>
+          failImport(`${describeRow(row)}: the file ${path} does not exist in ${from}.`),
+        );
+        if (!replace && (await media.files.read(path))?.equals(content) === false)
+          failImport(`${describeRow(row)}: a different file ${path} already exists.`);
+        await staged.add(path, (localPath) => copyFile(join(from, path), localPath));
+      }
 }

@@ -5,7 +5,6 @@ import { OWNER_FIELD, resourceOf } from '../core/model/registry';
 import type { Row } from '../database/rows';
 import { describeRow, failImport, USER_MODEL, type DumpRow } from './dump';
 
-/** Maximum cached referenced rows per table. */
 const MAX_CACHED_ROWS = 50_000;
 
 export class ReferenceResolver {

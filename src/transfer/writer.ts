@@ -6,6 +6,7 @@ import { resourceOf } from '../core/model/registry';
 import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
+import { inTransaction } from '../database/transaction';
 import type { FieldKind } from '../contract/facts';
 import { recreateKeysAndIndexes, dropKeysIfUnused } from './bulkload';
 import { CopyStream, formatCopyRows } from './copy';
@@ -41,7 +42,6 @@ const CHUNK_ROWS = 1_000;
 /** A larger COPY has less overhead, but reports foreign key violations only at its end. */
 const MAX_ROWS_PER_COPY = 10_000;
 
-/** Fields of users in Django dumps that are ignored. */
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
 /** Stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
@@ -58,18 +58,13 @@ export async function writeRows(
   database: Database,
   options: WriteOptions,
 ): Promise<Map<string, number>> {
-  return database.unlimited(async (client) => {
-    try {
-      await client.query('BEGIN');
+  return database.unlimited((client) =>
+    inTransaction(client, async () => {
       const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
       await options.before?.(client);
-      await client.query('COMMIT');
       return counts;
-    } catch (error) {
-      await client.query('ROLLBACK');
-      throw error;
-    }
-  });
+    }),
+  );
 }
 
 async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): AsyncGenerator<DumpRow[]> {
@@ -201,7 +196,11 @@ class Writer {
         } else record[field.column!] = this.fieldValue(row, field);
       }
       if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
-      else if (owned) owners.set(record.id as number, (record[OWNER_FIELD.column] ??= this.ownerOf(row, parents)) as number);
+      else if (owned) {
+        // Of a row without an owner, its parent row has it.
+        record[OWNER_FIELD.column] ??= parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
+        owners.set(record.id as number, record[OWNER_FIELD.column] as number);
+      }
       for (const { field, owner } of parents)
         if (owner !== record[OWNER_FIELD.column]) failImport(`${describeRow(row)}: ${field.rest} refers to a row of another user.`);
       records.push(record);
@@ -215,11 +214,6 @@ class Writer {
         linkRows.map(({ row }) => row),
       );
     }
-  }
-
-  /** Derives the owner of a row without one from its parent row. */
-  private ownerOf(row: DumpRow, [first]: readonly { owner?: number }[]): number {
-    return first?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
   }
 
   /** Adds records to the COPY of the table. `rows`: the dump rows of the records, for error messages. */

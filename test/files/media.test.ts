@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { imageWorkerPool } from '../../src/files/imageworkerpool';
 import type { Media } from '../../src/files/media';
 import { isMediaPath, thumbnailPath } from '../../src/files/paths';
-import { Staging } from '../../src/files/staging';
+import { StagedFiles } from '../../src/files/staging';
 import { WAIT_LIMIT_MS } from '../setup/waits';
 import { uploaded } from './uploaded';
 import { bomb, plain, svg, transparent } from './pictures';
@@ -15,9 +15,16 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 const FOLDER = 'exercise-images/7';
 
 /** Under load the server postpones thumbnails; in these tests it waits for them. */
-const usual = { maxWaitMs: imageWorkerPool.maxWaitMs, timeout: imageWorkerPool.timeout };
-beforeAll(() => void Object.assign(imageWorkerPool, { maxWaitMs: WAIT_LIMIT_MS, timeout: 0 }));
-afterAll(() => void Object.assign(imageWorkerPool, usual));
+const { timeout } = imageWorkerPool;
+const { maxWaitMs } = imageWorkerPool.limiter.limits;
+beforeAll(() => {
+  imageWorkerPool.timeout = 0;
+  imageWorkerPool.limiter.limits.maxWaitMs = WAIT_LIMIT_MS;
+});
+afterAll(() => {
+  imageWorkerPool.timeout = timeout;
+  imageWorkerPool.limiter.limits.maxWaitMs = maxWaitMs;
+});
 
 describe.each(PLACES)('image storage in %s', (_where, start) => {
   let data: string;
@@ -202,20 +209,19 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
       await media.thumbnails(old);
       const source = join(data, 'source.png');
       writeFileSync(source, 'new');
-      const staging = new Staging(media);
-      await staging.add('exercise-images/9/new.png', source);
+      const staging = new StagedFiles(media, '.staged');
+      await staging.add('exercise-images/9/new.png', (at) => copyFile(source, at));
       expect(await names()).toContain(old);
       await staging.publish(true);
       expect(await names()).toEqual(['exercise-images/9/new.png']);
     });
 
-    it('report what they would overwrite, and leave nothing behind when discarded', async () => {
+    it('leave nothing behind when discarded', async () => {
       const path = await store();
       const source = join(data, 'source.png');
       writeFileSync(source, 'new');
-      const staging = new Staging(media);
-      await staging.add(path, source);
-      expect(await staging.wouldOverwrite(path)).toBe(true);
+      const staging = new StagedFiles(media, '.staged');
+      await staging.add(path, (at) => copyFile(source, at));
       await staging.discard();
       expect(await names()).toEqual([path]);
     });

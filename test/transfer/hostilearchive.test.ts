@@ -33,7 +33,7 @@ interface Parts {
   rename(name: string): string;
 }
 
-/** The archive with changed metadata and a matching digest. */
+/** The archive with changed metadata. */
 async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<string> {
   const entries: [string, Buffer][] = [];
   const untar = extract();
@@ -205,9 +205,10 @@ describe.each([
   });
 });
 
-test('restores an archive that was rewritten without changes', async () => {
+test('restores an archive that was rewritten without changes to what a restore uses', async () => {
   const before = await contents();
-  await restore(await rewrite(() => undefined));
+  // Earlier versions wrote a digest.
+  await restore(await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })));
   const [tables] = (await contents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);
 });

@@ -82,7 +82,6 @@ interface Noted {
   pid: number;
   /** Directory of the socket, once it exists. */
   sockets?: string;
-  /** Whether the server accepts connections. */
   isReady: boolean;
 }
 
@@ -116,7 +115,6 @@ function commandOf(pid: number): string {
 /** Whether the process is a postmaster of this cluster. The id may have been reused by another program. */
 const isServer = (place: Place, { pid }: Noted): boolean => commandOf(pid).includes(place.cluster);
 
-/** The running server of this cluster. */
 export function findServer(place: Place): Noted | undefined {
   const noted = readPidFile(place);
   return noted && isServer(place, noted) ? noted : undefined;

@@ -5,10 +5,9 @@
  *   media/<path>         media files
  *   secret-key
  *   tables/<name>/<n>    rows in PostgreSQL's COPY text format, one per line, in entries of 1 MB
- *   summary.json         numbers of rows, files and bytes, and a digest of all preceding entries
+ *   summary.json         numbers of rows, files and bytes
  */
-import { createHash, randomBytes, type Hash } from 'node:crypto';
-import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -37,44 +36,18 @@ const MAX_TEXT_BYTES = 10_000_000;
 /** Progress callback: stage, completed units, and their total if known. */
 export type Progress = (what: string, done: number, total?: number) => void;
 
-/** SHA-256 of names and contents. Each is prefixed with its length, so that different archives cannot produce the same input. */
-class Digest {
-  private readonly hash: Hash = createHash('sha256');
-  bytes = 0;
-
-  begin(name: string, size: number): void {
-    this.hash.update(`${name}\0${size}\0`);
-    this.bytes += size;
-  }
-
-  add(content: Buffer): void {
-    this.hash.update(content);
-  }
-
-  end(): string {
-    return this.hash.digest('hex');
-  }
-}
-
 export class ArchiveWriter {
-  private readonly digest = new Digest();
   private readonly tar = pack();
   private readonly completion: Promise<void>;
-  private failure?: Error;
-  /** Rejects the current entry. If each entry awaited `completion` instead, all of them would stay in memory until the end. */
-  private rejectEntry?: (error: Error) => void;
+  private bytes = 0;
 
   private constructor(
     private readonly file: string,
     private readonly draft: string,
     output: Writable,
   ) {
-    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-    this.completion = pipeline(this.tar as unknown as Readable, gzip, output);
-    this.completion.catch((error: Error) => {
-      this.failure = error;
-      this.rejectEntry?.(error);
-    });
+    this.completion = pipeline(this.tar as unknown as Readable, createGzip({ level: constants.Z_BEST_SPEED }), output);
+    this.completion.catch(() => undefined);
   }
 
   /** Creates a draft beside the file; `publish` renames it when it is complete. Readable by its owner only, because it contains the key. */
@@ -86,50 +59,26 @@ export class ArchiveWriter {
     return new ArchiveWriter(file, draft, handle.createWriteStream());
   }
 
-  async add(name: string, content: Buffer): Promise<void> {
-    this.digest.begin(name, content.length);
-    this.digest.add(content);
-    await this.entry(name, content.length, [content]);
+  add(name: string, content: Buffer): Promise<void> {
+    return this.stream(name, content.length, [content]);
   }
 
-  async stream(name: string, size: number, content: AsyncIterable<Buffer>): Promise<void> {
-    this.digest.begin(name, size);
-    const { digest } = this;
-    async function* hashed() {
-      for await (const chunk of content) {
-        digest.add(chunk);
-        yield chunk;
-      }
-    }
-    await this.entry(name, size, hashed());
-  }
-
-  private async entry(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
-    // After a write error, such as a full disk, nothing consumes the tar stream any more.
-    if (this.failure) throw this.failure;
-    await new Promise<void>((resolve, reject) => {
-      this.rejectEntry = reject;
-      const done = (error?: Error | null) => (error ? reject(error) : resolve());
+  async stream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
+    this.bytes += size;
+    try {
       // A writable stream of `streamx`, not of Node's class.
-      const entry = this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }, done) as unknown as Writable;
-      // Errors are reported by the callback.
-      entry.on('error', () => undefined);
-      void (async () => {
-        for await (const chunk of content) if (!entry.write(chunk)) await once(entry, 'drain');
-        entry.end();
-      })().catch((error: Error) => {
-        entry.destroy(error);
-        reject(error);
-      });
-    });
+      await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
+    } catch (error) {
+      // A write error, such as a full disk, has destroyed the tar stream.
+      await this.completion;
+      throw error;
+    }
   }
 
   /** Writes the summary and flushes the draft to disk. */
-  async end(summary: Omit<BackupSummary, 'digest' | 'bytes'>): Promise<{ draft: string; bytes: number }> {
-    const { bytes } = this.digest;
-    const fullSummary: BackupSummary = { ...summary, bytes, digest: this.digest.end() };
-    const content = Buffer.from(JSON.stringify(fullSummary));
-    await this.entry(SUMMARY_ENTRY, content.length, [content]);
+  async end(summary: Omit<BackupSummary, 'bytes'>): Promise<{ draft: string; bytes: number }> {
+    const { bytes } = this;
+    await this.add(SUMMARY_ENTRY, Buffer.from(JSON.stringify({ ...summary, bytes })));
     this.tar.finalize();
     await this.completion;
     const handle = await open(this.draft, 'r+');
@@ -158,35 +107,35 @@ export interface ArchiveReader {
   rows?(table: string, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
-/** Reads a whole archive; throws if it is incomplete or its digest does not match. */
-export async function readArchive(file: string, reader: ArchiveReader, onBytes?: (bytes: number) => void): Promise<BackupSummary> {
-  const digest = new Digest();
+/** Reads a whole archive; throws if it is damaged or incomplete. */
+export async function readArchive(
+  file: string,
+  reader: ArchiveReader,
+  onBytes?: (readBytes: number) => void,
+): Promise<{ header: BackupHeader; summary: BackupSummary }> {
   const untar = extract();
   const source = createReadStream(file);
   const extraction = pipeline(source, createGunzip(), untar as unknown as NodeJS.WritableStream);
   extraction.catch(() => undefined);
   let header: BackupHeader | undefined;
   let summary: BackupSummary | undefined;
+  let readBytes = 0;
   try {
     for await (const entry of untar) {
       const { name, size = 0 } = entry.header;
+      const content = entry as AsyncIterable<Buffer>;
       if (summary) throw invalidBackup(file, 'unexpected data after its end');
-      if (name === SUMMARY_ENTRY) {
-        summary = parseSummary(file, await readAll(file, entry as AsyncIterable<Buffer>, size));
-        continue;
-      }
-      digest.begin(name, size);
-      const content = observe(entry as AsyncIterable<Buffer>, digest, (bytes) => onBytes?.(bytes));
       if (name === HEADER_ENTRY) {
         header = parseHeader(file, await readAll(file, content, size));
         await reader.header?.(header);
       } else if (!header) throw invalidBackup(file, `it does not start with ${HEADER_ENTRY}`);
+      else if (name === SUMMARY_ENTRY) summary = parseSummary(file, await readAll(file, content, size));
       else if (name === KEY_ENTRY) await reader.key?.((await readAll(file, content, size)).toString());
       else if (name.startsWith(MEDIA_PREFIX)) await reader.media?.(name.slice(MEDIA_PREFIX.length), content);
       else if (name.startsWith(TABLES_PREFIX)) await reader.rows?.(name.split('/')[1]!, content);
       else throw invalidBackup(file, `it contains an unknown entry ${formatArchiveValue(name)}`);
-      // Reads the rest, which the digest includes.
-      for await (const chunk of content) void chunk;
+      entry.resume();
+      onBytes?.((readBytes += size));
     }
     await extraction;
   } catch (error) {
@@ -194,9 +143,8 @@ export async function readArchive(file: string, reader: ArchiveReader, onBytes?:
     untar.destroy();
     throw readingError(file, error);
   }
-  if (!summary) throw invalidBackup(file, 'it is truncated');
-  if (summary.digest !== digest.end()) throw invalidBackup(file, 'its checksum does not match');
-  return summary;
+  if (!header || !summary) throw invalidBackup(file, 'it is truncated');
+  return { header, summary };
 }
 
 /** Converts errors caused by the file into a one-line message; returns other errors unchanged. */
@@ -207,14 +155,6 @@ function readingError(file: string, error: unknown): unknown {
   if (/^Z_/.test(code ?? '') || /tar header|Unexpected end of data|unexpected end of file/i.test(message))
     return invalidBackup(file, message);
   return error;
-}
-
-async function* observe(content: AsyncIterable<Buffer>, digest: Digest, onBytes: (bytes: number) => void): AsyncGenerator<Buffer> {
-  for await (const chunk of content) {
-    digest.add(chunk);
-    onBytes(chunk.length);
-    yield chunk;
-  }
 }
 
 async function readAll(file: string, content: AsyncIterable<Buffer>, size: number): Promise<Buffer> {
@@ -231,21 +171,22 @@ export function countLines(content: Buffer): number {
   return lines;
 }
 
+export interface VerifiedBackup {
+  header: BackupHeader;
+  summary: BackupSummary;
+  key: string;
+}
+
 /** Reads the whole archive and compares the numbers of rows and files with its summary. */
-export async function verifyArchive(
-  file: string,
-  onBytes?: (bytes: number) => void,
-): Promise<{ header: BackupHeader; summary: BackupSummary; key: string }> {
-  let header: BackupHeader | undefined;
+export async function verifyArchive(file: string, onBytes?: (readBytes: number) => void): Promise<VerifiedBackup> {
   let key = '';
   let files = 0;
   const rows = new Map<string, number>();
-  const summary = await readArchive(
+  const { header, summary } = await readArchive(
     file,
     {
-      header: (found) => {
-        header = found;
-        for (const { name } of found.tables) rows.set(name, 0);
+      header: ({ tables }) => {
+        for (const { name } of tables) rows.set(name, 0);
       },
       key: (found) => void (key = found),
       media: async () => void (files += 1),
@@ -258,7 +199,6 @@ export async function verifyArchive(
     },
     onBytes,
   );
-  if (!header) throw invalidBackup(file, `${HEADER_ENTRY} is missing`);
   const counts = new Map(Object.entries(summary.rows));
   const mismatches = [...new Set([...rows.keys(), ...counts.keys()])].filter((name) => rows.get(name) !== counts.get(name));
   if (mismatches.length) throw invalidBackup(file, `rows of ${formatArchiveValue(mismatches)} are missing`);

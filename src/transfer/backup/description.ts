@@ -1,7 +1,6 @@
 /** Header and summary of a backup archive, with their validation. They are checked before anything else of the archive is used. */
 import { ClientError } from '../../core/model/errors';
 
-/** Version of the archive format. */
 export const FORMAT_VERSION = 1;
 export const HEADER_ENTRY = 'backup.json';
 export const SUMMARY_ENTRY = 'summary.json';
@@ -38,7 +37,6 @@ export interface BackupSummary {
   sequences: SequenceState[];
   files: number;
   bytes: number;
-  digest: string;
 }
 
 export const invalidBackup = (file: string, problem: string) =>
@@ -50,7 +48,6 @@ export function toOneLine(text: string): string {
   return escaped.length > MAX_QUOTED_LENGTH ? `${escaped.slice(0, MAX_QUOTED_LENGTH)}…` : escaped;
 }
 
-/** Formats a value of an archive as JSON for error messages. */
 export const formatArchiveValue = (value: unknown): string => toOneLine(JSON.stringify(value ?? null));
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;

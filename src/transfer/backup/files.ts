@@ -7,44 +7,18 @@ import { LOCKS } from '../../database/locks';
 import { ClientError } from '../../core/model/errors';
 import { PRIVATE_FILE_MODE } from '../../files/filestore';
 import type { Media } from '../../files/media';
-import { isMediaPath, looksLikeThumbnail } from '../../files/paths';
+import { isMediaPath } from '../../files/paths';
+import { StagedFiles } from '../../files/staging';
 import { formatArchiveValue } from './description';
 
 const FOLDER_PREFIX = '.restore-';
 const FOLDER_NAME = new RegExp(`^\\.restore-(${UUID_SOURCE})$`);
 
-export class StagedRestoreFiles {
-  /** Inside the media storage, so that publishing a file is a cheap move. */
-  private readonly folder: string;
+export const stagedFilesOf = (media: Media, id: string): StagedFiles => new StagedFiles(media, FOLDER_PREFIX + id);
 
-  constructor(
-    private readonly media: Media,
-    id: string,
-  ) {
-    this.folder = FOLDER_PREFIX + id;
-  }
-
-  async add(path: string, content: AsyncIterable<Buffer>): Promise<void> {
-    if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
-    await this.media.files.write(`${this.folder}/${path}`, (place) =>
-      pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })),
-    );
-  }
-
-  /** Moves the files to their paths. Idempotent: after an interruption, a repeated call publishes the rest. */
-  async publish(): Promise<void> {
-    const paths = await this.media.files.list(this.folder);
-    // Originals first: removing the former file at a path also removes its thumbnails, which would delete restored ones.
-    for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
-      if (!looksLikeThumbnail(path)) await this.media.remove([path]);
-      await this.media.files.move(`${this.folder}/${path}`, path);
-    }
-    await this.discard();
-  }
-
-  async discard(): Promise<void> {
-    await this.media.files.discard(this.folder);
-  }
+export async function stageFile(files: StagedFiles, path: string, content: AsyncIterable<Buffer>): Promise<void> {
+  if (!isMediaPath(path)) throw new ClientError('BAD_USER_INPUT', `${formatArchiveValue(path)} is not a path in the media folder`);
+  await files.add(path, (place) => pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })));
 }
 
 /** Cleans up after a killed restore: publishes its files if its rows are committed, otherwise deletes them. Skips a running restore. */
@@ -57,7 +31,7 @@ export async function finishInterruptedRestores(database: Database, media: Media
     try {
       const { rows } = await client.query('SELECT "id" FROM "restored" WHERE "id" = ANY($1)', [ids]);
       for (const id of ids) {
-        const files = new StagedRestoreFiles(media, id);
+        const files = stagedFilesOf(media, id);
         await (rows.some((row) => row.id === id) ? files.publish() : files.discard());
       }
     } finally {

@@ -6,8 +6,6 @@
 import { randomUUID } from 'node:crypto';
 import { DatabaseError, type Client } from 'pg';
 import { ClientError } from '../../core/model/errors';
-import { fieldsOf } from '../../core/model/fields';
-import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
@@ -17,13 +15,14 @@ import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { assignPolicies } from '../../database/viewerrole';
 import { missingBefore02, squash } from '../../database/squashed';
+import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
-import { countLines, readArchive, verifyArchive, type Progress } from './archive';
-import { invalidBackup, formatArchiveValue, toOneLine, type BackupHeader, type BackupSummary, type TableShape } from './description';
+import { countLines, readArchive, verifyArchive, type Progress, type VerifiedBackup } from './archive';
+import { invalidBackup, formatArchiveValue, toOneLine, type TableShape } from './description';
 import { recreateKeysAndIndexes, dropKeysAndIndexes, type RecreateStatements } from '../bulkload';
 import { CopyStream } from '../copy';
-import { StagedRestoreFiles } from './files';
+import { stagedFilesOf, stageFile } from './files';
 import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';
 
 /** Attempts to lock all tables: a deadlock with concurrent writers is retried. */
@@ -32,8 +31,7 @@ const DEADLOCK = '40P01';
 
 export interface RestoreOptions {
   file: string;
-  /** Result of `inspect`. */
-  found: InspectedBackup;
+  found: VerifiedBackup;
   database: Database;
   media: Media;
   /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
@@ -43,16 +41,9 @@ export interface RestoreOptions {
   progress?: Progress;
 }
 
-export interface InspectedBackup {
-  header: BackupHeader;
-  summary: BackupSummary;
-  key: string;
-}
-
 /** Verifies the whole archive; throws if it is damaged, from a newer version, or from before Fitgraph 0.2. */
-export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<InspectedBackup> {
-  let readBytes = 0;
-  const found = await verifyArchive(file, (passed) => progress?.('Reading, bytes', (readBytes += passed)));
+export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<VerifiedBackup> {
+  const found = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
   const { header } = found;
   const program = toOneLine(header.program);
   if (missingBefore02(header.migrations) !== undefined)
@@ -77,7 +68,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
 export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   const { file, found, database, media, dataDir, replace } = restore;
   const id = randomUUID();
-  const stagedFiles = new StagedRestoreFiles(media, id);
+  const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
   try {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
@@ -90,7 +81,7 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
       if (dataDir) stageKey(dataDir, id, found.key);
       await readArchive(file, {
         media: async (path, content) => {
-          await stagedFiles.add(path, content);
+          await stageFile(stagedFiles, path, content);
           restore.progress?.('Files', (files += 1), found.summary.files);
         },
         rows: (table, content) => rows.add(table, content),
@@ -123,7 +114,6 @@ async function demandEmpty(client: Client): Promise<void> {
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
 }
 
-/** Loads the rows of the backup into the tables, in one transaction. */
 class RowLoader {
   private hasBegun = false;
   private copy?: CopyStream;
@@ -233,12 +223,7 @@ class RowLoader {
   /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
   private async recordFormerPaths(): Promise<void> {
     const existingTables = new Set((await listTables(this.client)).map(({ name }) => name));
-    const imageColumns = allEntities().flatMap((entity) =>
-      fieldsOf(entity)
-        .filter(({ kind }) => kind === 'image')
-        .map(({ column }) => ({ column, table: resourceOf(entity)!.table })),
-    );
-    const queries = [...imageColumns, { column: 'path', table: 'removed_file' }]
+    const queries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
       .filter(({ table }) => existingTables.has(table))
       .map(({ column, table }) => `SELECT "${column}" AS "path" FROM "${table}"`);
     const emptyQuery = `SELECT '' AS "path" WHERE false`;

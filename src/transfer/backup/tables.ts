@@ -8,7 +8,6 @@ import type { SequenceState, TableShape } from './description';
 export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
 const EXCLUDED_TABLES = ['migration', ...EXCLUDED_LOGS];
 
-/** Opens a dedicated connection without timeouts. */
 export async function openDedicatedConnection(database: Database): Promise<Client> {
   const client: Client = new ObservedClient({
     ...database.direct,

@@ -1,11 +1,10 @@
 /** Online backup beside a running server: a consistent snapshot of all rows, their media files and the secret key. */
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
-import { fieldsOf } from '../../core/model/fields';
-import { allEntities, resourceOf } from '../../core/model/registry';
 import type { Database } from '../../database/connection';
 import { quoteIdentifiers } from '../../database/identifiers';
 import { LOCKS } from '../../database/locks';
+import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { imageAndThumbnailPaths, isMediaPath } from '../../files/paths';
 import { VERSION } from '../../platform/version';
@@ -60,7 +59,8 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     }
     const sequences = await listSequences(client, header.tables);
     await client.query('COMMIT');
-    const summary = await verify(await archive.end({ rows, sequences, files }), progress);
+    const { draft, bytes } = await archive.end({ rows, sequences, files });
+    const { summary } = await verifyArchive(draft, (readBytes) => progress?.('Verifying, bytes', readBytes, bytes));
     await archive.publish();
     return { header, summary, missing };
   } catch (error) {
@@ -71,11 +71,6 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     // Servers postponed the deletion of files during the backup.
     await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
   }
-}
-
-async function verify({ draft, bytes }: { draft: string; bytes: number }, progress: BackupOptions['progress']): Promise<BackupSummary> {
-  let readBytes = 0;
-  return (await verifyArchive(draft, (passed) => progress?.('Verifying, bytes', (readBytes += passed), bytes))).summary;
 }
 
 async function readHeader(client: Client): Promise<BackupHeader> {
@@ -129,24 +124,21 @@ async function addRows(
 async function addFiles(client: Client, archive: ArchiveWriter, media: Media, progress: BackupOptions['progress']) {
   const missing: string[] = [];
   let [files, done] = [0, 0];
-  for (const entity of allEntities())
-    for (const { kind, column } of fieldsOf(entity)) {
-      if (kind !== 'image') continue;
-      const table = quoteIdentifiers([resourceOf(entity)!.table]);
-      const total = Number((await client.query(`SELECT count(*) AS "count" FROM ${table}`)).rows[0].count);
-      await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM ${table} WHERE "${column}" <> '' ORDER BY 1`);
-      for (;;) {
-        const { rows } = await client.query(`FETCH ${FETCH_ROWS} FROM paths`);
-        for (const { path } of rows) {
-          const addedFiles = await addFile(archive, media, path);
-          if (addedFiles === 0) missing.push(path);
-          files += addedFiles;
-          progress?.('Files', (done += 1), total);
-        }
-        if (rows.length < FETCH_ROWS) break;
+  for (const { table, column } of imageColumns()) {
+    const total = Number((await client.query(`SELECT count(*) AS "count" FROM "${table}"`)).rows[0].count);
+    await client.query(`DECLARE paths CURSOR FOR SELECT DISTINCT "${column}" AS "path" FROM "${table}" WHERE "${column}" <> '' ORDER BY 1`);
+    for (;;) {
+      const { rows } = await client.query(`FETCH ${FETCH_ROWS} FROM paths`);
+      for (const { path } of rows) {
+        const addedFiles = await addFile(archive, media, path);
+        if (addedFiles === 0) missing.push(path);
+        files += addedFiles;
+        progress?.('Files', (done += 1), total);
       }
-      await client.query('CLOSE paths');
+      if (rows.length < FETCH_ROWS) break;
     }
+    await client.query('CLOSE paths');
+  }
   return { files, missing };
 }
 
