@@ -26,7 +26,7 @@ export class LoginRateLimiter {
   private readonly address: RateLimiterPostgres;
   private readonly total: RateLimiterPostgres;
   /** Attempts rejected without checking the password. */
-  refused = 0;
+  rejectedCount = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
     const limiter = (keyPrefix: string, { points, seconds }: Rate) =>
@@ -62,7 +62,7 @@ export class LoginRateLimiter {
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
       await refundAll();
-      this.refused += 1;
+      this.rejectedCount += 1;
       const retryAfter = Math.max(1, Math.ceil(error.msBeforeNext / 1000));
       throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }

@@ -79,11 +79,11 @@ function examineDisk({ dataDir }: Config, report: Report): void {
   while (!fs.existsSync(folder)) folder = path.dirname(folder);
   const { bavail, bsize, blocks } = fs.statfsSync(folder);
   const [free, total] = [bavail * bsize, blocks * bsize];
-  const said = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
+  const text = `${(free / GB).toFixed(1)} of ${(total / GB).toFixed(1)} GB are free at ${folder}`;
   const advice = 'free disk space: a full disk stops all writes';
-  if (free > WARNING_FREE_BYTES) report.ok('Disk', said);
-  else if (free > FAILURE_FREE_BYTES) report.warn('Disk', said, advice);
-  else report.fail('Disk', said, advice);
+  if (free > WARNING_FREE_BYTES) report.ok('Disk', text);
+  else if (free > FAILURE_FREE_BYTES) report.warn('Disk', text, advice);
+  else report.fail('Disk', text, advice);
 }
 
 async function examinePort({ host, port, tls }: Config, report: Report): Promise<void> {
@@ -149,9 +149,9 @@ function examineConnections({ workers, poolSize }: Config, { available, running 
       'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
     );
   const needed = Math.max(configured, running) * connectionsOf(poolSize);
-  const said = `${available} available, up to ${needed} needed`;
-  if (needed > available) report.warn('Connections', said, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
-  else report.ok('Connections', said);
+  const text = `${available} available, up to ${needed} needed`;
+  if (needed > available) report.warn('Connections', text, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
+  else report.ok('Connections', text);
 }
 
 async function examineReplica(database: Database, report: Report): Promise<void> {

@@ -17,9 +17,9 @@ function variablesOf(environment: string | undefined) {
 
 export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
   const counts = { 'ok  ': 0, WARN: 0, FAIL: 0 };
-  const note = (state: keyof typeof counts) => (about: string, said: string, advice?: string) => {
+  const note = (state: keyof typeof counts) => (about: string, text: string, advice?: string) => {
     counts[state] += 1;
-    printLine(`${state}  ${about}: ${said}`);
+    printLine(`${state}  ${about}: ${text}`);
     if (advice) printLine(`      → ${advice}`);
   };
   const report: Report = { ok: note('ok  '), warn: note('WARN'), fail: note('FAIL') };

@@ -1,6 +1,6 @@
 /** Receives the results of the checks of `fitgraph doctor`. */
 export interface Report {
-  ok(about: string, said: string): void;
-  warn(about: string, said: string, advice: string): void;
-  fail(about: string, said: string, advice?: string): void;
+  ok(about: string, text: string): void;
+  warn(about: string, text: string, advice: string): void;
+  fail(about: string, text: string, advice?: string): void;
 }

@@ -28,7 +28,7 @@ export async function examineSchema(database: Database, report: Report): Promise
 
 async function compare({ pool }: Database, report: Report): Promise<boolean> {
   const { faults, isIncomplete, additions } = await compareSchema(pool);
-  for (const said of faults) report.fail('Schema', said, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
+  for (const text of faults) report.fail('Schema', text, 'undo the change, or restore a backup: fitgraph restore FILE --replace');
   if (additions.length)
     report.warn(
       'Schema',

@@ -13,10 +13,10 @@ export function examineTls({ tls, publicUrl }: Config, report: Report): void {
   try {
     const certificate = new X509Certificate(readTls(tls).cert);
     const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / MS_PER_DAY);
-    const said = `the certificate ${days < 0 ? 'expired' : 'is valid until'} ${certificate.validTo}`;
-    if (days < 0) report.fail(about, said, 'renew the certificate in TLS_CERT');
-    else if (days < MIN_VALID_DAYS) report.warn(about, said, 'renew the certificate in TLS_CERT');
-    else report.ok(about, said);
+    const text = `the certificate ${days < 0 ? 'expired' : 'is valid until'} ${certificate.validTo}`;
+    if (days < 0) report.fail(about, text, 'renew the certificate in TLS_CERT');
+    else if (days < MIN_VALID_DAYS) report.warn(about, text, 'renew the certificate in TLS_CERT');
+    else report.ok(about, text);
     const host = publicUrl && new URL(publicUrl).hostname;
     if (host && !certificate.checkHost(host))
       report.fail(about, `the certificate does not cover ${host}`, 'correct PUBLIC_URL or TLS_CERT');

@@ -39,7 +39,7 @@ export interface MediaStorage {
 
 export interface CredentialManager {
   /** Creates a token and returns it; it cannot be shown again. Throws InvalidInput, for example for a duplicate name. */
-  createAccessToken(wanted: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
+  createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
   /** Revokes one access token, or all without an id. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
   /** Ends all browser sessions. Returns their number. */

@@ -14,15 +14,15 @@ import { backendKeyOf, socketOf } from '../internals/pg';
 import { Unavailable } from './errors';
 import { ObservedClient } from './observedclient';
 
-const LOOK_EVERY_MS = 250;
+const TICK_MS = 250;
 /** Ticks without data after which PostgreSQL is asked. */
-const SUSPICIOUS = 5;
+const TICKS_UNTIL_CHECK = 5;
 /** Ticks within which PostgreSQL must respond. */
-const ANSWERS_WITHIN = 6;
+const MAX_RESPONSE_TICKS = 6;
 /** Ticks until a statement whose backend was working is checked again. */
-const ASKED_AGAIN = 8;
+const TICKS_UNTIL_RECHECK = 8;
 /** Ticks after a statement's own timeout until its connection is closed. */
-const GRACE = 12;
+const GRACE_TICKS = 12;
 const KEEPALIVE_MS = 10_000;
 
 /** Connection options of pg: TCP keep-alive. */
@@ -32,140 +32,144 @@ export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPAL
 const isInconclusive = (error: NodeJS.ErrnoException) =>
   error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
-interface Watched {
+interface WatchedConnection {
   client: ObservedClient;
   /** Statement timeout in milliseconds; 0: none. */
   timeout: number;
   statement?: object;
   bytes: number;
   /** Ticks since the running statement last received data. */
-  silent: number;
-  /** Value of `silent` at which the statement is checked. */
-  patience: number;
+  silentTicks: number;
+  /** Value of `silentTicks` at which the statement is checked. */
+  checkAtTicks: number;
 }
 
-const pidOf = ({ client }: Watched): number => backendKeyOf(client).processID ?? 0;
+const pidOf = ({ client }: WatchedConnection): number => backendKeyOf(client).processID ?? 0;
 
-const ASK = `SELECT pg_backend_pid() AS "own", a."pid", a."state" FROM (SELECT 1) o
+const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."state" FROM (SELECT 1) o
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
 export class CircuitBreaker {
   /** Why the database is unavailable; absent while it is available, as far as known. */
   unavailable?: Unavailable;
-  private readonly watched = new Map<Client, Watched>();
-  private readonly looking: NodeJS.Timeout;
-  private asking = false;
+  private readonly watched = new Map<Client, WatchedConnection>();
+  private readonly timer: NodeJS.Timeout;
+  private isChecking = false;
   /** Remaining ticks of the check in progress. */
-  private left = 0;
-  private giveUp?: () => void;
+  private ticksLeft = 0;
+  private abortCheck?: () => void;
 
   constructor(
     private readonly connection: PoolConfig,
     /** Direct connection, if `connection` leads to a pooler, whose responses say nothing about PostgreSQL. */
     private readonly direct?: PoolConfig,
   ) {
-    this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
+    this.timer = setInterval(() => this.tick(), TICK_MS).unref();
   }
 
   /** Watches a connection until it ends. `timeout`: its statement_timeout in milliseconds; 0: none. */
   watch(client: Client, timeout = 0): void {
     if (!(client instanceof ObservedClient)) throw new TypeError('Only an ObservedClient can be watched.');
-    this.watched.set(client, { client, timeout, bytes: 0, silent: 0, patience: SUSPICIOUS });
+    this.watched.set(client, { client, timeout, bytes: 0, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
     client.once('end', () => this.watched.delete(client));
   }
 
   setStatementTimeout(client: Client, timeout: number): void {
-    const one = this.watched.get(client);
-    if (one) one.timeout = timeout;
+    const connection = this.watched.get(client);
+    if (connection) connection.timeout = timeout;
   }
 
   stop(): void {
-    clearInterval(this.looking);
-    this.giveUp?.();
+    clearInterval(this.timer);
+    this.abortCheck?.();
   }
 
-  private look(): void {
-    if ((this.left -= 1) <= 0) this.giveUp?.();
-    const suspects: Watched[] = [];
-    for (const one of this.watched.values()) {
-      const { statement } = one.client;
-      const bytes = socketOf(one.client).bytesRead;
-      if (!statement || statement !== one.statement || bytes !== one.bytes) {
-        Object.assign(one, { statement, bytes, silent: 0, patience: SUSPICIOUS });
+  private tick(): void {
+    if ((this.ticksLeft -= 1) <= 0) this.abortCheck?.();
+    const suspects: WatchedConnection[] = [];
+    for (const connection of this.watched.values()) {
+      const { statement } = connection.client;
+      const bytes = socketOf(connection.client).bytesRead;
+      if (!statement || statement !== connection.statement || bytes !== connection.bytes) {
+        Object.assign(connection, { statement, bytes, silentTicks: 0, checkAtTicks: TICKS_UNTIL_CHECK });
         continue;
       }
-      one.silent += 1;
-      if (one.timeout > 0 && one.silent > one.timeout / LOOK_EVERY_MS + GRACE) this.end(one, 'a statement timed out without a response');
-      else if (one.silent >= one.patience) suspects.push(one);
+      connection.silentTicks += 1;
+      if (connection.timeout > 0 && connection.silentTicks > connection.timeout / TICK_MS + GRACE_TICKS)
+        this.close(connection, 'a statement timed out without a response');
+      else if (connection.silentTicks >= connection.checkAtTicks) suspects.push(connection);
     }
-    if (!this.asking && (suspects.length || this.unavailable)) void this.judge(suspects);
+    if (!this.isChecking && (suspects.length || this.unavailable)) void this.check(suspects);
   }
 
   /** Connections with a statement that has been waiting for more than one tick. */
-  private unanswered(): Watched[] {
-    return [...this.watched.values()].filter((one) => one.statement && one.silent > 1 && this.isSilent(one));
+  private silentConnections(): WatchedConnection[] {
+    return [...this.watched.values()].filter(
+      (connection) => connection.statement && connection.silentTicks > 1 && this.isSilent(connection),
+    );
   }
 
   /** Whether no data have arrived since the last tick. */
-  private isSilent({ client, statement, bytes }: Watched): boolean {
+  private isSilent({ client, statement, bytes }: WatchedConnection): boolean {
     return client.statement === statement && socketOf(client).bytesRead === bytes;
   }
 
-  private end({ client }: Watched, why: string): void {
-    socketOf(client).destroy(new Error(why));
+  private close({ client }: WatchedConnection, reason: string): void {
+    socketOf(client).destroy(new Error(reason));
   }
 
-  private async judge(suspects: readonly Watched[]): Promise<void> {
-    this.asking = true;
-    this.left = ANSWERS_WITHIN;
-    let dead: Watched[] = [];
+  private async check(suspects: readonly WatchedConnection[]): Promise<void> {
+    this.isChecking = true;
+    this.ticksLeft = MAX_RESPONSE_TICKS;
+    let dead: WatchedConnection[] = [];
     try {
       const idle = await this.findIdle(suspects.map(pidOf));
       this.unavailable = undefined;
       // Responses that were sent meanwhile may still arrive.
-      await sleep(LOOK_EVERY_MS, undefined, { ref: false });
-      dead = suspects.filter((one) => this.isSilent(one) && idle.has(pidOf(one)));
+      await sleep(TICK_MS, undefined, { ref: false });
+      dead = suspects.filter((connection) => this.isSilent(connection) && idle.has(pidOf(connection)));
     } catch (error) {
       if (!isInconclusive(error as NodeJS.ErrnoException)) {
         this.unavailable = new Unavailable(error);
-        dead = this.unanswered();
+        dead = this.silentConnections();
       }
     }
-    for (const one of suspects) one.patience = one.silent + ASKED_AGAIN;
-    this.asking = false;
+    for (const connection of suspects) connection.checkAtTicks = connection.silentTicks + TICKS_UNTIL_RECHECK;
+    this.isChecking = false;
     if (!dead.length) return;
-    for (const one of dead) this.end(one, this.unavailable ? 'the database does not respond' : 'the connection is dead');
+    for (const connection of dead) this.close(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
     // Idle connections took the same route. A connection in a transaction is in use between statements, too.
-    for (const one of this.watched.values())
-      if (!one.client.statement && one.client.getTransactionStatus() !== 'T') this.end(one, 'the connection may be dead');
+    for (const connection of this.watched.values())
+      if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
+        this.close(connection, 'the connection may be dead');
   }
 
   /** Asks PostgreSQL which of these backends are not running a statement. Throws if it does not respond. */
   private async findIdle(pids: readonly number[]): Promise<ReadonlySet<number>> {
-    const clients = [this.direct, this.connection].flatMap((to) =>
-      to ? new ObservedClient({ ...to, application_name: 'fitgraph pulse' }) : [],
+    const clients = [this.direct, this.connection].flatMap((options) =>
+      options ? new ObservedClient({ ...options, application_name: 'fitgraph health check' }) : [],
     );
     for (const client of clients) client.on('error', () => undefined);
-    const gone = new Promise<never>((_resolve, reject) => {
-      this.giveUp = () => reject(new Error('it does not respond'));
+    const noResponse = new Promise<never>((_resolve, reject) => {
+      this.abortCheck = () => reject(new Error('it does not respond'));
     });
     try {
-      return await Promise.race([this.ask(clients, pids), gone]);
+      return await Promise.race([this.queryIdleBackends(clients, pids), noResponse]);
     } catch (error) {
       for (const client of clients) socketOf(client).destroy();
       throw error;
     } finally {
-      this.giveUp = undefined;
+      this.abortCheck = undefined;
     }
   }
 
-  private async ask(clients: readonly Client[], pids: readonly number[]): Promise<ReadonlySet<number>> {
+  private async queryIdleBackends(clients: readonly Client[], pids: readonly number[]): Promise<ReadonlySet<number>> {
     await Promise.all(clients.map((client) => client.connect()));
     const [client] = clients as [Client];
-    const { rows } = await client.query(ASK, [pids]);
-    for (const one of clients) void one.end().catch(() => undefined);
+    const { rows } = await client.query(BACKEND_STATES_SQL, [pids]);
+    for (const connection of clients) void connection.end().catch(() => undefined);
     // Behind a pooler backend ids are not those of our connections.
-    if (this.direct || rows[0].own !== backendKeyOf(client).processID) return new Set();
+    if (this.direct || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
     const working = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
     return new Set(pids.filter((pid) => !working.includes(pid)));
   }

@@ -48,13 +48,13 @@ export class Database {
     this.breaker = new CircuitBreaker(connection, pooling && direct);
     this.sessionUsers = new SessionUsers(pooling === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
-    if (replica) this.replica = new Replica(replica, (pulse, viewers) => this.pools.ofReplica(replica, pulse, viewers));
-    this.reads = this.lanesOf(live);
+    if (replica) this.replica = new Replica(replica, (breaker, viewers) => this.pools.ofReplica(replica, breaker, viewers));
+    this.reads = this.createReads(live);
     this.writes = new Limiter({ ...shareOf(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITES_WAIT_LONGER });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
-  private lanesOf(live: number): Record<ClientKind, Reads> {
+  private createReads(live: number): Record<ClientKind, Reads> {
     const { options, pools, prepared, breaker, sessionUsers } = this;
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);

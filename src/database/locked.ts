@@ -4,12 +4,12 @@
  */
 import { isLocked, Locked } from './errors';
 
-const TRY_EVERY_MS = 500;
+const PROBE_INTERVAL_MS = 500;
 
 interface State {
-  trying: boolean;
+  isProbed: boolean;
   /** Earliest time of the next probe, by `performance.now()`. */
-  next: number;
+  nextProbeAt: number;
 }
 
 export class LockedTables {
@@ -20,15 +20,15 @@ export class LockedTables {
     if (table === undefined) return work();
     const state = this.states.get(table);
     if (state) {
-      if (state.trying || performance.now() < state.next) throw new Locked();
-      state.trying = true;
+      if (state.isProbed || performance.now() < state.nextProbeAt) throw new Locked();
+      state.isProbed = true;
     }
     try {
       const result = await work();
       if (this.states.size) this.states.delete(table);
       return result;
     } catch (error) {
-      if (isLocked(error)) this.states.set(table, { trying: false, next: performance.now() + TRY_EVERY_MS });
+      if (isLocked(error)) this.states.set(table, { isProbed: false, nextProbeAt: performance.now() + PROBE_INTERVAL_MS });
       else if (state) this.states.delete(table);
       throw error;
     }

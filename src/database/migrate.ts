@@ -61,10 +61,10 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
  * whose end CREATE INDEX CONCURRENTLY waits: a deadlock.
  */
 async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
-  for (let told = false; ; told = true) {
+  for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
     if (rows[0].taken) return;
-    if (!told) {
+    if (!isReported) {
       const { rows: holders } = await client.query(HOLDER, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
       tell(

@@ -32,16 +32,24 @@ const TRANSITIONS = { INSERT: 'NEW TABLE AS changed', UPDATE: 'OLD TABLE AS form
 
 export const ownedTable = (table: string, columns: OwnedTable): Record<'up' | 'down', Migration> => ({
   up: async (query) =>
-    void (await query([made(table, columns), stamped(table), logged(table), partOfWhole(table, columns), guarded(table)].join('\n'))),
+    void (await query(
+      [
+        createTable(table, columns),
+        stampTrigger(table),
+        changeLogTriggers(table),
+        versionTriggers(table, columns),
+        rowSecurity(table),
+      ].join('\n'),
+    )),
   down: async (query) => void (await query(`DROP TABLE "${table}"`)),
 });
 
-const list = (columns: readonly string[]): string => columns.map(quoted).join(', ');
+const list = (columns: readonly string[]): string => columns.map(quoteColumn).join(', ');
 
 /** `date DESC` → `"date" DESC`. */
-const quoted = (column: string): string => column.replace(/^\w+/, '"$&"');
+const quoteColumn = (column: string): string => column.replace(/^\w+/, '"$&"');
 
-function made(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTable): string {
+function createTable(table: string, { columns, parents = {}, references = {}, unique, indexes = [] }: OwnedTable): string {
   const optional = (column: string) => !columns[column]!.includes('NOT NULL');
   const parent = Object.keys(parents).some((name) => !optional(name));
   const parts = [
@@ -59,7 +67,7 @@ function made(table: string, { columns, parents = {}, references = {}, unique, i
       ([name, parent]) => `FOREIGN KEY ("${OWNER}", "${name}") REFERENCES "${parent}" ("${OWNER}", "id") ON DELETE CASCADE`,
     ),
     ...Object.entries(references).map(
-      ([name, named]) => `FOREIGN KEY ("${name}") REFERENCES "${named}" ("id") ON DELETE ${optional(name) ? 'SET NULL' : 'CASCADE'}`,
+      ([name, target]) => `FOREIGN KEY ("${name}") REFERENCES "${target}" ("id") ON DELETE ${optional(name) ? 'SET NULL' : 'CASCADE'}`,
     ),
   ];
   const index = (names: readonly string[]) => `CREATE INDEX ON "${table}" (${list(names)});`;
@@ -72,11 +80,11 @@ function made(table: string, { columns, parents = {}, references = {}, unique, i
 }
 
 /** Trigger: an update sets the time of the change and a new version. */
-const stamped = (table: string): string =>
+const stampTrigger = (table: string): string =>
   `CREATE TRIGGER "${table}_stamped" BEFORE UPDATE ON "${table}" FOR EACH ROW EXECUTE FUNCTION "fitgraph_stamped"();`;
 
 /** Triggers: write every change to the change log. */
-const logged = (table: string): string =>
+const changeLogTriggers = (table: string): string =>
   [
     ...Object.entries(CHANGED).map(
       ([operation, rows]) => `CREATE TRIGGER "${table}_${operation.toLowerCase()}_logged" AFTER ${operation} ON "${table}"
@@ -86,7 +94,7 @@ const logged = (table: string): string =>
   ].join('\n');
 
 /** Triggers: a change of a part changes the version of the whole. */
-const partOfWhole = (table: string, { whole, parents }: OwnedTable): string =>
+const versionTriggers = (table: string, { whole, parents }: OwnedTable): string =>
   whole
     ? Object.entries(TRANSITIONS)
         .map(
@@ -100,5 +108,5 @@ const partOfWhole = (table: string, { whole, parents }: OwnedTable): string =>
     : '';
 
 /** Row-level security: requests see the rows of the session user only. */
-const guarded = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
+const rowSecurity = (table: string): string => `ALTER TABLE "${table}" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "own_rows" ON "${table}" USING ("${OWNER}" = ${VIEWER}) WITH CHECK ("${OWNER}" = ${VIEWER});`;

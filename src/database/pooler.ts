@@ -12,23 +12,23 @@ import type { Pooling } from './options';
 /** Process id of the backend that serves the connection. A pooler reports a different one to its clients. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-const told = (client: Client) => backendKeyOf(client).processID;
+const announcedPid = (client: Client) => backendKeyOf(client).processID;
 
 /** Attempts to observe that two connections share backends. */
-const TRIES = 3;
+const ATTEMPTS = 3;
 
-const PER_STATEMENT =
+const STATEMENT_POOLING =
   'DATABASE_URL points to a pooler with statement pooling (pool_mode = statement of pgbouncer), which does not support transactions. ' +
   'Set pool_mode = transaction or session for this database, or connect DATABASE_URL directly to PostgreSQL.';
-const PER_TRANSACTION =
+const TRANSACTION_POOLING =
   'DATABASE_URL points to a pooler with transaction pooling (pool_mode = transaction of pgbouncer). ' +
   'Set DATABASE_LISTEN_URL to a URL that connects directly to PostgreSQL, for the same database; ' +
   'or set pool_mode = session for this database; or connect DATABASE_URL directly to PostgreSQL, because the server has its own connection pool.';
-const UNPREPARED =
+const NO_PREPARED_STATEMENTS =
   'DATABASE_URL points to a pooler with transaction pooling that does not support prepared statements. ' +
   'Use pgbouncer 1.21 or newer with max_prepared_statements = 200 or more, or set pool_mode = session.';
-const ROUNDABOUT = 'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
-const ELSEWHERE = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
+const INDIRECT_LISTEN_URL = 'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
+const DIFFERENT_DATABASES = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: poolers reject unknown startup parameters with it. */
 const PROTOCOL_VIOLATION = '08P01';
@@ -42,39 +42,39 @@ export const poolerError = (error: Error): ConfigError | undefined =>
       )
     : undefined;
 
-type Reach = () => Promise<Client>;
+type Connect = () => Promise<Client>;
 
 /** The pooling mode, or undefined without a pooler. Throws a ConfigError for unsupported combinations. */
-export async function detectPooling(reach: Reach, reachDirectly?: Reach): Promise<Pooling | undefined> {
-  const one = await reach();
-  const pooling = await modeOf(one, reach);
+export async function detectPooling(connect: Connect, connectDirectly?: Connect): Promise<Pooling | undefined> {
+  const client = await connect();
+  const pooling = await modeOf(client, connect);
   if (pooling === 'transaction') {
-    if (!reachDirectly) throw new ConfigError(PER_TRANSACTION);
-    if (!(await keepsPrepared(one))) throw new ConfigError(UNPREPARED);
+    if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING);
+    if (!(await keepsPrepared(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
   }
-  if (!reachDirectly) return pooling;
-  const direct = await reachDirectly();
-  if ((await modeOf(direct, reachDirectly)) === 'transaction') throw new ConfigError(ROUNDABOUT);
-  if (!(await seesLocksOf(direct, one))) throw new ConfigError(ELSEWHERE);
+  if (!connectDirectly) return pooling;
+  const direct = await connectDirectly();
+  if ((await modeOf(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
+  if (!(await seesLocksOf(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
   return pooling;
 }
 
-async function modeOf(one: Client, reach: Reach): Promise<Pooling | undefined> {
-  let pid = await pidOf(one);
-  if (pid === told(one)) return undefined;
-  const other = await reach();
-  for (let tries = 0; tries < TRIES; tries += 1) {
+async function modeOf(client: Client, connect: Connect): Promise<Pooling | undefined> {
+  let pid = await pidOf(client);
+  if (pid === announcedPid(client)) return undefined;
+  const other = await connect();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await other.query('BEGIN').catch(() => {
-      throw new ConfigError(PER_STATEMENT);
+      throw new ConfigError(STATEMENT_POOLING);
     });
-    const others = await pidOf(other).catch(() => {
-      throw new ConfigError(PER_STATEMENT);
+    const otherPid = await pidOf(other).catch(() => {
+      throw new ConfigError(STATEMENT_POOLING);
     });
-    const before = pid;
+    const previousPid = pid;
     // While the other connection holds its backend, this one is served by a different backend if they had shared it.
-    pid = await pidOf(one);
+    pid = await pidOf(client);
     await other.query('COMMIT');
-    if (others === before || pid !== before) return 'transaction';
+    if (otherPid === previousPid || pid !== previousPid) return 'transaction';
   }
   return 'session';
 }

@@ -14,7 +14,7 @@ export const CONNECTION_TIMEOUT_MS = 3_000;
 const OWN_CONNECTIONS = 4;
 
 /** Direct connections for work that needs a session, behind a transaction pooler. */
-const SESSIONS = 4;
+const SESSION_CONNECTIONS = 4;
 
 /** Pool sizes derived from `poolSize`; `live` is added to the pool of signed-in users for subscriptions. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
@@ -32,8 +32,8 @@ export function settingsBehindPooler(pooling: Pooling | undefined, limits: Conne
 }
 
 /** Runs the first statements of a new connection. */
-export async function runFirstStatements(client: PoolClient, told: readonly (string | undefined)[]): Promise<void> {
-  const text = told.filter(Boolean).join('; ');
+export async function runFirstStatements(client: PoolClient, firstStatements: readonly (string | undefined)[]): Promise<void> {
+  const text = firstStatements.filter(Boolean).join('; ');
   if (text) await client.query(text);
 }
 
@@ -49,33 +49,41 @@ export class Pools {
 
   constructor(
     private readonly options: ConnectionOptions,
-    private readonly pulse: CircuitBreaker,
+    private readonly breaker: CircuitBreaker,
     viewers: SessionUsers,
   ) {
     const { writes, live } = poolSizes(options.poolSize);
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
-    this.own = this.pool(OWN_CONNECTIONS, statementTimeout);
-    this.users = this.pool(poolSize + live, statementTimeout, viewers);
-    this.anonymous = this.pool(poolSize, anonymousTimeout, viewers);
-    this.writes = this.pool(writes, statementTimeout, viewers);
-    this.sessions = direct ? this.make(direct, SESSIONS, statementTimeout, () => [setStatements(options, statementTimeout)]) : this.own;
+    this.own = this.poolFor(OWN_CONNECTIONS, statementTimeout);
+    this.users = this.poolFor(poolSize + live, statementTimeout, viewers);
+    this.anonymous = this.poolFor(poolSize, anonymousTimeout, viewers);
+    this.writes = this.poolFor(writes, statementTimeout, viewers);
+    this.sessions = direct
+      ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [setStatements(options, statementTimeout)])
+      : this.own;
   }
 
   /** For the read replica; one connection more for monitoring its lag. */
-  ofReplica({ connection }: ReplicaOptions, pulse: CircuitBreaker, viewers: SessionUsers): Pool {
+  ofReplica({ connection }: ReplicaOptions, breaker: CircuitBreaker, viewers: SessionUsers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
-    return this.make(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], pulse);
+    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], breaker);
   }
 
-  private pool(max: number, timeout: number, viewers?: SessionUsers): Pool {
+  private poolFor(max: number, timeout: number, viewers?: SessionUsers): Pool {
     const { options } = this;
-    const told = settingsBehindPooler(options.pooling, options, timeout);
-    return this.make(options.connection, max, timeout, () => [told, viewers?.first]);
+    const firstStatements = settingsBehindPooler(options.pooling, options, timeout);
+    return this.createPool(options.connection, max, timeout, () => [firstStatements, viewers?.first]);
   }
 
-  private make(to: PoolConfig, max: number, timeout: number, told: () => readonly (string | undefined)[], pulse = this.pulse): Pool {
-    const made = new Pool({
-      ...to,
+  private createPool(
+    connection: PoolConfig,
+    max: number,
+    timeout: number,
+    firstStatements: () => readonly (string | undefined)[],
+    breaker = this.breaker,
+  ): Pool {
+    const pool = new Pool({
+      ...connection,
       ...KEEP_ALIVE,
       Client: ObservedClient,
       max,
@@ -83,18 +91,19 @@ export class Pools {
       options: startupOptions(this.options, timeout),
       types: { getTypeParser },
       application_name: 'fitgraph',
-      verify: (client: PoolClient, over: (error?: Error) => void) => void runFirstStatements(client, told()).then(() => over(), over),
+      verify: (client: PoolClient, done: (error?: Error) => void) =>
+        void runFirstStatements(client, firstStatements()).then(() => done(), done),
     } as PoolConfig);
     // The pool replaces lost idle connections; a request that cannot get one reports the failure.
-    made.on('error', () => undefined);
+    pool.on('error', () => undefined);
     // The pool removes a connection that is ending, and opens another one.
-    made.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
-    made.on('connect', (client) => {
+    pool.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
+    pool.on('connect', (client) => {
       // The running query reports the loss; without a listener the error event would be uncaught.
       client.on('error', () => undefined);
-      pulse.watch(client, timeout);
+      breaker.watch(client, timeout);
     });
-    return made;
+    return pool;
   }
 
   async end(): Promise<void> {

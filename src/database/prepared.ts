@@ -8,68 +8,68 @@ import type { ClientBase } from 'pg';
 import { closePrepared, type StatementState } from '../internals/pg';
 
 /** Executions before a statement is prepared, so that one-off filters do not fill the cache. */
-const USES_BEFORE_NAMED = 2;
+const USES_BEFORE_PREPARED = 2;
 /** Characters. Longer statements come from filters that hardly recur. */
-const MAX_TEXT = 16_000;
+const MAX_TEXT_LENGTH = 16_000;
 /** Bounds of the caches of statement texts: entries, and characters in total. */
-const KNOWN = { max: 5_000, maxSize: 5_000_000 };
+const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
 /** Prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
-const MAX_KEPT_TEXT = 250_000;
+const MAX_PREPARED_LENGTH = 250_000;
 
 interface ClientStatements {
   /** By name, most recently used last. */
   statements: Map<string, StatementState>;
   /** Total length of the texts. */
-  total: number;
+  totalLength: number;
 }
 
 export class PreparedStatements {
-  private readonly uses = new LRUCache<string, number>({ ...KNOWN, sizeCalculation: (_uses, text) => text.length });
-  private readonly names = new LRUCache<string, string>({ ...KNOWN, sizeCalculation: (_name, text) => text.length });
-  private readonly kept = new WeakMap<ClientBase, ClientStatements>();
+  private readonly uses = new LRUCache<string, number>({ ...CACHE_LIMITS, sizeCalculation: (_uses, text) => text.length });
+  private readonly names = new LRUCache<string, string>({ ...CACHE_LIMITS, sizeCalculation: (_name, text) => text.length });
+  private readonly preparedByClient = new WeakMap<ClientBase, ClientStatements>();
 
-  get named(): number {
+  get namedCount(): number {
     return this.names.size;
   }
 
   /** Name for a recurring statement: a hash of its text, so that all connections and processes use the same. */
   nameOf(text: string): string | undefined {
-    const known = this.names.get(text);
-    if (known !== undefined || text.length > MAX_TEXT) return known;
+    const name = this.names.get(text);
+    if (name !== undefined || text.length > MAX_TEXT_LENGTH) return name;
     const uses = this.uses.get(text) ?? 0;
-    if (uses < USES_BEFORE_NAMED) {
+    if (uses < USES_BEFORE_PREPARED) {
       this.uses.set(text, uses + 1);
       return undefined;
     }
     this.uses.delete(text);
-    const name = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
-    this.names.set(text, name);
-    return name;
+    const newName = `f${createHash('sha256').update(text).digest('base64url').slice(0, 24)}`;
+    this.names.set(text, newName);
+    return newName;
   }
 
   /** Call this right before executing the named statement. Closes evicted statements in the same packet, without a round trip. */
-  known(client: ClientBase, name: string, text: string): StatementState {
-    let kept = this.kept.get(client);
-    if (!kept) this.kept.set(client, (kept = { statements: new Map(), total: 0 }));
-    const { statements } = kept;
-    let known = statements.get(name);
-    if (known) statements.delete(name);
+  stateOf(client: ClientBase, name: string, text: string): StatementState {
+    let prepared = this.preparedByClient.get(client);
+    if (!prepared) this.preparedByClient.set(client, (prepared = { statements: new Map(), totalLength: 0 }));
+    const { statements } = prepared;
+    let state = statements.get(name);
+    if (state) statements.delete(name);
     else {
-      known = { length: text.length };
-      kept.total += known.length;
+      state = { length: text.length };
+      prepared.totalLength += state.length;
     }
-    statements.set(name, known);
-    if (statements.size >= MAX_PREPARED_STATEMENTS || kept.total > MAX_KEPT_TEXT) this.letGo(client, kept);
-    return known;
+    statements.set(name, state);
+    if (statements.size >= MAX_PREPARED_STATEMENTS || prepared.totalLength > MAX_PREPARED_LENGTH) this.evict(client, prepared);
+    return state;
   }
 
-  private letGo(client: ClientBase, kept: ClientStatements): void {
-    for (const [oldest, { length }] of kept.statements) {
-      if (kept.statements.size < MAX_PREPARED_STATEMENTS && kept.total <= MAX_KEPT_TEXT) return;
+  private evict(client: ClientBase, prepared: ClientStatements): void {
+    for (const [oldest, { length }] of prepared.statements) {
+      if (prepared.statements.size < MAX_PREPARED_STATEMENTS && prepared.totalLength <= MAX_PREPARED_LENGTH) return;
       if (!closePrepared(client, oldest)) continue;
-      kept.statements.delete(oldest);
-      kept.total -= length;
+      prepared.statements.delete(oldest);
+      prepared.totalLength -= length;
     }
   }
 }

@@ -19,19 +19,19 @@ export interface ReplicaOptions {
   maxLag: number;
 }
 
-const LOOK_EVERY_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 /** Interval after a change, until the standby has replayed it. */
-const LOOK_SOON_MS = 50;
+const EARLY_CHECK_MS = 50;
 /** Validity of an observation. It counts as lag. */
-const GOOD_FOR_MS = MIN_REPLICA_LAG_MS / 2;
+const OBSERVATION_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
 /** SQL: id of the change log, which a standby inherits from its primary. */
-const LOG = '(SELECT "id"::text FROM "change_log")';
-const DATABASE = `SELECT ${LOG} AS "log", pg_current_wal_lsn()::text AS "position"`;
-const STANDBY = `SELECT ${LOG} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "follows", pg_backend_pid() AS "pid"`;
+const LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
+const PRIMARY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
+const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "follows", pg_backend_pid() AS "pid"`;
 
 /** WAL position of the primary at a time of `performance.now()`. */
-interface Mark {
+interface PrimaryPosition {
   at: number;
   position: bigint;
 }
@@ -42,61 +42,61 @@ function positionOf(text: string): bigint {
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
 }
 
-type Ask = (text: string) => Promise<Row[]>;
+type QueryPrimary = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
   /** Session users of its connections, which lead around any pooler. */
   readonly viewers = new SessionUsers(false);
-  private readonly pulse: CircuitBreaker;
+  private readonly breaker: CircuitBreaker;
   /** Why the standby is not used; absent while it is. */
-  private why: string | undefined = 'it has not been checked yet';
-  private lookedAt = -Infinity;
+  private unusableReason: string | undefined = 'it has not been checked yet';
+  private checkedAt = -Infinity;
   /** The standby has replayed everything that the primary had at this time. */
-  private reachedAt = -Infinity;
+  private caughtUpAt = -Infinity;
   /** Time of the last notified change, which the standby must have replayed. */
-  private heardAt = -Infinity;
+  private lastChangeAt = -Infinity;
   /** Milliseconds; absent while unknown. */
   private lag?: number;
   /** Positions of the primary, oldest first: the last one that the standby has replayed, and all later ones. */
-  private marks: Mark[] = [];
-  private looking?: NodeJS.Timeout;
-  private soon?: NodeJS.Timeout;
-  private ask?: Ask;
+  private primaryPositions: PrimaryPosition[] = [];
+  private timer?: NodeJS.Timeout;
+  private earlyCheck?: NodeJS.Timeout;
+  private queryPrimary?: QueryPrimary;
   private log?: Logger;
-  private underWay = false;
+  private isChecking = false;
   /** Number of statements executed on the standby. */
   answered = 0;
 
   constructor(
     private readonly options: ReplicaOptions,
-    make: (pulse: CircuitBreaker, viewers: SessionUsers) => Pool,
+    make: (breaker: CircuitBreaker, viewers: SessionUsers) => Pool,
   ) {
-    this.pulse = new CircuitBreaker(options.connection);
-    this.pool = make(this.pulse, this.viewers);
+    this.breaker = new CircuitBreaker(options.connection);
+    this.pool = make(this.breaker, this.viewers);
   }
 
   get isUsed(): boolean {
     return (
-      this.why === undefined &&
-      this.pulse.unavailable === undefined &&
-      this.reachedAt > this.heardAt &&
-      performance.now() - this.lookedAt < GOOD_FOR_MS
+      this.unusableReason === undefined &&
+      this.breaker.unavailable === undefined &&
+      this.caughtUpAt > this.lastChangeAt &&
+      performance.now() - this.checkedAt < OBSERVATION_VALID_MS
     );
   }
 
   /** Call this on every change of a public row, before subscribers are notified. */
   changed(): void {
-    this.heardAt = performance.now();
-    this.lookSoon();
+    this.lastChangeAt = performance.now();
+    this.checkSoon();
   }
 
-  private lookSoon(): void {
+  private checkSoon(): void {
     if (!this.log) return;
-    this.soon ??= setTimeout(() => {
-      this.soon = undefined;
-      void this.look();
-    }, LOOK_SOON_MS).unref();
+    this.earlyCheck ??= setTimeout(() => {
+      this.earlyCheck = undefined;
+      void this.check();
+    }, EARLY_CHECK_MS).unref();
   }
 
   /** Replication lag in seconds; absent while unknown. */
@@ -104,84 +104,86 @@ export class Replica {
     return this.lag === undefined ? undefined : this.lag / 1_000;
   }
 
-  /** Starts monitoring in the background. `ask` queries the primary; `role` is the role of requests. */
-  follow(ask: Ask, role: string | undefined, log: Logger): void {
-    this.ask = ask;
+  /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
+  follow(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
+    this.queryPrimary = queryPrimary;
     this.viewers.role = role;
     this.log = log;
-    this.looking = setInterval(() => void this.look(), LOOK_EVERY_MS).unref();
-    void this.look();
+    this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
+    void this.check();
   }
 
   /** Checks for up to `maxLag` (for `doctor`). Returns why the standby cannot be used. */
-  async inspect(ask: Ask): Promise<string | undefined> {
-    this.ask = ask;
-    const until = performance.now() + this.options.maxLag;
+  async inspect(queryPrimary: QueryPrimary): Promise<string | undefined> {
+    this.queryPrimary = queryPrimary;
+    const deadline = performance.now() + this.options.maxLag;
     for (;;) {
-      const why = await this.verdict().catch((error: Error) => error.message);
-      if (why === undefined || performance.now() > until) return why;
-      await sleep(LOOK_EVERY_MS);
+      const reason = await this.compare().catch((error: Error) => error.message);
+      if (reason === undefined || performance.now() > deadline) return reason;
+      await sleep(CHECK_INTERVAL_MS);
     }
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     // A check that hangs is not repeated.
-    if (this.underWay) return;
-    this.underWay = true;
-    const why = await this.verdict().catch((error: Error) => this.withoutLag(error.message));
-    this.underWay = false;
-    if (why === undefined && this.heardAt > this.reachedAt) this.lookSoon();
-    if (why === this.why || !this.log) return;
-    this.why = why;
-    if (why === undefined) this.log.info('reading from the replica');
-    else this.log.warn({ why }, 'not reading from the replica');
+    if (this.isChecking) return;
+    this.isChecking = true;
+    const reason = await this.compare().catch((error: Error) => this.withoutLag(error.message));
+    this.isChecking = false;
+    if (reason === undefined && this.lastChangeAt > this.caughtUpAt) this.checkSoon();
+    if (reason === this.unusableReason || !this.log) return;
+    this.unusableReason = reason;
+    if (reason === undefined) this.log.info('reading from the replica');
+    else this.log.warn({ why: reason }, 'not reading from the replica');
   }
 
   /** Compares both positions. Returns why the standby cannot be used. */
-  private async verdict(): Promise<string | undefined> {
-    const began = performance.now();
-    if (this.pulse.unavailable) return this.withoutLag('it does not respond');
-    const [database] = await this.ask!(DATABASE);
+  private async compare(): Promise<string | undefined> {
+    const startedAt = performance.now();
+    if (this.breaker.unavailable) return this.withoutLag('it does not respond');
+    const [database] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
     const client = await this.pool.connect();
     let standby: Row;
     try {
-      [standby] = (await client.query(STANDBY)).rows as [Row];
+      [standby] = (await client.query(STANDBY_POSITION_SQL)).rows as [Row];
     } catch (error) {
       client.release(true);
       throw error;
     }
     client.release();
-    this.lookedAt = began;
+    this.checkedAt = startedAt;
     const { processID } = backendKeyOf(client);
     if (standby.pid !== processID)
       return this.withoutLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
     if (!standby.follows) return this.withoutLag('it is not a standby');
     if (standby.log !== database!.log) return this.withoutLag('it replicates another database, or has not caught up with a restore');
-    this.marks.push({ at: began, position: positionOf(database!.position as string) });
-    return this.measure(positionOf(standby.position as string), began);
+    this.primaryPositions.push({ at: startedAt, position: positionOf(database!.position as string) });
+    return this.measureLag(positionOf(standby.position as string), startedAt);
   }
 
   /** Forgets the lag, which stays known from one check to the next otherwise. */
-  private withoutLag(why: string): string {
+  private withoutLag(reason: string): string {
     this.lag = undefined;
-    return why;
+    return reason;
   }
 
-  private measure(position: bigint, now: number): string | undefined {
-    const most = this.options.maxLag - GOOD_FOR_MS;
-    const reached = this.marks.findLastIndex((mark) => mark.position <= position);
-    const last = this.marks[reached];
-    this.marks = this.marks.slice(Math.max(0, reached)).filter((mark) => mark === last || now - mark.at <= most);
-    if (!last && this.reachedAt === -Infinity && now - this.marks[0]!.at <= most) return this.why;
-    if (last) [this.reachedAt, this.lag] = [last.at, now - last.at];
-    return last && now - last.at <= most ? undefined : 'its replication lag is too high';
+  private measureLag(position: bigint, now: number): string | undefined {
+    const maxAgeMs = this.options.maxLag - OBSERVATION_VALID_MS;
+    const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);
+    const replayed = this.primaryPositions[index];
+    this.primaryPositions = this.primaryPositions
+      .slice(Math.max(0, index))
+      .filter((entry) => entry === replayed || now - entry.at <= maxAgeMs);
+    if (!replayed && this.caughtUpAt === -Infinity && now - this.primaryPositions[0]!.at <= maxAgeMs) return this.unusableReason;
+    if (replayed) [this.caughtUpAt, this.lag] = [replayed.at, now - replayed.at];
+    return replayed && now - replayed.at <= maxAgeMs ? undefined : 'its replication lag is too high';
   }
 
   stop(): void {
-    clearInterval(this.looking);
-    clearTimeout(this.soon);
+    clearInterval(this.timer);
+    clearTimeout(this.earlyCheck);
     this.log = undefined;
-    this.why = 'the server is shutting down';
-    this.pulse.stop();
+    this.unusableReason = 'the server is shutting down';
+    this.breaker.stop();
   }
 }

@@ -12,12 +12,12 @@ import { queryInTransaction, Statement, type StatementContext } from './statemen
 import { ANONYMOUS } from './sessionuser';
 
 /** A transaction that spans a whole operation or request. */
-interface Open {
+interface OpenTransaction {
   transaction: Transaction;
   /** Compensations for effects outside of the database. */
-  undone: (() => Promise<void>)[];
+  compensations: (() => Promise<void>)[];
   /** Settles when the statements sent so far have completed. */
-  before: Promise<unknown>;
+  precedingStatements: Promise<unknown>;
 }
 
 class RolledBack extends Error {}
@@ -27,17 +27,17 @@ export class Session implements StatementContext {
   milliseconds = 0;
   rows = 0;
   /** Bytes that may still be read for the current response. */
-  private left = Infinity;
-  private limit = Infinity;
+  private bytesLeft = Infinity;
+  private byteLimit = Infinity;
   trace?: Trace;
-  private readonly running = new Set<{ stop(why: Error): void }>();
+  private readonly running = new Set<{ stop(reason: Error): void }>();
   /** Set when the session has ended: the error of all further statements. */
-  private over?: Error;
-  private lasting = false;
+  private endReason?: Error;
+  private runsToEnd = false;
   /** Whether the primary has been used, after which the replica must not be: the request sees its own writes and consistent rows. */
   private isCurrent = false;
-  private lane: ClientKind = 'own';
-  private open?: Open;
+  private clientKind: ClientKind = 'own';
+  private openTransaction?: OpenTransaction;
   caller: Caller = 'own';
   hasStarted = false;
   /** Session user for row-level security: the id of the viewer, or ANONYMOUS. */
@@ -46,29 +46,29 @@ export class Session implements StatementContext {
   constructor(readonly database: Database) {}
 
   /** Sets the client after authentication, which gives no priority to its next statement. Subscriptions stay subscriptions. */
-  setClient(lane: ClientKind, caller: Caller): void {
-    if (this.lane !== 'live') this.lane = lane;
+  setClient(clientKind: ClientKind, caller: Caller): void {
+    if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
     this.viewer = typeof caller === 'number' ? String(caller) : ANONYMOUS;
     this.hasStarted = false;
   }
 
   async query(text: string, values: Parameters = []): Promise<Row[]> {
-    return this.ask(text, values, this.viewer);
+    return this.run(text, values, this.viewer);
   }
 
   /** As `query`, for public rows that an anonymous client may read from the replica. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
-    return this.ask(text, values, this.viewer, !this.isCurrent);
+    return this.run(text, values, this.viewer, !this.isCurrent);
   }
 
   /** Runs an authentication statement. Its tables have no row-level security, so no session user is set. */
   async identify(text: string, values: Parameters): Promise<Row[]> {
-    return this.ask(text, values, undefined);
+    return this.run(text, values, undefined);
   }
 
-  private async ask(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
-    if (this.over) throw this.over;
+  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+    if (this.endReason) throw this.endReason;
     try {
       return await this.send(text, values, viewer, mayBeOld);
     } catch (error) {
@@ -85,24 +85,24 @@ export class Session implements StatementContext {
   }
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
-    const { open } = this;
-    const began = performance.now();
-    const over = this.trace?.statement(text);
+    const { openTransaction: open } = this;
+    const startedAt = performance.now();
+    const endSpan = this.trace?.statement(text);
     this.statements += 1;
     let read: number | undefined;
     try {
-      const rows = await (open ? this.sendIn(open, text, values) : this.sendAlone(text, values, viewer, mayBeOld));
+      const rows = await (open ? this.sendInTransaction(open, text, values) : this.sendOutsideTransaction(text, values, viewer, mayBeOld));
       read = rows.length;
       this.rows += read;
       return rows;
     } finally {
-      over?.(read);
-      this.milliseconds += performance.now() - began;
+      endSpan?.(read);
+      this.milliseconds += performance.now() - startedAt;
     }
   }
 
-  private async sendAlone(text: string, values: Parameters, viewer: string | undefined, mayBeOld: boolean): Promise<Row[]> {
-    const statement = new Statement(this.database.reads[this.lane], this, text, values, viewer);
+  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeOld: boolean): Promise<Row[]> {
+    const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
     this.running.add(statement);
     try {
       const rows = await statement.rows(mayBeOld);
@@ -114,42 +114,42 @@ export class Session implements StatementContext {
   }
 
   /** Statements of a transaction share its connection and run one after the other. */
-  private sendIn(open: Open, text: string, values: Parameters): Promise<Row[]> {
+  private sendInTransaction(open: OpenTransaction, text: string, values: Parameters): Promise<Row[]> {
     const connection = connectionOf<PoolClient>(open.transaction);
-    const asked = open.before.then(() => queryInTransaction(connection, text, values, this));
-    open.before = asked.catch(() => undefined);
-    return asked;
+    const result = open.precedingStatements.then(() => queryInTransaction(connection, text, values, this));
+    open.precedingStatements = result.catch(() => undefined);
+    return result;
   }
 
   limitBytes(bytes: number): void {
-    this.left = this.limit = bytes;
+    this.bytesLeft = this.byteLimit = bytes;
   }
 
   countBytes(bytes: number): void {
-    this.left -= bytes;
-    if (this.left < 0) throw new ReadLimitExceeded(this.limit);
+    this.bytesLeft -= bytes;
+    if (this.bytesLeft < 0) throw new ReadLimitExceeded(this.byteLimit);
   }
 
-  private end(why: Error): void {
-    this.over ??= why;
-    for (const running of this.running) running.stop(why);
+  private end(reason: Error): void {
+    this.endReason ??= reason;
+    for (const running of this.running) running.stop(reason);
   }
 
   /** Call this when the client has disconnected: cancels reads. A write that has begun is completed. */
   cancelReads(): void {
-    if (!this.lasting) this.end(new ClientGone());
+    if (!this.runsToEnd) this.end(new ClientGone());
   }
 
   /** Makes the request continue to its end even if the client disconnects. */
   completeRegardless(): void {
-    if (this.over) throw this.over;
-    this.lasting = true;
+    if (this.endReason) throw this.endReason;
+    this.runsToEnd = true;
   }
 
   /** Starts a new event of a subscription, which is independent of the outcome of the last one. */
   beginEvent(): void {
-    this.lane = 'live';
-    if (!(this.over instanceof ClientGone)) this.over = undefined;
+    this.clientKind = 'live';
+    if (!(this.endReason instanceof ClientGone)) this.endReason = undefined;
   }
 
   /** Sequelize options that count and trace its statements. */
@@ -167,24 +167,24 @@ export class Session implements StatementContext {
 
   /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
-    const outer = this.open;
-    const undone: (() => Promise<void>)[] = [];
-    let done: { isKept: boolean; result: T } | undefined;
+    const outer = this.openTransaction;
+    const compensations: (() => Promise<void>)[] = [];
+    let outcome: { isKept: boolean; result: T } | undefined;
     try {
       return await this.transaction(async (transaction) => {
-        this.open = { transaction, undone, before: Promise.resolve() };
+        this.openTransaction = { transaction, compensations, precedingStatements: Promise.resolve() };
         try {
-          done = await work();
+          outcome = await work();
         } finally {
-          this.open = outer;
+          this.openTransaction = outer;
         }
-        if (!done.isKept) throw new RolledBack();
-        outer?.undone.push(...undone);
-        return done.result;
+        if (!outcome.isKept) throw new RolledBack();
+        outer?.compensations.push(...compensations);
+        return outcome.result;
       });
     } catch (error) {
-      for (const undo of undone) await undo();
-      if (error instanceof RolledBack) return done!.result;
+      for (const undo of compensations) await undo();
+      if (error instanceof RolledBack) return outcome!.result;
       throw error;
     }
   }
@@ -196,12 +196,12 @@ export class Session implements StatementContext {
 
   /** Whether statements see uncommitted writes of this session. */
   get isInTransaction(): boolean {
-    return this.open !== undefined;
+    return this.openTransaction !== undefined;
   }
 
   /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */
   onRollback(undo: () => Promise<void>): void {
-    this.open?.undone.push(undo);
+    this.openTransaction?.compensations.push(undo);
   }
 
   private async savepoint<T>(parent: Transaction, work: (transaction: Transaction) => Promise<T>): Promise<T> {
@@ -214,46 +214,46 @@ export class Session implements StatementContext {
 
   /** Runs a transaction. `table`: the table that is written to, if it is one. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
-    const { caller, open } = this;
+    const { caller, openTransaction: open } = this;
     const { writes, lockedTables } = this.database;
     if (open) return lockedTables.writing(table, () => this.savepoint(open.transaction, work));
-    await this.turn(writes, caller);
+    await this.waitForSlot(writes, caller);
     this.isCurrent = true;
     try {
       this.completeRegardless();
-      return await lockedTables.writing(table, () => this.atOnce(work));
+      return await lockedTables.writing(table, () => this.runTransaction(work));
     } finally {
       writes.release(caller);
     }
   }
 
-  private async atOnce<T>(work: (transaction: Transaction) => Promise<T>, again = true): Promise<T> {
-    const { breaker: pulse, sequelize } = this.database;
-    if (pulse.unavailable) throw pulse.unavailable;
-    const sessionUser: SessionUserOption = { viewer: this.lane === 'own' ? undefined : this.viewer };
+  private async runTransaction<T>(work: (transaction: Transaction) => Promise<T>, mayRetry = true): Promise<T> {
+    const { breaker, sequelize } = this.database;
+    if (breaker.unavailable) throw breaker.unavailable;
+    const sessionUser: SessionUserOption = { viewer: this.clientKind === 'own' ? undefined : this.viewer };
     const options = { ...this.sequelizeOptions, ...sessionUser };
-    const progress = { begun: false, done: false };
+    const progress = { hasBegun: false, isComplete: false };
     try {
       return await sequelize.transaction(options, async (transaction) => {
-        progress.begun = true;
+        progress.hasBegun = true;
         const result = await work(transaction);
         await this.beforeCommit?.(transaction);
-        progress.done = true;
+        progress.isComplete = true;
         return result;
       });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
       // The connection was dead before the transaction began.
-      if (again && !progress.begun && !this.database.breaker.unavailable) return this.atOnce(work, false);
-      throw progress.done ? new CommitUncertain(error) : new Unavailable(error);
+      if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
+      throw progress.isComplete ? new CommitUncertain(error) : new Unavailable(error);
     }
   }
 
-  private async turn(lane: Limiter<Caller>, caller: Caller): Promise<void> {
-    if (this.over) throw this.over;
+  private async waitForSlot(limiter: Limiter<Caller>, caller: Caller): Promise<void> {
+    if (this.endReason) throw this.endReason;
     let queued: QueuedWork<Caller> | undefined;
-    const stoppable = { stop: (why: Error) => queued && lane.cancel(queued, why) };
-    this.running.add(stoppable);
-    await lane.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.running.delete(stoppable));
+    const waiting = { stop: (reason: Error) => queued && limiter.cancel(queued, reason) };
+    this.running.add(waiting);
+    await limiter.waitForSlot(caller, false, (entry) => (queued = entry)).finally(() => this.running.delete(waiting));
   }
 }

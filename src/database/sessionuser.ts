@@ -14,7 +14,7 @@ const TELL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 export class SessionUsers {
   /** Role of request connections. Absent: the server's own role, to which row-level security does not apply. Set it before connections are opened. */
   role?: string;
-  private readonly told = new WeakMap<ClientBase, string>();
+  private readonly userByClient = new WeakMap<ClientBase, string>();
 
   constructor(
     /** Behind a transaction pooler every transaction runs in a different session. */
@@ -30,8 +30,8 @@ export class SessionUsers {
   before(client: ClientBase, viewer: string | undefined, along: PrecedingStatement | undefined): PrecedingStatement | undefined {
     if (this.role === undefined) return along;
     if (this.perTransaction) return this.with(along!, viewer);
-    if (viewer === undefined || this.told.get(client) === viewer) return undefined;
-    this.told.set(client, viewer);
+    if (viewer === undefined || this.userByClient.get(client) === viewer) return undefined;
+    this.userByClient.set(client, viewer);
     return { text: TELL, values: [viewer] };
   }
 
@@ -45,7 +45,7 @@ export class SessionUsers {
 
   /** Call this when a statement failed: its SET was rolled back with it. */
   forget(client: ClientBase): void {
-    this.told.delete(client);
+    this.userByClient.delete(client);
   }
 
   /** SQL to append to BEGIN, in the same packet. Without a viewer the transaction belongs to the server itself. */

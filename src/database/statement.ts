@@ -61,7 +61,7 @@ export const queryInTransaction = (client: PoolClient, text: string, values: Par
   });
 
 export class Statement {
-  private why?: Error;
+  private stopReason?: Error;
   private client?: PoolClient;
   private waiting?: QueuedWork<Caller>;
   private stopping?: Promise<void>;
@@ -86,7 +86,7 @@ export class Statement {
     request.hasStarted = true;
     try {
       const rows = (mayBeOld && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
-      if (this.why) throw this.why;
+      if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
       limiter.release(caller);
@@ -102,7 +102,7 @@ export class Statement {
       this.isOfReplica = true;
       return rows;
     } catch (error) {
-      if (this.why || isTimeout(error)) throw error;
+      if (this.stopReason || isTimeout(error)) throw error;
       return undefined;
     }
   }
@@ -116,7 +116,7 @@ export class Statement {
     try {
       return await this.queryOn(client, sessionUsers, preceding);
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.why || isRetry || !READS.test(this.text)) throw error;
+      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READS.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
@@ -126,17 +126,17 @@ export class Statement {
     const { prepared } = this.reads;
     let broken: Unavailable | undefined;
     try {
-      if (this.why) throw this.why;
+      if (this.stopReason) throw this.stopReason;
       this.client = client;
       const preceding = users ? users.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
-      const state = name === undefined ? undefined : prepared.known(client, name, text);
+      const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding });
     } catch (error) {
       users?.forget(client);
       // An error sent by PostgreSQL leaves the connection usable.
-      if (error !== this.why && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
-      throw this.why ?? broken ?? error;
+      if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
+      throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;
       // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
@@ -146,7 +146,7 @@ export class Statement {
   }
 
   private readonly countBytes = (bytes: number): void => {
-    if (this.why) throw this.why;
+    if (this.stopReason) throw this.stopReason;
     try {
       this.request.countBytes(bytes);
     } catch (error) {
@@ -155,11 +155,11 @@ export class Statement {
     }
   };
 
-  /** Makes `rows` reject with `why`: immediately if the statement is queued, after cancelling it if it is running. */
-  stop(why: Error): void {
-    if (this.why) return;
-    this.why = why;
+  /** Makes `rows` reject with `reason`: immediately if the statement is queued, after cancelling it if it is running. */
+  stop(reason: Error): void {
+    if (this.stopReason) return;
+    this.stopReason = reason;
     if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.limiter.cancel(this.waiting, why);
+    else if (this.waiting) this.reads.limiter.cancel(this.waiting, reason);
   }
 }

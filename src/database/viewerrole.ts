@@ -228,9 +228,9 @@ export async function useViewerRole({ options, pool, sessionUsers: viewers }: Da
   const { role, lacking, advice } = standing;
   if (lacking === undefined) viewers.role = role;
   else {
-    const said = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
-    if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${said}`);
-    tell(said);
+    const warning = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
+    if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${warning}`);
+    tell(warning);
   }
 }
 

@@ -19,7 +19,7 @@ export class FolderStore implements FileStore {
 
   /** Does not create the folder, because an unmounted network share must not pass for an empty store. */
   async check(): Promise<void> {
-    const configError = (why: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${why}`);
+    const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
     const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
       throw configError(`cannot be accessed (${code})`);
     });

@@ -18,22 +18,22 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
   input.after(list);
   input.setAttribute('list', list.id);
   const chosen = document.getElementById(input.id + '-chosen');
-  let waiting;
-  let turn = 0;
+  let timer;
+  let lastInput = 0;
   input.addEventListener('input', () => {
-    clearTimeout(waiting);
-    turn += 1;
+    clearTimeout(timer);
+    lastInput += 1;
     const text = input.value.trim();
     const option = [...list.options].find(({ value }) => value === text);
     if (chosen) chosen.value = option ? option.dataset.id : '';
     if (option) return;
     if (text.length < 2 || /^\\d+$/.test(text)) return;
-    const asked = turn;
-    waiting = setTimeout(async () => {
+    const thisInput = lastInput;
+    timer = setTimeout(async () => {
       const query = new URLSearchParams({ type: input.dataset.suggest, text });
       const response = await fetch('${SUGGESTIONS_PATH}?' + query).catch(() => undefined);
       const found = response?.ok ? await response.json() : [];
-      if (asked === turn) list.replaceChildren(...found.map(({ value, label }) => {
+      if (thisInput === lastInput) list.replaceChildren(...found.map(({ value, label }) => {
         const option = new Option('', label);
         option.dataset.id = value;
         return option;

@@ -217,10 +217,10 @@ export function rateLimitHeaders(budget: RateBudget | undefined): Record<string,
 }
 
 /** Per bucket: lets the stored level leak since its last update, then adds the cost that this instance spent or refunded. */
-const SHARE_SQL = `WITH told AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
+const SHARE_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
   INSERT INTO "budget" AS b ("key", "level", "rate")
     SELECT t."key", greatest(0, t."spent" + greatest(0, coalesce(o."level" - extract(epoch FROM now() - o."at") * o."rate", 0))), t."rate"
-    FROM told t LEFT JOIN "budget" o ON o."key" = t."key"
+    FROM spending t LEFT JOIN "budget" o ON o."key" = t."key"
   ON CONFLICT ("key") DO UPDATE SET "level" = EXCLUDED."level", "rate" = EXCLUDED."rate", "at" = now()
   RETURNING "key", "level"`;
 

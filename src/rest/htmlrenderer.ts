@@ -18,11 +18,11 @@ export interface RenderInput {
 export interface HtmlRenderer {
   /** Resolves names typed by people to row ids, before the request is processed. */
   understand(request: RestRequest): Promise<void>;
-  show(shown: RenderInput): Promise<HtmlPage>;
+  show(input: RenderInput): Promise<HtmlPage>;
   /** Renders a server error, or an error that occurred during `show`, without reading further data. */
   showFailure(failed: RenderInput): HtmlPage;
   /** Returns the headers of the redirect (303) that follows a successful write by an HTML form; undefined for other responses. */
-  redirect(shown: RenderInput): Readonly<Record<string, string>> | undefined;
+  redirect(input: RenderInput): Readonly<Record<string, string>> | undefined;
 }
 
 export interface HtmlPage {

@@ -44,7 +44,7 @@ export interface RestRequest {
   /** Absent if the path does not exist. */
   route?: Route;
   /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
-  wanted: Representation;
+  representation: Representation;
   context: RestContext;
   signedIn: boolean;
   /** Upper bound for the page limit of a list, whatever the query asks for. */

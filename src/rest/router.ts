@@ -87,7 +87,7 @@ class Router {
       path,
       query: parseQuery(search.slice(1)),
       route,
-      wanted: { format: 'json' },
+      representation: { format: 'json' },
       context,
       signedIn: false,
       body: (isSignedIn = request.signedIn) =>
@@ -104,14 +104,14 @@ class Router {
     const { message, route, query, context } = request;
     const { accept } = message.headers;
     if (!route) {
-      request.wanted = negotiateUnknown(accept);
+      request.representation = negotiateUnknown(accept);
       // The HTML 404 page shows the signed-in user.
-      if (request.wanted.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
+      if (request.representation.format === 'api') request.signedIn = await context.authentication.authenticate().catch(() => false);
       throw notFound();
     }
-    request.wanted = negotiate(accept, query, route.suffix);
+    request.representation = negotiate(accept, query, route.suffix);
     if (query.size > MAX_JSON_MEMBERS) throw badRequest(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
-    const isPage = request.wanted.format === 'api';
+    const isPage = request.representation.format === 'api';
     if (isPage) request.most = MAX_HTML_LIMIT;
     try {
       request.signedIn = await context.authentication.authenticate(() => readCsrfToken(request));
@@ -140,20 +140,20 @@ class Router {
   }
 
   private async send(answer: RestResponse, request: RestRequest, response: ServerResponse): Promise<void> {
-    const { message, wanted, form, context } = request;
+    const { message, representation, form, context } = request;
     const { status, body } = answer;
-    const isPage = wanted.format === 'api' && (body !== undefined || form !== undefined);
+    const isPage = representation.format === 'api' && (body !== undefined || form !== undefined);
     let text: string | undefined;
     if (!isPage && body !== undefined) {
-      const isLong = wanted.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
-      text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, wanted.indent));
+      const isLong = representation.indent === undefined && countRows(body) > CHUNKED_SERIALIZATION_ROWS;
+      text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
       if (bytes > this.options.maxResponse) return this.send(badRequest(responseTooLong(this.options.maxResponse)), request, response);
       context.sent(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
-    if (wanted.format !== 'json' || wanted.indent !== undefined) delete headers.ETag;
+    if (representation.format !== 'json' || representation.indent !== undefined) delete headers.ETag;
     if (isPage) return this.sendPage({ request, answer: { ...answer, body: unmarkFloats(body) }, headers }, response);
     if ((message.method === 'GET' || message.method === 'HEAD') && status === 200 && text !== undefined) {
       if (!headers.ETag && !headers['Cache-Control']) Object.assign(headers, publicCacheHeaders(text));

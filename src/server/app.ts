@@ -74,7 +74,7 @@ export async function createApp(processServices: Services): Promise<App> {
     stolenShare: () => stealTime.share,
     subscriptions: () => ({
       running: executor.openSubscriptions,
-      told: executor.deliveredEvents,
+      delivered: executor.deliveredEvents,
       events: streams.size,
       sockets: sockets.size,
     }),

@@ -21,7 +21,7 @@ export interface AppGauges {
   ready(): number;
   /** 1 for each degradation that the latest check has found, else 0. */
   degradations(): Record<string, number>;
-  subscriptions(): { running: number; told: number; events: number; sockets: number };
+  subscriptions(): { running: number; delivered: number; events: number; sockets: number };
 }
 
 export interface CompletedRequest {
@@ -151,7 +151,7 @@ export class Metrics {
     const { app } = this;
     const { loginLimiter, costLimiter } = this.services;
     const metrics = this.sections.requests;
-    const rejections = () => ({ ...app.rejected, login: loginLimiter.refused, budget: costLimiter.rejectedCount });
+    const rejections = () => ({ ...app.rejected, login: loginLimiter.rejectedCount, budget: costLimiter.rejectedCount });
     metrics.addCounter(
       'fitgraph_rejections_total',
       'Requests rejected to protect the server, by `reason`: `overload` (load shedding), `queue_timeout` (queued too long), `shutdown`, `login` (too many attempts), `budget` (exhausted).',
@@ -172,7 +172,7 @@ export class Metrics {
     const { changeLog } = this.services;
     const metrics = this.sections.subscriptions;
     metrics.addGauge('fitgraph_subscriptions', 'Active subscriptions.', () => app.subscriptions().running);
-    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().told);
+    metrics.addCounter('fitgraph_subscription_events_total', 'Events delivered to subscribers.', () => app.subscriptions().delivered);
     const connections = () => ({ sse: app.subscriptions().events, websocket: app.subscriptions().sockets });
     metrics.addGauge('fitgraph_subscription_connections', 'Connections of subscribers, by `transport`: `sse`, `websocket`.', connections, {
       label: 'transport',
@@ -186,7 +186,7 @@ export class Metrics {
     const entries = () => ({
       user_states: derivedValues.size.states,
       user_values: derivedValues.size.values,
-      statement_names: database.prepared.named,
+      statement_names: database.prepared.namedCount,
       search_names: nameIndexes.size,
       reference_rows: catalogue.size,
     });

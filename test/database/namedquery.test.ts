@@ -83,7 +83,7 @@ function named(client: ClientBase, prepared: PreparedStatements, text: string, v
   const name = prepared.nameOf(text);
   if (name === undefined) return plain(client, text, values);
   return new Promise((resolve) => {
-    const known = prepared.known(client, name, text);
+    const known = prepared.stateOf(client, name, text);
     client.query(new NamedQuery(name, text, values, known, client, (error, rows) => resolve(error ? failed(error) : { rows })));
   });
 }

@@ -150,7 +150,9 @@ export class ChangeLog {
       onMissedNotifications: async () => {
         database.replica?.changed();
         // The connection may now lead to another server or to restored data. If this check fails, the next read repeats it.
-        await this.renewLogIfServerChanged().catch((error) => this.log.warn({ err: error }, 'whether changes go on could not be told'));
+        await this.renewLogIfServerChanged().catch((error) =>
+          this.log.warn({ err: error }, 'the change log could not be compared with the database'),
+        );
         this.wakeAll();
       },
     });

@@ -55,7 +55,7 @@ export class NotificationListener {
   }
 
   async start(): Promise<void> {
-    const { breaker: pulse, options, direct } = this.database;
+    const { breaker, options, direct } = this.database;
     const client: Client = new ObservedClient({
       ...direct,
       ...KEEP_ALIVE,
@@ -73,7 +73,7 @@ export class NotificationListener {
     });
     try {
       await client.connect();
-      pulse.watch(client, QUERY_TIMEOUT_MS);
+      breaker.watch(client, QUERY_TIMEOUT_MS);
       // A shared lock, because PostgreSQL may still hold that of the previous connection without knowing that it is dead.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.subscribers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);

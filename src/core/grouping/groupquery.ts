@@ -56,7 +56,7 @@ export class GroupQuery {
   constructor(
     private readonly entity: Entity,
     args: GroupArguments,
-    private readonly shown: RequestedStatistics,
+    private readonly requested: RequestedStatistics,
     private readonly context: Context,
   ) {
     const visibility = visibleRowConditions(entity, context);
@@ -68,12 +68,12 @@ export class GroupQuery {
     this.values = new AggregateColumns(entity, this.keys.weightSql, this.rows);
     this.havingCondition = havingConditionOf(entity, args.having, this.values);
     this.orderTerms = this.parseOrder(args.orderBy ?? []);
-    for (const [name, fieldNames] of shown.statistics) {
+    for (const [name, fieldNames] of requested.statistics) {
       if (name === 'count' || name === 'weightedCount') this.values.addStatistic(name, undefined);
       else for (const fieldName of fieldNames) this.values.addStatistic(name as Statistic, fieldName);
     }
-    for (const { p, fieldNames } of shown.percentiles) for (const fieldName of fieldNames) this.values.addPercentile(p, fieldName);
-    for (const of of shown.distinctFields) {
+    for (const { p, fieldNames } of requested.percentiles) for (const fieldName of fieldNames) this.values.addPercentile(p, fieldName);
+    for (const of of requested.distinctFields) {
       statisticKind(entity, { statistic: 'countDistinct', of }, 'countDistinct');
       this.values.addStatistic('countDistinct', of);
     }
@@ -178,15 +178,15 @@ export class GroupQuery {
     this.keys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
-    for (const [name, fieldNames] of this.shown.statistics)
+    for (const [name, fieldNames] of this.requested.statistics)
       for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.addStatistic(name as Statistic, fieldName)]);
-    for (const { p, fieldNames } of this.shown.percentiles)
+    for (const { p, fieldNames } of this.requested.percentiles)
       for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.values.addPercentile(p, fieldName)]);
-    for (const fieldName of this.shown.distinctFields)
+    for (const fieldName of this.requested.distinctFields)
       group[countDistinctProperty(fieldName)] = row[this.values.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
-    for (const name of this.shown.statistics.keys()) group[name] ??= {};
-    for (const { p } of this.shown.percentiles) group[percentileProperty(p)] ??= {};
+    for (const name of this.requested.statistics.keys()) group[name] ??= {};
+    for (const { p } of this.requested.percentiles) group[percentileProperty(p)] ??= {};
     return group;
   }
 }

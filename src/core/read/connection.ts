@@ -31,7 +31,7 @@ export interface ListRequest {
   conditions: readonly SqlCondition[];
   joins: readonly SqlCondition[];
   order: readonly OrderField[];
-  asked: OrderContext;
+  orderContext: OrderContext;
   page: PageArgs;
 }
 
@@ -47,13 +47,13 @@ export function createListRequest(
   const orderContext: OrderContext = {
     textOrder: context.policies.textOrder,
     searches,
-    shown: (target) => referenceableRowConditions(target, context),
+    rowConditions: (target) => referenceableRowConditions(target, context),
   };
   return {
     entity,
     conditions: [...accessConditions, ...conditions],
     joins,
-    asked: orderContext,
+    orderContext,
     order: resolveOrder(entity, orderBy, searches),
     page,
   };
@@ -69,7 +69,7 @@ interface PageWindow {
   before?: unknown[];
 }
 
-function pageWindow({ entity, order, asked: orderContext, page }: ListRequest): PageWindow {
+function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWindow {
   const first = validatePageSize('first', page.first, MAX_PAGE_SIZE);
   const last = validatePageSize('last', page.last, MAX_PAGE_SIZE);
   const offset = validatePageSize('offset', page.offset, MAX_INTEGER) ?? 0;

@@ -138,7 +138,7 @@ const versionArgument = (entity: Entity): ParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
 const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>
-  version == null ? {} : { version: { meant: version, at: [...basePath, 'ifVersion'] } };
+  version == null ? {} : { version: { expected: version, at: [...basePath, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { fact, many } = resourceOf(entity)!;

@@ -150,7 +150,7 @@ type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: str
 export interface OrderContext {
   textOrder: TextOrder;
   searches?: readonly Search[];
-  shown?: ReferencedRowConditions;
+  rowConditions?: ReferencedRowConditions;
 }
 
 /** Conditions for the rows of an entity that references may be followed to; values of other rows count as null. */
@@ -169,7 +169,7 @@ function orderExpression(entity: Entity, [name, ...path]: readonly string[], ali
   const value = orderExpression(target, targetPath, targetAlias, orderContext);
   const conditions: SqlCondition[] = [
     () => `${targetAlias}."id" = ${fieldSqlExpression(reference, alias)}`,
-    ...(orderContext.shown?.(target) ?? []),
+    ...(orderContext.rowConditions?.(target) ?? []),
   ];
   return {
     ...value,

@@ -21,7 +21,7 @@ export interface Relation extends KeyPath {
   many: boolean;
   /** Restricts the relation to one API. */
   only?: InterfaceName;
-  shown(context: Context): SqlCondition[];
+  visibleConditions(context: Context): SqlCondition[];
 }
 
 /** Relations of an entity. Call it when all resources are loaded. */
@@ -91,7 +91,7 @@ const referenceRelations = (entity: Entity): Relation[] =>
         many: field.relation.many,
         only: resourceOf(target())!.only ?? field.only,
         ...referencePath(entity, field),
-        shown: (context) => referenceableRowConditions(target(), context),
+        visibleConditions: (context) => referenceableRowConditions(target(), context),
       },
     ];
   });
@@ -102,5 +102,5 @@ const childRelations = (entity: Entity): Relation[] =>
     target,
     many: true,
     ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
-    shown: (context) => visibleRowConditions(target(), context),
+    visibleConditions: (context) => visibleRowConditions(target(), context),
   }));

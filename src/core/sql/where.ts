@@ -181,8 +181,8 @@ class WhereCompiler {
 
   private fieldFilter(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
     const insensitive = filter.mode === TextMode.INSENSITIVE;
-    return Object.entries(filter).flatMap(([operator, given]) => {
-      const value = this.toStored(field, operator, insensitive, given);
+    return Object.entries(filter).flatMap(([operator, input]) => {
+      const value = this.toStored(field, operator, insensitive, input);
       if (operator === 'mode' || value === undefined) return [];
       const condition = operatorCondition(field, operator, value, insensitive, `${path}.${operator}`);
       return condition ? [this.countCondition(condition)] : [];
@@ -217,7 +217,7 @@ class WhereCompiler {
   /** Condition that a related row visible to the viewer matches `where`. */
   private relatedRows(relative: Relation, where: Where, path: string, nesting: number): SqlCondition {
     const nested = conjunction(this.compile(relative.target(), where, path, nesting + 1));
-    const conditions = [...relative.shown(this.context), nested];
+    const conditions = [...relative.visibleConditions(this.context), nested];
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;

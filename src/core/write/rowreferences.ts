@@ -16,7 +16,7 @@ export interface RowReference {
   /** Path of the id in the input. */
   at: InputPath;
   /** Expected version and its path in the input; absent: any version. */
-  version?: { meant: string; at: InputPath };
+  version?: { expected: string; at: InputPath };
 }
 
 export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
@@ -72,7 +72,7 @@ function requireVersions(references: readonly RowReference[], ids: readonly numb
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
     const id = ids[index]!;
-    return version && version.meant !== versions.get(id) ? [{ id, at: version.at }] : [];
+    return version && version.expected !== versions.get(id) ? [{ id, at: version.at }] : [];
   });
   if (staleRows.length)
     throw new InvalidInput(

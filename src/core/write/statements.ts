@@ -167,8 +167,8 @@ export async function updateRows(
     );
     const hasValue = rows.map((row) => row.values[name] !== undefined);
     if (hasValue.every(Boolean)) return { column, value: `x."${column}"` };
-    addColumn(`${column} given`, 'boolean', hasValue);
-    return { column, value: `CASE WHEN x."${column} given" THEN x."${column}" ELSE t."${column}" END` };
+    addColumn(`${column} set`, 'boolean', hasValue);
+    return { column, value: `CASE WHEN x."${column} set" THEN x."${column}" ELSE t."${column}" END` };
   });
   const isChanged = () => `(${changes.map(({ column, value }) => `t."${column}" IS DISTINCT FROM ${value}`).join(' OR ')})`;
   const conditions = [

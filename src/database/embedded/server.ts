@@ -149,9 +149,9 @@ export async function startServer(place: Place, binaries: Binaries, port = PORT)
     if (Date.now() > giveUp) await stopServer(child);
     await sleep(5);
   }
-  const said = lastLines(place.log, before);
-  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(said)) return undefined;
-  throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${said}`);
+  const logged = lastLines(place.log, before);
+  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(logged)) return undefined;
+  throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${logged}`);
 }
 
 /** Shuts PostgreSQL down and waits for its end: a container is torn down with its first process, and it should have ended cleanly by then. */

@@ -31,7 +31,7 @@ export interface SocketOptions {
   open(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
-  refuses(isStranger: boolean): boolean;
+  refuses(isAnonymous: boolean): boolean;
   log: Logger;
 }
 

@@ -133,14 +133,14 @@ function FoundRows({ control: { key, label, found = [] } }: { control: FormContr
 function ValueChoice({ control, values, stored }: FormFieldProps & { stored: StoredValue }) {
   const { key, label } = control;
   const options = [
-    { title: 'Yours', text: values.at(-1), shown: readableValue(control, values) },
-    { title: 'Stored now', text: stored.texts.at(-1), shown: stored.label },
+    { title: 'Yours', text: values.at(-1), displayText: readableValue(control, values) },
+    { title: 'Stored now', text: stored.texts.at(-1), displayText: stored.label },
   ];
   return (
     <div class="checks versions" role="radiogroup" aria-label={label}>
-      {options.map(({ title, text = '', shown }, index) => (
+      {options.map(({ title, text = '', displayText }, index) => (
         <label key={title}>
-          <input type="radio" name={key} value={text} checked={index === 0} /> {title}: <span class="value">{shown}</span>
+          <input type="radio" name={key} value={text} checked={index === 0} /> {title}: <span class="value">{displayText}</span>
         </label>
       ))}
     </div>

@@ -209,8 +209,8 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
-    async show(shown) {
-      const view = await views.of(shown);
+    async show(input) {
+      const view = await views.of(input);
       // Yields to the event loop between reading and rendering.
       await setImmediate();
       return renderBrowsePage(view);

@@ -162,7 +162,7 @@ test.each([
       const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
       const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
       const name = prepared.nameOf(text);
-      if (name !== undefined) prepared.known(client, name, text);
+      if (name !== undefined) prepared.stateOf(client, name, text);
       return client.query({ name, text, values: [number] }).then(
         ({ rows: [row] }) => expect([failing, row.answer, row.number]).toEqual(['$1::int', number, number]),
         // When pipelining, pg does not know yet that parsing has failed for an earlier statement of the same name.

@@ -5,7 +5,7 @@ import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'rea
 import { VIEWS } from '../answer/settings';
 import { listsOf, mainList, tableOf, type List, type Table } from '../answer/table';
 import { massUnitsOf, UNITS, convertMasses, type MassUnits, type Unit } from '../answer/massunits';
-import type { UrlRequest } from './asked';
+import type { UrlRequest } from './urlrequest';
 import { CostGauge } from './costgauge';
 import { Downloads } from './downloads';
 import { csrfToken } from './fetcher';
@@ -147,8 +147,8 @@ function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answe
   );
 }
 
-/** `asked` is the request in the URL of the page. */
-export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
+/** `urlRequest` is the request in the URL of the page. */
+export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
   );
@@ -157,15 +157,15 @@ export function ResultPanel({ asked }: { asked: UrlRequest | undefined }) {
   const look = useViewState(id);
   const answer = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
-  const hasRun = useRef(!asked?.runs);
+  const hasRun = useRef(!urlRequest?.runs);
 
   useLayoutEffect(() => {
     viewStates.active = id;
   }, [id]);
   // The tab that is active on load contains the request of the URL.
   useLayoutEffect(() => {
-    if (asked) viewStates.change(viewStates.active, { view: asked.view ?? 'tree', chart: asked.chart, unit: asked.unit });
-  }, [asked]);
+    if (urlRequest) viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+  }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
   }, [title]);

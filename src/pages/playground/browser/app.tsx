@@ -5,7 +5,7 @@ import { GraphiQL, HISTORY_PLUGIN } from 'graphiql';
 import 'graphiql/style.css';
 import { createRoot } from 'react-dom/client';
 import { ResultPanel } from './answer';
-import { parseUrlRequest } from './asked';
+import { parseUrlRequest } from './urlrequest';
 import { BUILDER_PLUGIN, MAP_PLUGIN } from './extras';
 import { createFetcher } from './fetcher';
 import { QUESTIONS_PLUGIN } from './questions';
@@ -38,7 +38,7 @@ createRoot(document.getElementById('playground')!).render(
   >
     <GraphiQL.Logo>{null}</GraphiQL.Logo>
     <GraphiQL.Footer>
-      <ResultPanel asked={initialRequest} />
+      <ResultPanel urlRequest={initialRequest} />
     </GraphiQL.Footer>
   </GraphiQL>,
 );
