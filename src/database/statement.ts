@@ -82,7 +82,10 @@ export class Statement {
     const { request } = this;
     const { limiter, replica } = this.reads;
     const { caller } = request;
-    await limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
+    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
+    // At once, so that further statements that the request sends now have priority, too.
+    request.hasStarted ||= !this.waiting;
+    await slot;
     request.hasStarted = true;
     try {
       const rows = (mayBeOld && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
