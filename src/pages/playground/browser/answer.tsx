@@ -164,7 +164,8 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   }, [id]);
   // The tab that is active on load contains the request of the URL.
   useLayoutEffect(() => {
-    if (urlRequest) viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
+    if (urlRequest)
+      viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
   }, [urlRequest]);
   useEffect(() => {
     document.title = `${title && title !== '<untitled>' ? `${title} – ` : ''}Playground – Fitgraph`;
