@@ -194,9 +194,9 @@ declare module 'graphql' {
     /** Cost of a value in addition to its objects (`@cost` of https://ibm.github.io/graphql-specs/cost-spec.html). */
     cost?: { readonly weight: number };
     /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
-    listSize?: { readonly assumedSize: number | ((args: any) => number) };
+    listSize?: { readonly assumedSize: number | ((args: Record<string, unknown>) => number) };
     /** Resolves all rows of a connection; the public schema has a list in its place. */
-    wholeList?: (source: unknown, args: unknown, context: any, info: any) => unknown;
+    wholeList?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
     /** The mutation only writes rows, so it can be part of an `@atomic` operation. */
     writesRows?: boolean;
     /** At most once per operation: the field is slow, or an attempt such as a sign-in. */

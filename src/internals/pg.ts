@@ -67,8 +67,8 @@ export function closePrepared(client: ClientBase, name: string): boolean {
   return true;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- columns are those of any statement
-type Row = Record<string, any>;
+/** The columns are those of any statement. */
+type Row = Record<string, unknown>;
 
 interface Columns {
   names: string[];

@@ -13,7 +13,7 @@ import { labelFor } from './inflection';
 import { listSize } from './listsize';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- any of them, and each of them is one: the parameter stands on both sides of methods
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- stands for every model: M occurs in parameters and in results of methods, so that no other type accepts them all
 export type Entity<M = any> = (new () => M) & { name: string };
 /** Row of a resource with all its fields, without the methods of the Sequelize model and without child rows. */
 export type RowOf<M> = { [K in Exclude<keyof M, Exclude<keyof Model, 'id'>> as M[K] extends Model[] ? never : K]: M[K] };
