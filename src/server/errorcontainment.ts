@@ -11,6 +11,9 @@ import type { ErrorResponses } from './errorresponses';
 /** Classes of the requests and responses of a server, see the options of `http.createServer`. */
 export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
+/** Above it Node warns of a leak, by default at ten: the steps of a request add four for `close`, and `stream.pipeline` seven. */
+const MAX_RESPONSE_LISTENERS = 20;
+
 export class ErrorContainment {
   readonly classes: MessageClasses;
 
@@ -39,6 +42,7 @@ export class ErrorContainment {
       constructor(request: GuardedRequest) {
         super(request);
         request.response = this;
+        this.setMaxListeners(MAX_RESPONSE_LISTENERS);
       }
 
       override emit(event: string | symbol, ...args: unknown[]): boolean {

@@ -9,7 +9,7 @@ import { ConfigError, readConfig } from '../../src/platform/config';
 import { deleteUser } from '../../src/auth/deletion';
 import { inspectBackup, restoreBackup } from '../../src/transfer/backup/restore';
 import { takeBackup } from '../../src/transfer/backup/take';
-import { build, run } from '../server/running';
+import { build, Installation, run } from '../server/running';
 import { SECRET_KEY } from '../setup/databases';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -108,6 +108,19 @@ test('imports the files of image rows, or nothing when a file is missing or conf
   fs.writeFileSync(path.join(media, 'one.png'), 'another image');
   expect((await brought(row(903, 'one.png'))).stderr).toMatch(/a different file one\.png already exists/);
   expect(await (await fetch(`${fitgraph.url}/media/one.png`)).text()).toBe('an image');
+});
+
+test('serves a compressible request for a file without a warning of Node', async () => {
+  build();
+  const image = (await namesIn(files())).find((name) => name.endsWith('.png'))!;
+  const installation = new Installation(environmentOfCommands());
+  try {
+    const { url } = await installation.start({ WEB_CONCURRENCY: '0' });
+    const { status } = await fetch(`${url}/media/${image}`, { headers: { 'Accept-Encoding': 'gzip' } });
+    expect(status).toBe(200);
+  } finally {
+    await installation.remove();
+  }
 });
 
 test('enforces UPLOAD_QUOTA for concurrent uploads', async () => {

@@ -60,6 +60,7 @@ interface Account {
 export class Installation {
   readonly folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-server-'));
   private readonly children: ChildProcess[] = [];
+  private readonly servers: Server[] = [];
   private demo?: Account;
 
   /** `root`: the folder of another build. */
@@ -98,6 +99,7 @@ export class Installation {
     const child = spawn(process.execPath, [program], { env: environment({ DATA_DIR: this.dataDir, ...this.environment, ...own }) });
     this.children.push(child);
     const server = new Server(child, this.demo);
+    this.servers.push(server);
     await until('the server is ready or has ended', () => server.url !== '' || child.exitCode !== null);
     if (server.url === '') throw new Error(`the server has ended: ${server.stderr}`);
     return server;
@@ -119,9 +121,12 @@ export class Installation {
     await until('everything has ended', () => this.processes.length === 0);
   }
 
+  /** Throws if Node has warned: of leaked listeners, deprecated functions or unhandled rejections. The AWS SDK warns of Node 20 itself. */
   async remove(): Promise<void> {
     await this.end();
     fs.rmSync(this.folder, { recursive: true, force: true });
+    const warnings = this.servers.flatMap(({ stderr }) => stderr.match(/^\(node:\d+\) (?!Warning: NodeVersionSupportWarning).*/gm) ?? []);
+    if (warnings.length > 0) throw new Error(warnings.join('\n'));
   }
 }
 
