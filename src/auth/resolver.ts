@@ -6,7 +6,7 @@ import { limitIssues, limitMessages } from '../core/model/fieldvalidation';
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { ListSize } from '../core/model/listsize';
 import { runWrite, InputError, RARE } from '../core/schema/payload';
-import type { ArgumentLimits } from '../contract/facts';
+import type { ArgumentLimits } from '../contract/metadata';
 import { pythonStrip } from '../platform/pythonscalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
 
@@ -35,7 +35,7 @@ class LoginPayload extends TokenPayload {
 }
 
 /** Lengths count Unicode code points. */
-const CREDENTIAL_FACTS = {
+const CREDENTIAL_LIMITS = {
   username: { kind: 'string', blank: true },
   password: { kind: 'string', minLength: MIN_PASSWORD_LENGTH, blank: false },
 } as const;
@@ -43,8 +43,8 @@ const CREDENTIAL_FACTS = {
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
 const ARGUMENT_LIMITS: ArgumentLimits = {
-  username: (name) => limitMessages(name, CREDENTIAL_FACTS.username),
-  password: (password) => limitMessages(password, CREDENTIAL_FACTS.password),
+  username: (name) => limitMessages(name, CREDENTIAL_LIMITS.username),
+  password: (password) => limitMessages(password, CREDENTIAL_LIMITS.password),
 };
 
 @ObjectType({ description: 'The new token after a change of the password, or the errors in the input.', simpleResolvers: true })
@@ -92,7 +92,7 @@ export class AuthResolver {
     return runWrite<string>(LoginPayload, async () => {
       throwIfInvalid(
         CREDENTIAL_FIELDS.flatMap((name) =>
-          limitIssues(credentials[name], CREDENTIAL_FACTS[name]).map((issue) => ({ path: [name], ...issue })),
+          limitIssues(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({ path: [name], ...issue })),
         ),
       );
       return account.signIn(credentials.username, credentials.password).catch(throwWrongCredentials);

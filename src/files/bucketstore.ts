@@ -105,7 +105,7 @@ export class BucketStore implements FileStore {
     });
   }
 
-  async facts(path: string): Promise<FileVersion | undefined> {
+  async versionOf(path: string): Promise<FileVersion | undefined> {
     const object = await this.head(path);
     return object && { size: object.ContentLength ?? 0, version: object.ETag ?? '' };
   }

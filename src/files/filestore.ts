@@ -16,7 +16,7 @@ export interface FileStore {
   /** Throws a ConfigError unless the store exists and is writable. */
   check(): Promise<void>;
   /** Undefined if there is no file, or only a symbolic link to one outside of the store. */
-  facts(path: string): Promise<FileVersion | undefined>;
+  versionOf(path: string): Promise<FileVersion | undefined>;
   read(path: string): Promise<Buffer | undefined>;
   /** The caller must read the stream to its end. */
   stream(path: string): Promise<{ size: number; content: Readable } | undefined>;

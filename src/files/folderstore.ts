@@ -47,7 +47,7 @@ export class FolderStore implements FileStore {
   }
 
   /** Symbolic links must not lead out of the folder, which may itself be a link. */
-  async facts(path: string): Promise<FileVersion | undefined> {
+  async versionOf(path: string): Promise<FileVersion | undefined> {
     const filePath = this.resolve(path);
     const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);
     if (!realPath.startsWith(root + sep)) return undefined;
@@ -56,7 +56,7 @@ export class FolderStore implements FileStore {
   }
 
   async read(path: string): Promise<Buffer | undefined> {
-    if (!(await this.facts(path))) return undefined;
+    if (!(await this.versionOf(path))) return undefined;
     return readFile(this.resolve(path)).catch((error) => {
       if (hasErrorCode(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG')) return undefined;
       throw error;
@@ -72,7 +72,7 @@ export class FolderStore implements FileStore {
   }
 
   async lend<T>(path: string, work: (filePath: string) => Promise<T>): Promise<T | undefined> {
-    return (await this.facts(path)) && work(this.resolve(path));
+    return (await this.versionOf(path)) && work(this.resolve(path));
   }
 
   /** Creates an empty file exclusively, so that only one caller succeeds. */

@@ -51,7 +51,7 @@ export class Media {
   }
 
   async holds(path: string): Promise<boolean> {
-    return isMediaPath(path) && (await this.files.facts(path)) !== undefined;
+    return isMediaPath(path) && (await this.files.versionOf(path)) !== undefined;
   }
 
   /**
@@ -103,9 +103,9 @@ export class Media {
 
   /** Whether the thumbnails of an image are PNG, cached by path and version of the file. */
   async hasPngThumbnails(path: string): Promise<boolean> {
-    const facts = isMediaPath(path) ? await this.files.facts(path) : undefined;
-    if (!facts) return false;
-    const key = `${path} ${facts.version}`;
+    const version = isMediaPath(path) ? await this.files.versionOf(path) : undefined;
+    if (!version) return false;
+    const key = `${path} ${version.version}`;
     const cachedResult = this.pngThumbnails.get(key);
     if (cachedResult !== undefined) return cachedResult;
     const bytes = await this.files.read(path);

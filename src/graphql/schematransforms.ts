@@ -32,7 +32,7 @@ import { COERCED_VALUE } from '../core/operation/compiled';
 import { limitResponseSize } from '../core/operation/responsesize';
 import type { Context } from '../core/context';
 import { withAtomicSupport, ATOMIC_DIRECTIVE } from '../core/operation/atomic';
-import type { InterfaceName } from '../contract/facts';
+import type { InterfaceName } from '../contract/metadata';
 
 type FieldConfig = GraphQLFieldConfig<unknown, Context>;
 
@@ -75,7 +75,7 @@ function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
 }
 
 /**
- * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html): print the facts about fields from which costs are estimated. A field has
+ * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html): print the metadata of fields from which costs are estimated. A field has
  * them only if they differ from the defaults, and no `@listSize` if its arguments determine the length of the list.
  */
 const COST = new GraphQLDirective({

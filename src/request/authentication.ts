@@ -6,7 +6,7 @@ import { isAccessToken } from '../auth/accesstokens';
 import { viewerOfApiKey } from '../auth/accounts';
 import { parseAuthorization, parseBearerAccessToken } from '../auth/authorization';
 import { CSRF_HEADER, CsrfError } from '../auth/sessions';
-import type { ScopeGroup } from '../contract/facts';
+import type { ScopeGroup } from '../contract/metadata';
 import { missingScopeError } from '../core/access/access';
 import type { Access } from '../core/access/scopes';
 import type { Viewer } from '../core/context';

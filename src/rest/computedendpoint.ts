@@ -1,6 +1,6 @@
 /** Computed endpoints and detail actions: query parameters become the arguments of one GraphQL field, its value the response body. */
 import { isNonNullType } from 'graphql';
-import type { BodyFact } from '../contract/facts';
+import type { BodyMetadata } from '../contract/metadata';
 import { toQueryParameter } from '../contract/casing';
 import { runOperation } from './operations';
 import { lastValueOf } from './dialect/querystring';
@@ -10,25 +10,26 @@ import type { RestResponse, RestRequest } from './request';
 
 /** `self` is the id of the row whose field is computed; absent for a free-standing endpoint. */
 export async function handleComputedEndpoint(
-  { fact, field, run: operation }: ComputedEndpoint<BodyFact>,
+  { metadata, field, run: operation }: ComputedEndpoint<BodyMetadata>,
   request: RestRequest,
   self?: string,
 ): Promise<RestResponse> {
   const required = field.args.filter(({ type }) => isNonNullType(type));
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
-  if (fact.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name])) return { status: 200, body: fact.whenMissing };
+  if (metadata.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
+    return { status: 200, body: metadata.whenMissing };
   // Missing required arguments are sent empty: the field rejects them itself, after an unknown row was reported (404 before 400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
     const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });
-    return { status: 200, body: responseBody(fact, self === undefined ? data.result : data.row.action) };
+    return { status: 200, body: responseBody(metadata, self === undefined ? data.result : data.row.action) };
   } catch (error) {
-    if (!fact.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
-    return { status: 200, body: { ...fact.whenInvalid, errors: error.body } };
+    if (!metadata.whenInvalid || !(error instanceof RestError) || error.status !== 400) throw error;
+    return { status: 200, body: { ...metadata.whenInvalid, errors: error.body } };
   }
 }
 
-function responseBody({ key, maps = [] }: BodyFact, value: ResultData): unknown {
+function responseBody({ key, maps = [] }: BodyMetadata, value: ResultData): unknown {
   const body = maps.length ? { ...value } : value;
   for (const name of maps)
     body[name] = Object.fromEntries(body[name].map((entry: { key: string; value: unknown }) => [entry.key, entry.value]));

@@ -1,7 +1,7 @@
 /** Derives the REST endpoints from the GraphQL schema: their paths and the GraphQL operations behind them. Runs once at startup. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { ExecutionResult, GraphQLField, GraphQLOutputType } from 'graphql';
-import type { ActionFact, BodyFact, EndpointFact, FieldFact, ResourceFact, ViewFact } from '../contract/facts';
+import type { ActionMetadata, BodyMetadata, EndpointMetadata, FieldMetadata, ResourceMetadata, ViewMetadata } from '../contract/metadata';
 import { toSnakeCase } from '../contract/casing';
 import { LOGIN_DOCUMENT as LOGIN } from './dialect/login';
 
@@ -15,18 +15,18 @@ export type PrepareOperation<Prepared = RunOperation> = (document: string) => Pr
 export type RestOperation = RunOperation & { readonly document: string };
 
 /** A GraphQL field with its own REST path: a detail action or a free-standing endpoint. */
-export interface ComputedEndpoint<Fact extends BodyFact> {
-  fact: Fact;
+export interface ComputedEndpoint<Metadata extends BodyMetadata> {
+  metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
   run: RestOperation;
 }
 
 /** A REST resource: one view of a GraphQL type under a REST name. */
 export interface Endpoint {
-  view: ViewFact;
-  resource: ResourceFact;
+  view: ViewMetadata;
+  resource: ResourceMetadata;
   type: GraphQLObjectType;
-  fields: readonly FieldFact[];
+  fields: readonly FieldMetadata[];
   selection: string;
   list: RestOperation;
   detail: RestOperation;
@@ -37,19 +37,19 @@ export interface Endpoint {
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
   known: RestOperation;
-  relations: readonly FieldFact[];
-  actions: ReadonlyMap<string, ComputedEndpoint<ActionFact>>;
+  relations: readonly FieldMetadata[];
+  actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
 }
 
 export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
-  free: ReadonlyMap<string, ComputedEndpoint<EndpointFact>>;
+  free: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
   listed: readonly string[];
 }
 
-export const fieldFactsOf = (type: GraphQLObjectType): FieldFact[] =>
+export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
   Object.values(type.getFields()).flatMap(({ extensions }) => extensions.field ?? []);
 
 /** The selection that produces the REST form of a type: aliases rename fields, and relations show ids. */
@@ -97,9 +97,9 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     return Object.assign(prepare(document), { document });
   };
   const free = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
-    const fact = field.extensions.endpoint;
-    const endpoint = fact && computedEndpoint(fact, field, prepareOperation);
-    return endpoint?.fact.paths.map((path) => [path, endpoint] as const) ?? [];
+    const metadata = field.extensions.endpoint;
+    const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
+    return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
   });
   const listed = views
     .map(({ view }) => view)
@@ -121,8 +121,8 @@ function buildEndpoint(
   const resource = type.extensions.resource!;
   const { one, many } = resource;
   // Only the first view of a type supports writes.
-  const { create, update, remove, version }: Partial<ResourceFact> = view === resource.views[0] ? resource : {};
-  const fields = fieldFactsOf(type);
+  const { create, update, remove, version }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
+  const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
   const idGroups = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
   const [versionVariable, versionArgument] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
@@ -157,8 +157,8 @@ function buildEndpoint(
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {
-        const fact = field.extensions.action;
-        return fact ? [[fact.name, computedEndpoint(fact, field, prepareOperation, one)] as const] : [];
+        const metadata = field.extensions.action;
+        return metadata ? [[metadata.name, computedEndpoint(metadata, field, prepareOperation, one)] as const] : [];
       }),
     ),
   };
@@ -167,17 +167,17 @@ function buildEndpoint(
 const inParentheses = (items: readonly string[]) => (items.length ? `(${items.join(', ')})` : '');
 
 /** Prepares the query behind a computed endpoint. `rowField` is the root field that finds the row of a detail action. */
-function computedEndpoint<Fact extends BodyFact>(
-  fact: Fact,
+function computedEndpoint<Metadata extends BodyMetadata>(
+  metadata: Metadata,
   field: GraphQLField<unknown, unknown>,
   prepareOperation: PrepareOperation<RestOperation>,
   rowField?: string,
-): ComputedEndpoint<Fact> {
+): ComputedEndpoint<Metadata> {
   const { name, args, type } = field;
   const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`);
-  const value = `${name}${inParentheses(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, fact.selection)}`;
+  const value = `${name}${inParentheses(args.map((argument) => `${argument.name}: $${argument.name}`))}${nestedSelection(type, metadata.selection)}`;
   const run = rowField
     ? prepareOperation(`query ${inParentheses(['$self: ID!', ...variables])} { row: ${rowField}(id: $self) { action: ${value} } }`)
     : prepareOperation(`query ${inParentheses(variables)} { result: ${value} }`);
-  return { fact, field, run };
+  return { metadata, field, run };
 }

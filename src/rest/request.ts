@@ -1,7 +1,7 @@
 /** REST request and response as the route handlers see them, independent of Node's HTTP objects. */
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
-import type { ScopeGroup } from '../contract/facts';
+import type { ScopeGroup } from '../contract/metadata';
 import type { ParsedBody } from './dialect/body';
 import type { PostedForm } from './dialect/methodoverride';
 import type { Representation } from './dialect/negotiation';

@@ -1,5 +1,5 @@
 /** Route matching: maps a path below `/api/v2/` to a route and its allowed HTTP methods. */
-import type { ActionFact, EndpointFact } from '../contract/facts';
+import type { ActionMetadata, EndpointMetadata } from '../contract/metadata';
 import { decodeUrlSegment, parseInteger } from '../platform/pythonscalars';
 import { LOGIN_PATH as LOGIN_PATH } from './dialect/login';
 import type { ComputedEndpoint, Endpoint, Endpoints } from './endpoints';
@@ -14,10 +14,10 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { suffix?: string; allow: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'free'; endpoint?: undefined; computed: ComputedEndpoint<EndpointFact> }
+  | { kind: 'free'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
   | { kind: 'list'; endpoint: Endpoint }
   | { kind: 'detail'; endpoint: Endpoint; id: string }
-  | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionFact> }
+  | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionMetadata> }
 );
 
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;

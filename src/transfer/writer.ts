@@ -7,7 +7,7 @@ import type { TokenVault } from '../auth/tokens';
 import type { Database } from '../database/connection';
 import type { Row } from '../database/rows';
 import { inTransaction } from '../database/transaction';
-import type { FieldKind } from '../contract/facts';
+import type { FieldKind } from '../contract/metadata';
 import { recreateKeysAndIndexes, dropKeysIfUnused } from './bulkload';
 import { CopyStream, formatCopyRows } from './copy';
 import {

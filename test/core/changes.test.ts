@@ -156,7 +156,7 @@ test('reads a page of changes with a constant number of statements', async () =>
 
 describe('a client that applies changes', () => {
   const schema = buildGraphQLSchema();
-  const types = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
+  const types = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
   const leaves = (entity: Entity) =>
     Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields())
       .filter(({ type, args }) => isLeafType(getNamedType(type)) && !args.some((argument) => isNonNullType(argument.type)))
@@ -191,9 +191,9 @@ describe('a client that applies changes', () => {
         return field.relation!.many ? [id] : id;
       });
       if (!possible) return;
-      const { one: name, fact } = resourceOf(entity)!;
+      const { one: name, metadata } = resourceOf(entity)!;
       const { data } = await by.query(
-        `mutation ($input: ${entity.name}Input!) { made: ${fact.create}(input: $input) { ${name} { id } } }`,
+        `mutation ($input: ${entity.name}Input!) { made: ${metadata.create}(input: $input) { ${name} { id } } }`,
         { input },
       );
       // The parent may have been deleted in the meantime.
@@ -202,16 +202,19 @@ describe('a client that applies changes', () => {
     const act = async () => {
       const by = random.pick([person, elsewhere]);
       const entity = random.pick(types);
-      const { fact } = resourceOf(entity)!;
+      const { metadata } = resourceOf(entity)!;
       const id = pick(rows.get(entity)!);
       if (id === undefined || random.below(3)) return create(entity, by);
-      if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id }));
+      if (random.below(4)) return void (await by.query(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id }));
       const input = inputOf(entity, (number += 1), () => null);
       const values = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null && !Array.isArray(value)));
-      await by.query(`mutation ($id: ID!, $input: ${entity.name}Patch!) { ${fact.update}(id: $id, input: $input) { errors { path } } }`, {
-        id,
-        input: values,
-      });
+      await by.query(
+        `mutation ($id: ID!, $input: ${entity.name}Patch!) { ${metadata.update}(id: $id, input: $input) { errors { path } } }`,
+        {
+          id,
+          input: values,
+        },
+      );
     };
     const sync = async () => {
       for (let more = true; more;) {

@@ -66,14 +66,14 @@ describe.each(byName(listed))('id conditions of %s', (name, entity) => {
   });
 });
 
-const created = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create);
+const created = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.create);
 
 describe.each(byName(created))('id values of %s', (name, entity) => {
-  const { fact, one } = resourceOf(entity)!;
+  const { metadata, one } = resourceOf(entity)!;
   const references = fieldsOf(entity).filter((field) => field.relation && !field.enum && !field.readOnly);
   const shown = ['id', ...references.map((field) => field.name)].join(' ');
-  const create = `mutation ($input: ${name}Input!) { done: ${fact.create}(input: $input) { ${one} { ${shown} } errors { path code message } } }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${fact.update}(id: $id, input: $input) { ${one} { ${shown} } errors { path code message } } }`;
+  const create = `mutation ($input: ${name}Input!) { done: ${metadata.create}(input: $input) { ${one} { ${shown} } errors { path code message } } }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { done: ${metadata.update}(id: $id, input: $input) { ${one} { ${shown} } errors { path code message } } }`;
 
   test('are stored alike from an id and a nodeId', async () => {
     const input = inputOf(entity, 2, parentsIn(annas));
@@ -92,7 +92,7 @@ describe.each(byName(created))('id values of %s', (name, entity) => {
     expect(made.done).toMatchObject({ [one]: texts, errors: [] });
     const updated = await ann.ask(update, { id: nodeIdOf(name, made.done[one].id), input: nodes });
     expect(updated.done).toMatchObject({ [one]: { id: made.done[one].id, ...texts }, errors: [] });
-    await ann.ask(`mutation ($id: ID!) { ${fact.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
+    await ann.ask(`mutation ($id: ID!) { ${metadata.remove}(id: $id) { deletedIds } }`, { id: nodeIdOf(name, made.done[one].id) });
   });
 
   test('are rejected at their field when they are ids of another type', async () => {
@@ -112,7 +112,7 @@ describe.each(byName(created))('id values of %s', (name, entity) => {
     const message = expect.stringMatching(new RegExp(`, not of ${name}\\.$`));
     for (const [document, variables] of [
       [update, { id, input: {} }],
-      [`mutation ($id: ID!) { done: ${fact.remove}(id: $id) { errors { path code message } } }`, { id }],
+      [`mutation ($id: ID!) { done: ${metadata.remove}(id: $id) { errors { path code message } } }`, { id }],
     ] as const) {
       const { done } = await ann.ask(document, variables);
       expect(done.errors).toEqual([{ path: ['id'], code: 'INVALID', message }]);

@@ -30,8 +30,8 @@ async function stampsOf(entity: Entity): Promise<Stamps> {
 }
 
 async function changed(entity: Entity): Promise<void> {
-  const { fact } = resourceOf(entity)!;
-  const input = fact.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
+  const { metadata } = resourceOf(entity)!;
+  const input = metadata.create ? inputOf(entity, 7, parentsIn(belongings)) : { height: 180 };
   const { made } = await ann.ask(updateOf(entity, '{ errors { path } }'), { id: belongings.get(entity), input });
   expect(made.errors).toEqual([]);
 }
@@ -51,7 +51,7 @@ test.each(types)('updates updatedAt and version, but not createdAt, when a %s ch
 });
 
 test.each(types)('does not show, order or filter %s by timestamps or version over REST', async (_name, entity) => {
-  const { rest } = resourceOf(entity)!.fact.views[0]!;
+  const { rest } = resourceOf(entity)!.metadata.views[0]!;
   const detail = await ann.get(`/${rest}/${belongings.get(entity)}/`);
   expect(detail.status).toBe(200);
   const options = await ann.options(`/${rest}/`);

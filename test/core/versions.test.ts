@@ -142,9 +142,9 @@ describe('a bulk mutation', () => {
 const written = ownedTypes().map((entity): [string, Entity] => [entity.name, entity]);
 
 test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
-  const { one, fact } = resourceOf(entity)!;
+  const { one, metadata } = resourceOf(entity)!;
   const id = belongings.get(entity)!;
-  const input = fact.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
+  const input = metadata.create ? inputOf(entity, 9, parentsIn(belongings)) : { height: 170 };
   const document = updateOf(entity, `{ row: ${one} { version } conflict { id version } errors { path code } }`);
   const { version } = await readRow(ann, entity, id, 'version');
   const { made: a } = await ann.ask(document, { id, input, ifVersion: version });
@@ -152,9 +152,9 @@ test.each(written)('checks `ifVersion` of %s', async (_name, entity) => {
   const mismatch = { path: ['ifVersion'], code: 'CONFLICT' };
   const again = await ann.ask(document, { id, input, ifVersion: version });
   expect(again.made).toEqual({ row: null, conflict: { id: String(id), version: a.row.version }, errors: [mismatch] });
-  if (!fact.remove) return;
+  if (!metadata.remove) return;
   const { d } = await ann.ask(
-    `mutation ($id: ID!) { d: ${fact.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
+    `mutation ($id: ID!) { d: ${metadata.remove}(id: $id, ifVersion: "x") { deletedIds conflicts { ... on ${entity.name} { id version } } errors { path code } } }`,
     {
       id,
     },

@@ -88,9 +88,9 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
       expect([width, height]).toEqual([200, 200]);
     }
     expect((await files().list(FOLDER)).filter((file) => file.startsWith('a.png.'))).toEqual([name]);
-    const made = await files().facts(`${FOLDER}/${name}`);
+    const made = await files().versionOf(`${FOLDER}/${name}`);
     await ask(name);
-    expect(await files().facts(`${FOLDER}/${name}`)).toEqual(made);
+    expect(await files().versionOf(`${FOLDER}/${name}`)).toEqual(made);
   });
 
   test.each(['b.png', 'b.png.200x200_q85.jpg', 'a.png.201x201_q85.jpg', 'a.png.200x200_q85.png'])('returns 404 for %s', async (name) => {

@@ -37,7 +37,7 @@ const operations = () =>
 /** The id of a row that ann can read, for a path with an id. */
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
-  const entity = allEntities().find((candidate) => resourceOf(candidate)!.fact.views.some(({ rest }) => rest === name))!;
+  const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ rest }) => rest === name))!;
   return belongings.get(entity) ?? 1;
 }
 
@@ -90,7 +90,7 @@ const schemasOf = (address: string, method: string) => {
 
 test('describes the schemas of every view, and writes only for resources with the mutation', () => {
   for (const entity of allEntities()) {
-    const { views, create, update, remove } = resourceOf(entity)!.fact;
+    const { views, create, update, remove } = resourceOf(entity)!.metadata;
     views.forEach(({ rest }, index) => {
       const [list, detail] = [`/${rest}/`, `/${rest}/{id}/`];
       expect([schemasOf(list, 'get'), schemasOf(detail, 'get')]).toEqual([
@@ -212,12 +212,14 @@ test('describes the responses to rejected requests', async () => {
 });
 
 /** Owned types whose rows REST creates. */
-const creatableTypes = ownedTypes().filter((entity) => resourceOf(entity)!.fact.create && resourceOf(entity)!.fact.views.length > 0);
+const creatableTypes = ownedTypes().filter(
+  (entity) => resourceOf(entity)!.metadata.create && resourceOf(entity)!.metadata.views.length > 0,
+);
 
 test.each(creatableTypes.map((entity) => [entity.name, entity] as const))(
   'describes the bodies and responses of writes of %s',
   async (_name, entity) => {
-    const [view] = resourceOf(entity)!.fact.views;
+    const [view] = resourceOf(entity)!.metadata.views;
     const [list, detail] = [`/${view!.rest}/`, `/${view!.rest}/{id}/`];
     const sent = bodyOf(entity, 2, parentsIn(belongings));
     expect(conformance.differs(`${view!.rest}.body`, asJson(sent))).toEqual([]);
@@ -351,7 +353,10 @@ test('returns a reference page that loads only local, immutable assets', async (
 test('derives the document without naming resources in its source code', () => {
   const folder = path.join(__dirname, '../../src/rest');
   const files = fs.readdirSync(path.join(folder, 'openapi')).map((file) => path.join('openapi', file));
-  const names = allEntities().flatMap((entity) => [toSnakeCase(entity.name), ...resourceOf(entity)!.fact.views.map(({ rest }) => rest)]);
+  const names = allEntities().flatMap((entity) => [
+    toSnakeCase(entity.name),
+    ...resourceOf(entity)!.metadata.views.map(({ rest }) => rest),
+  ]);
   for (const file of files) {
     const text = fs.readFileSync(path.join(folder, file), 'utf8');
     expect(names.filter((name) => text.includes(`'${name}'`) || text.includes(`/${name}/`))).toEqual([]);

@@ -18,7 +18,7 @@ const tagOf = ({ headers }: Answer) => headers.get('etag');
 const STRONG = /^"[^"]+"$/;
 const REFUSED = { status: 412, body: { detail: 'The row has another version now. Nothing was written; read it again.' } };
 
-const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.fact.views[0]!.rest, entity]);
+const types = ownedTypes().map((entity): [string, Entity] => [resourceOf(entity)!.metadata.views[0]!.rest, entity]);
 
 let day = 0;
 async function entry(): Promise<{ path: string; tag: string; body: any }> {
@@ -31,7 +31,7 @@ const withHeaders = (headers: Record<string, string>) => ann.sending(headers);
 const ifMatch = (tag: string) => withHeaders({ 'If-Match': tag });
 
 describe.each(types)('a row of %s', (rest, entity) => {
-  const { fact } = resourceOf(entity)!;
+  const { metadata } = resourceOf(entity)!;
   const path = () => `/${rest}/${belongings.get(entity)}/`;
 
   test('has a strong ETag, which is not part of its body', async () => {
@@ -49,7 +49,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
   });
 
   test('gets a new ETag with a change and rejects changes with the former one', async () => {
-    const body = fact.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
+    const body = metadata.create ? bodyOf(entity, 11, parentsIn(belongings)) : { height: 175 };
     const before = tagOf(await ann.get(path()))!;
     const changed = await ifMatch(before).patch(path(), body);
     expect(changed.status).toBe(200);
@@ -58,7 +58,7 @@ describe.each(types)('a row of %s', (rest, entity) => {
     const after = await ann.get(path());
     expect([tagOf(after), after.text]).toEqual([tagOf(changed), changed.text]);
     expect(await ifMatch(before).patch(path(), body)).toMatchObject(REFUSED);
-    if (fact.remove) {
+    if (metadata.remove) {
       expect(await ifMatch(before).put(path(), body)).toMatchObject(REFUSED);
       expect(await ifMatch(before).delete(path())).toMatchObject(REFUSED);
     }

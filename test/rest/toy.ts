@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
 import { limitMessages } from '../../src/core/model/fieldvalidation';
-import type { FieldFact, ViewFact } from '../../src/contract/facts';
+import type { FieldMetadata, ViewMetadata } from '../../src/contract/metadata';
 import { ViewBuilder } from '../../src/pages/browse/view/viewbuilder';
 import type { PrepareOperation } from '../../src/rest/endpoints';
 import { createRestHandler } from '../../src/rest/router';
@@ -48,8 +48,8 @@ interface Fruit {
   peeled: boolean;
 }
 
-function fact(name: string, rest: string, kind: FieldFact['kind'], more: Partial<FieldFact> = {}): FieldFact {
-  const made: FieldFact = {
+function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], more: Partial<FieldMetadata> = {}): FieldMetadata {
+  const made: FieldMetadata = {
     name,
     rest,
     kind,
@@ -70,7 +70,7 @@ function fact(name: string, rest: string, kind: FieldFact['kind'], more: Partial
   return made;
 }
 
-const view = (rest: string, more: Partial<ViewFact>): ViewFact => ({
+const view = (rest: string, more: Partial<ViewMetadata>): ViewMetadata => ({
   rest,
   title: 'Fruit',
   description: 'Fruit.',
@@ -96,10 +96,10 @@ fruit.extensions = {
     ],
   },
 };
-fruit.getFields().id!.extensions = { field: fact('id', 'id', 'integer', { readOnly: true, restReadOnly: true }) };
-fruit.getFields().fullName!.extensions = { field: fact('fullName', 'full_name', 'string', { maxLength: 10 }) };
-fruit.getFields().pieces!.extensions = { field: fact('pieces', 'pieces', 'integer', { null: true, min: 0, max: 9 }) };
-fruit.getFields().peeled!.extensions = { field: fact('peeled', 'peeled', 'boolean', { hasDefault: true }) };
+fruit.getFields().id!.extensions = { field: fieldMetadata('id', 'id', 'integer', { readOnly: true, restReadOnly: true }) };
+fruit.getFields().fullName!.extensions = { field: fieldMetadata('fullName', 'full_name', 'string', { maxLength: 10 }) };
+fruit.getFields().pieces!.extensions = { field: fieldMetadata('pieces', 'pieces', 'integer', { null: true, min: 0, max: 9 }) };
+fruit.getFields().peeled!.extensions = { field: fieldMetadata('peeled', 'peeled', 'boolean', { hasDefault: true }) };
 fruit.getFields().juice!.extensions = { action: { name: 'squeezed_juice' } };
 schema.getQueryType()!.getFields().ripest!.extensions = { endpoint: { paths: ['fruit/ripest'], title: 'Ripest' } };
 

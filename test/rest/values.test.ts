@@ -1,11 +1,11 @@
 /** Coercion of single values of a body. The accepted values and the error messages are those of the reference service. */
 import { limitMessages } from '../../src/core/model/fieldvalidation';
-import type { FieldFact, FieldKind } from '../../src/contract/facts';
+import type { FieldMetadata, FieldKind } from '../../src/contract/metadata';
 import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
 import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/coercion';
 import { growth, LINEAR } from '../setup/waits';
 
-function field(kind: FieldKind, more: Partial<FieldFact> = {}): FieldFact {
+function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadata {
   const made = {
     name: 'x',
     rest: 'x',
@@ -14,15 +14,15 @@ function field(kind: FieldKind, more: Partial<FieldFact> = {}): FieldFact {
     blank: false,
     ...more,
     check: (value: unknown) => limitMessages(value, made),
-  } as FieldFact;
+  } as FieldMetadata;
   return made;
 }
 
 /** Existing ids. */
 const KNOWN = [1, 2, 7];
 
-function read(facts: FieldFact, value: unknown): unknown {
-  const coerced = facts.relation ? coerceReference(facts, value, KNOWN) : coerceValue(facts, value, 'Europe/Berlin');
+function read(field: FieldMetadata, value: unknown): unknown {
+  const coerced = field.relation ? coerceReference(field, value, KNOWN) : coerceValue(field, value, 'Europe/Berlin');
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
@@ -38,12 +38,12 @@ const outcomeOf = (expected: unknown) =>
   Array.isArray(expected) && typeof expected[0] === 'string' ? 'is rejected' : `becomes ${JSON.stringify(expected)}`;
 
 /** Each pair has a value and the expected result, or a list of error messages. */
-function table(what: string, facts: FieldFact, pairs: [unknown, unknown][]): void {
+function table(what: string, field: FieldMetadata, pairs: [unknown, unknown][]): void {
   describe(what, () => {
     test.each(pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]))(
       '%s %s',
       (_shown, _outcome, value, expected) => {
-        expect(read(facts, value)).toEqual(expected);
+        expect(read(field, value)).toEqual(expected);
       },
     );
   });

@@ -39,7 +39,7 @@ export const parentsIn =
 export async function furnish(person: Person): Promise<Belongings> {
   const belongings = new Map<Entity, number>();
   for (const entity of ownedTypes()) {
-    const { create, one } = resourceOf(entity)!.fact;
+    const { create, one } = resourceOf(entity)!.metadata;
     if (create) {
       const document = `mutation ($input: ${entity.name}Input!) { made: ${create}(input: $input) { row: ${one} { id } } }`;
       const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });

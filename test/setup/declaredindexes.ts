@@ -103,7 +103,7 @@ function uniqueColumns(entity: Entity): string[] {
 
 /** Stored fields that REST filters by in any view. Texts without a length limit are excluded, because nobody filters by their full value. */
 function restFilterFields(entity: Entity): FieldMeta[] {
-  const names = new Set(resourceOf(entity)!.fact.views.flatMap((view) => view.filters.map(({ field }) => field)));
+  const names = new Set(resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)));
   return fieldsOf(entity).filter(
     (field) => names.has(field.name) && field.stored && !field.target && !(field.kind === 'string' && !field.maxLength),
   );

@@ -19,7 +19,7 @@ export async function readRow(person: Person, entity: Entity, id: number, select
 
 /** The mutation that changes a row, by `$id`, `$input` and `$ifVersion`; of a type of which each user has one row it takes no id. */
 export function updateOf(entity: Entity, payload: string): string {
-  const { mine, fact } = resourceOf(entity)!;
-  const [declared, given, name] = mine ? ['', '', mine] : ['$id: ID!, ', 'id: $id, ', fact.update];
+  const { mine, metadata } = resourceOf(entity)!;
+  const [declared, given, name] = mine ? ['', '', mine] : ['$id: ID!, ', 'id: $id, ', metadata.update];
   return `mutation (${declared}$input: ${entity.name}Patch!, $ifVersion: String) { made: ${name}(${given}input: $input, ifVersion: $ifVersion) ${payload} }`;
 }

@@ -1,4 +1,4 @@
-/** Good values for the fields of any resource, made from the facts of the fields, so that a rule can be tried on every resource there is. */
+/** Good values for the fields of any resource, made from the metadata of the fields, so that a rule can be tried on every resource there is. */
 import { MAX_INTEGER } from '../../src/contract/bounds';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';

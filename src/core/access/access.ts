@@ -1,5 +1,5 @@
 /** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. Ownership is decided nowhere else. */
-import type { ScopeGroup } from '../../contract/facts';
+import type { ScopeGroup } from '../../contract/metadata';
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';

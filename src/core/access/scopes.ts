@@ -3,7 +3,7 @@
  * declare their group; `access.ts` enforces the scopes.
  */
 import { registerChoices } from '../model/choices';
-import type { ScopeGroup } from '../../contract/facts';
+import type { ScopeGroup } from '../../contract/metadata';
 
 export const GROUPS: Readonly<Record<ScopeGroup, string>> = {
   account: 'the account itself: names, e-mail address, preferences',

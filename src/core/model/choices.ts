@@ -1,6 +1,6 @@
 /** Choice fields: one declaration registers a GraphQL enum and lists the stored values with their REST labels. */
 import { registerEnumType } from 'type-graphql';
-import type { Choice } from '../../contract/facts';
+import type { Choice } from '../../contract/metadata';
 
 export interface EnumDefinition<V extends string | number = string | number> {
   readonly name: string;

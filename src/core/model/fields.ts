@@ -3,7 +3,7 @@ import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
 import type { GraphQLScalarType } from 'graphql';
-import type { Choice, FieldFact, FieldKind, InterfaceName } from '../../contract/facts';
+import type { Choice, FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { currentDate, currentTimestamp } from './clock';
 import { limitIssues } from './fieldvalidation';
@@ -98,7 +98,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
 
-export interface FieldMeta extends FieldFact, Omit<FieldOptions, keyof FieldFact> {
+export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
   mistakes(value: unknown, timeZone: string): ValidationIssue[];
@@ -176,7 +176,7 @@ interface FieldDefinition extends FieldOptions {
   blank?: boolean;
   choices?: readonly Choice[];
   enum?: EnumDefinition;
-  relation?: FieldFact['relation'];
+  relation?: FieldMetadata['relation'];
   target?: Thunk;
   object?: string;
   link?: LinkTable;

@@ -1,11 +1,11 @@
 /** Field validation: checks a value against the limits of its field. Clients match the messages, which are those of Django REST framework. */
 import { NOT_A_NUMBER, NOT_BLANK, NO_NULLS, atLeast, atMost, atMostCharacters } from '../../contract/messages';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
-import type { FieldFact } from '../../contract/facts';
+import type { FieldMetadata } from '../../contract/metadata';
 import { toUtcTimestamp } from './clock';
 import { validationIssue, IssueCode, type ValidationIssue } from './validationissues';
 
-type Limits = Pick<FieldFact, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
+type Limits = Pick<FieldMetadata, 'kind' | 'minLength' | 'maxLength' | 'min' | 'max' | 'digits' | 'places' | 'choices' | 'blank'>;
 
 /** Maximum number of rows that one mutation writes; nested rows count individually. */
 export const MAX_ROWS_PER_MUTATION = 500;
@@ -18,25 +18,25 @@ export const MAX_TEXT_CHARACTERS = 10_000;
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-export const limitMessages = (value: unknown, facts: Limits): string[] => limitIssues(value, facts).map(({ message }) => message);
+export const limitMessages = (value: unknown, limits: Limits): string[] => limitIssues(value, limits).map(({ message }) => message);
 
 /** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
-export function limitIssues(value: unknown, facts: Limits): ValidationIssue[] {
+export function limitIssues(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
-  switch (facts.kind) {
+  switch (limits.kind) {
     case 'string':
     case 'url':
-      return textIssues(String(value), facts);
+      return textIssues(String(value), limits);
     case 'choice':
-      return facts.choices?.some((choice) => choice.value === value) || (value === '' && facts.blank)
+      return limits.choices?.some((choice) => choice.value === value) || (value === '' && limits.blank)
         ? []
         : [validationIssue(IssueCode.NOT_A_CHOICE, `"${String(value)}" is not a valid choice.`)];
     case 'decimal': {
-      const issue = precisionIssue(String(value), facts);
-      return issue ? [issue] : rangeIssues(Number(value), facts);
+      const issue = precisionIssue(String(value), limits);
+      return issue ? [issue] : rangeIssues(Number(value), limits);
     }
     case 'integer':
-      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(facts) });
+      return rangeIssues(Number(value), { min: MIN_INTEGER, max: MAX_INTEGER, ...definedLimits(limits) });
     case 'datetime':
       return toUtcTimestamp(String(value)) === undefined ? [validationIssue(IssueCode.INVALID, TIMESTAMP_OUT_OF_RANGE)] : [];
     default:

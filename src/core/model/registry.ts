@@ -1,5 +1,5 @@
 /** Resource registry: the declared options of each resource, by its class. Files load in any order, so read it only when all resources are loaded. */
-import type { FilterFact, ScopeGroup, InterfaceName, ResourceFact, ViewFact } from '../../contract/facts';
+import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, ViewMetadata } from '../../contract/metadata';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
@@ -15,8 +15,8 @@ export const OWNER_FIELD = { field: 'userId', column: 'user_id' } as const;
 
 export type WriteOperation = 'create' | 'update' | 'remove';
 
-export interface ViewOptions extends Partial<Omit<ViewFact, 'rest' | 'filters'>> {
-  filters?: readonly (string | FilterFact)[];
+export interface ViewOptions extends Partial<Omit<ViewMetadata, 'rest' | 'filters'>> {
+  filters?: readonly (string | FilterMetadata)[];
 }
 
 export interface SingleFlagConstraint {
@@ -50,7 +50,7 @@ export interface ResourceOptions extends ViewOptions {
   plural?: string;
   /** Fields of the default order; `-` marks a descending field. The id is always the last criterion. */
   ordering?: readonly string[];
-  /** GraphQL field paths whose values label a row that has no name of its own. See `ResourceFact`. */
+  /** GraphQL field paths whose values label a row that has no name of its own. See `ResourceMetadata`. */
   names?: readonly string[];
   apart?: string;
   unique?: readonly string[];
@@ -87,7 +87,7 @@ export interface ResourceMeta extends ResourceOptions {
   many: string;
   writes: readonly WriteOperation[];
   ordering: readonly string[];
-  fact: ResourceFact;
+  metadata: ResourceMetadata;
 }
 
 const resourcesByEntity = new Map<Entity, ResourceMeta>();

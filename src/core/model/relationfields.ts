@@ -1,7 +1,7 @@
 /** Decorators for relation fields: references to a parent row, links to other rows by a link table, and child rows. */
 import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
-import type { FieldFact } from '../../contract/facts';
+import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
 import {
   addChild,
@@ -17,7 +17,7 @@ import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import { resourceOf } from './registry';
 
-function relationFact(target: Thunk, object: string, many: boolean): NonNullable<FieldFact['relation']> {
+function relationMetadata(target: Thunk, object: string, many: boolean): NonNullable<FieldMetadata['relation']> {
   return {
     many,
     object,
@@ -35,7 +35,7 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O)
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationFact(target, object, false) })(
+    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
       prototype,
       name,
     );
@@ -62,7 +62,7 @@ export const Links =
   (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
-    define('relation', type, undefined, { ...o, note, target, relation: relationFact(target, o.object, true) }, true)(prototype, name);
+    define('relation', type, undefined, { ...o, note, target, relation: relationMetadata(target, o.object, true) }, true)(prototype, name);
   };
 
 /**

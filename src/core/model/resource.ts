@@ -5,10 +5,10 @@ import {
   COMPARABLE_KINDS,
   COMPARISON_OPERATORS,
   type ComparisonOperator,
-  type FilterFact,
-  type ResourceFact,
-  type ViewFact,
-} from '../../contract/facts';
+  type FilterMetadata,
+  type ResourceMetadata,
+  type ViewMetadata,
+} from '../../contract/metadata';
 import { fieldOf, type Entity } from './fields';
 import { toSnakeCase } from '../../contract/casing';
 import { lowerFirst, upperFirst, splitCamelCase } from './inflection';
@@ -17,14 +17,14 @@ import { registerResource, type ResourceOptions, type ViewOptions, type WriteOpe
 import { addAuditFields, VERSION_FIELD } from './auditfields';
 
 /** `date__gte` is a comparison of the field `date`. */
-function toFilterFact(filter: string | FilterFact): FilterFact {
+function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
   if (typeof filter !== 'string') return filter;
   const [field = '', operator] = filter.split('__') as [string?, ComparisonOperator?];
   return operator ? { field, operator } : { field };
 }
 
 /** Rejects comparisons that REST cannot parse, and those of resources whose clients expect the reference to ignore them. */
-function rejectInvalidComparisons(entity: Entity, views: readonly ViewFact[]): void {
+function rejectInvalidComparisons(entity: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters, position } of views)
     for (const { field, operator } of filters) {
       if (!operator) continue;
@@ -39,7 +39,7 @@ function rejectInvalidComparisons(entity: Entity, views: readonly ViewFact[]): v
 }
 
 /** Rejects REST filters by `id`: their index would have the same name as the unique index (user_id, id) of every owned table. */
-function rejectIdFilters({ name }: Entity, views: readonly ViewFact[]): void {
+function rejectIdFilters({ name }: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters } of views)
     if (filters.some(({ field }) => field === 'id'))
       throw new Error(
@@ -56,16 +56,16 @@ export function Resource(options: ResourceOptions) {
     const mutationName = (write: WriteOperation, name: string) => `${write === 'remove' ? 'delete' : write}${name}`;
     const singleRowMutation = (write: WriteOperation) => (writes.includes(write) ? mutationName(write, entity.name) : undefined);
     const bulkMutation = (write: WriteOperation) => (options.bulk ? mutationName(write, upperFirst(plural)) : undefined);
-    const viewFact = (rest: string, o: ViewOptions): ViewFact => ({
+    const viewMetadata = (rest: string, o: ViewOptions): ViewMetadata => ({
       ...o,
       rest,
       title: o.title ?? splitCamelCase(entity.name),
       description: o.description ?? options.description,
-      filters: (o.filters ?? []).map(toFilterFact),
+      filters: (o.filters ?? []).map(toFilterMetadata),
       routes: o.routes ?? (writes.length === 3 ? 'all' : 'read'),
     });
     const { filters, title, position, listed, routes, permits, selection } = options;
-    const fact: ResourceFact = {
+    const metadata: ResourceMetadata = {
       owned,
       only: options.only,
       group: options.group,
@@ -84,13 +84,13 @@ export function Resource(options: ResourceOptions) {
       ...(owned && { version: VERSION_FIELD }),
       views: options.rest
         ? [
-            viewFact(options.rest, { filters, title, position, listed, routes, permits, selection }),
-            ...Object.entries(options.views ?? {}).map(([rest, o]) => viewFact(rest, { routes: 'read', ...o })),
+            viewMetadata(options.rest, { filters, title, position, listed, routes, permits, selection }),
+            ...Object.entries(options.views ?? {}).map(([rest, o]) => viewMetadata(rest, { routes: 'read', ...o })),
           ]
         : [],
     };
-    rejectIdFilters(entity, fact.views);
-    rejectInvalidComparisons(entity, fact.views);
+    rejectIdFilters(entity, metadata.views);
+    rejectInvalidComparisons(entity, metadata.views);
     const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
     registerResource(entity, {
       ...options,
@@ -102,11 +102,11 @@ export function Resource(options: ResourceOptions) {
       ordering: options.ordering ?? [],
       dictionary: options.dictionary,
       writes,
-      fact,
+      metadata,
     });
     if (owned) addAuditFields(entity);
     Table({ tableName: table, timestamps: false, underscored: true })(entity);
     ObjectType({ description: options.description, simpleResolvers: true, implements: Node })(entity);
-    Extensions({ resource: fact })(entity);
+    Extensions({ resource: metadata })(entity);
   };
 }

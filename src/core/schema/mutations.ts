@@ -24,8 +24,8 @@ const ROW_MUTATION = { writesRows: true };
 const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
 export function addMutations(target: ClassType, entity: Entity): void {
-  const { fact, one, mine } = resourceOf(entity)!;
-  if (fact.create || fact.update || mine) {
+  const { metadata, one, mine } = resourceOf(entity)!;
+  if (metadata.create || metadata.update || mine) {
     const Payload = createPayloadType<StoredRow>({
       entity,
       many: false,
@@ -36,12 +36,12 @@ export function addMutations(target: ClassType, entity: Entity): void {
       read: ({ id, row }, context, info) =>
         row && hasRequiredFields(entity, row, info, context) ? row : readRowById(entity, id, context, info),
     });
-    if (fact.create) addCreation(target, entity, fact.create, Payload);
-    if (fact.update) addUpdate(target, entity, fact.update, Payload);
+    if (metadata.create) addCreation(target, entity, metadata.create, Payload);
+    if (metadata.update) addUpdate(target, entity, metadata.update, Payload);
     if (mine) addOwnUpdate(target, entity, mine, Payload);
   }
-  if (fact.remove) addRemoval(target, entity, fact.remove);
-  if (fact.createMany) addMutationsOfMany(target, entity);
+  if (metadata.remove) addRemoval(target, entity, metadata.remove);
+  if (metadata.createMany) addMutationsOfMany(target, entity);
 }
 
 const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
@@ -141,7 +141,7 @@ const versionCondition = (version: string | null | undefined, ...basePath: Input
   version == null ? {} : { version: { expected: version, at: [...basePath, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
-  const { fact, many } = resourceOf(entity)!;
+  const { metadata, many } = resourceOf(entity)!;
   const nouns = nounFor(many);
   const Payload = createPayloadType<number[]>({
     entity,
@@ -163,7 +163,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await createRows(entity, rowsWithPaths, 'inputs', context)));
     },
     [Arg('inputs', () => [Create], { description: 'The values of each row.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: fact.createMany, description: `Creates ${nouns}. ${ATOMIC_NOTE}` }),
+    Mutation(() => Payload, { nullable: true, name: metadata.createMany, description: `Creates ${nouns}. ${ATOMIC_NOTE}` }),
     ROW_MUTATION,
   );
   addResolverMethod(
@@ -177,7 +177,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
     [Arg('changes', () => [Change], { description: 'The changes of each row. A row may occur only once.' }), Ctx()],
-    Mutation(() => Payload, { nullable: true, name: fact.updateMany, description: `Updates ${nouns}. ${ATOMIC_NOTE}` }),
+    Mutation(() => Payload, { nullable: true, name: metadata.updateMany, description: `Updates ${nouns}. ${ATOMIC_NOTE}` }),
     ROW_MUTATION,
   );
   addResolverMethod(
@@ -193,7 +193,7 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     [Arg('rows', () => [RowVersion], { description: 'The rows to delete. A row may occur only once.' }), Ctx()],
     Mutation(() => DeletePayload, {
       nullable: true,
-      name: fact.removeMany,
+      name: metadata.removeMany,
       description: `Deletes ${nouns} and all rows below them. ${ATOMIC_NOTE}`,
     }),
     ROW_MUTATION,

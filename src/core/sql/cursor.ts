@@ -2,7 +2,7 @@
 import type { GraphQLScalarType } from 'graphql';
 import { isUuid } from '../../contract/bounds';
 import type { Row } from '../../database/rows';
-import type { FieldKind } from '../../contract/facts';
+import type { FieldKind } from '../../contract/metadata';
 import type { BindParameter, SqlCondition } from '../access/conditions';
 import { decodeCursor, encodeCursor } from '../model/cursors';
 import { invalidArgumentError } from '../model/errors';

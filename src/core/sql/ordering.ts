@@ -10,7 +10,7 @@ import { memoizePerEntity } from '../model/memoize';
 import { isSearchableText } from './filters';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
-import type { FieldKind } from '../../contract/facts';
+import type { FieldKind } from '../../contract/metadata';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';
 import { searchRelevance, type Search } from './textsearch';

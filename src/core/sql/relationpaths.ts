@@ -3,7 +3,7 @@ import { referenceableRowConditions, visibleRowConditions } from '../access/acce
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { childrenOf, fieldOf, fieldsOf, linkKindCondition, type Entity, type FieldMeta, type Thunk } from '../model/fields';
-import type { InterfaceName } from '../../contract/facts';
+import type { InterfaceName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
 import { fieldSqlExpression } from './expressions';
 import { resourceOf } from '../model/registry';

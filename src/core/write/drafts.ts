@@ -27,8 +27,8 @@ export interface RowDraft {
 /** Child relations whose rows can be created together with their parent row: owned child rows that reference it. */
 export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
   childrenOf(entity).filter(({ target, by, key, readOnly }) => {
-    const { owned, fact } = resourceOf(target())!;
-    return owned && !readOnly && fact.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
+    const { owned, metadata } = resourceOf(target())!;
+    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
   });
 
 /** Replaces node ids in a reference with numeric ids. Invalid ids stay unchanged, and validation reports them. */

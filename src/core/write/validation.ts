@@ -1,6 +1,6 @@
 /** Validates the rows of a write: field limits, required values, references to existing rows, unique constraints and rules across fields. */
 import { atMost, NOT_EMPTY, NOT_NULL, REQUIRED } from '../../contract/messages';
-import { isRequired } from '../../contract/facts';
+import { isRequired } from '../../contract/metadata';
 import { foreignKeysEnforceAccess, referenceableRowConditions } from '../access/access';
 import { columnIn } from '../access/conditions';
 import type { Context } from '../context';

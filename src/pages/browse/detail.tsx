@@ -21,7 +21,7 @@ const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date',
 
 /** Figure with the muscles that an exercise trains. */
 function MuscleFigure({ view }: { view: HtmlView }) {
-  const linksOf = (key: string) => view.detailRow?.facts.find((fact) => fact.key === key)?.cell.links ?? [];
+  const linksOf = (key: string) => view.detailRow?.fields.find((field) => field.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
   if (main.length + secondary.length === 0) return null;
   const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
@@ -34,15 +34,15 @@ export function FieldList({ view }: { view: HtmlView }) {
   if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
   // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
-  const facts = detailRow.facts.filter(
+  const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
-  const orderedFacts = [...facts.filter(({ key }) => !TRAILING_KEYS.has(key)), ...facts.filter(({ key }) => TRAILING_KEYS.has(key))];
+  const orderedFields = [...fields.filter(({ key }) => !TRAILING_KEYS.has(key)), ...fields.filter(({ key }) => TRAILING_KEYS.has(key))];
   return (
     <div class="detail">
       <MuscleFigure view={view} />
       <dl class="facts">
-        {orderedFacts.map(({ label, key, cell }) => (
+        {orderedFields.map(({ label, key, cell }) => (
           <div key={key}>
             <dt>{label}</dt>
             <dd>

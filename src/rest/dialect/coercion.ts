@@ -10,12 +10,12 @@ import {
   NOT_EMPTY,
   noSuchRow,
 } from '../../contract/messages';
-import type { FieldFact, FieldKind } from '../../contract/facts';
+import type { FieldMetadata, FieldKind } from '../../contract/metadata';
 import { UploadedFile } from '../../platform/multipart';
 import { parseDecimal, clampToSafeInteger, parseInteger, pythonStrip, pythonRstrip, parseUuid } from '../../platform/pythonscalars';
 import { isInteger, isNumber, pythonNumberText, numberValue } from './json';
 
-export type CoercibleField = Pick<FieldFact, 'kind' | 'choices' | 'check'>;
+export type CoercibleField = Pick<FieldMetadata, 'kind' | 'choices' | 'check'>;
 
 export type CoercionResult = { value: unknown } | { messages: string[] };
 
@@ -168,7 +168,7 @@ export function listItemsOf(value: unknown): readonly unknown[] | undefined {
 }
 
 /** Coerces the value of a relation to row ids. Reports only the first invalid id. Existence is checked only if `knownIds` is given. */
-export function coerceReference(field: Pick<FieldFact, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
+export function coerceReference(field: Pick<FieldMetadata, 'relation'>, value: unknown, knownIds?: readonly number[]): CoercionResult {
   const coerceId = (item: unknown): CoercionResult => {
     const id = parseRowId(item);
     if (id === undefined && item !== null) return reject(`Incorrect type. Expected pk value, received ${pythonTypeName(item)}.`);

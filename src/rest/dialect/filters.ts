@@ -1,7 +1,13 @@
 /** Converts query parameters to the GraphQL arguments `where` and `orderBy`. Unknown parameters and orderings are ignored, as clients expect. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { NOT_A_CHOICE, NO_NULLS, atMost } from '../../contract/messages';
-import { filterParameterName, type ComparisonOperator, type FieldFact, type FilterFact, type ResourceFact } from '../../contract/facts';
+import {
+  filterParameterName,
+  type ComparisonOperator,
+  type FieldMetadata,
+  type FilterMetadata,
+  type ResourceMetadata,
+} from '../../contract/metadata';
 import { parseDecimal, parseInteger, pythonStrip, parseUuid } from '../../platform/pythonscalars';
 import { validationError } from '../errors';
 import { lastValueOf } from './querystring';
@@ -57,7 +63,7 @@ const invalidChoice = (text: string): string => `Select a valid choice. ${text} 
 const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 
-function numberFilter(field: FieldFact, text: string): FilterResult {
+function numberFilter(field: FieldMetadata, text: string): FilterResult {
   const decimalText = parseDecimal(text);
   if (decimalText === undefined) return { error: 'Enter a number.' };
   const value = Number(decimalText);
@@ -72,7 +78,7 @@ function numberFilter(field: FieldFact, text: string): FilterResult {
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH };
 }
 
-function filterByKind(field: FieldFact, text: string, languages: readonly string[]): FilterResult {
+function filterByKind(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
   const eq = (value: unknown): FilterResult => ({ where: { [field.name]: { eq: value } } });
   if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
   if (text === '') return undefined;
@@ -112,7 +118,7 @@ function filterByKind(field: FieldFact, text: string, languages: readonly string
 /** Rounds to the integer with which the comparison of integers has the same result, as `x > 2.5` is `x > 2`. */
 const ROUNDING: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
 
-function comparison(field: FieldFact, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
+function comparison(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if (field.kind === 'integer' && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
@@ -126,10 +132,10 @@ function comparison(field: FieldFact, operator: ComparisonOperator, text: string
   return { where: { [field.name]: { [operator]: (equality.where[field.name] as { eq: unknown }).eq } } };
 }
 
-function parseFilter(fact: FilterFact, field: FieldFact, texts: string[], languages: readonly string[]): FilterResult {
+function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
-  if (fact.operator) return comparison(field, fact.operator, text, languages);
-  switch (fact.parse) {
+  if (filter.operator) return comparison(field, filter.operator, text, languages);
+  switch (filter.parse) {
     case 'loose': {
       const id = parseInteger(text);
       return id === undefined ? undefined : { where: { [field.name]: { eq: String(id) } } };
@@ -164,21 +170,21 @@ function addComparison(where: Record<string, unknown>, comparisons: Record<strin
 }
 
 export function parseFilters(
-  filters: readonly FilterFact[],
-  fields: readonly FieldFact[],
+  filters: readonly FilterMetadata[],
+  fields: readonly FieldMetadata[],
   query: URLSearchParams,
   languages: readonly string[],
 ): ParsedFilters {
   const result: ParsedFilters = { where: {}, parameters: [] };
-  for (const fact of filters) {
-    const field = fields.find((candidate) => candidate.name === fact.field)!;
-    const key = filterParameterName(fact, field);
+  for (const filter of filters) {
+    const field = fields.find((candidate) => candidate.name === filter.field)!;
+    const key = filterParameterName(filter, field);
     const texts = query.getAll(key);
-    const filterResult = texts.length ? parseFilter(fact, field, texts, languages) : undefined;
+    const filterResult = texts.length ? parseFilter(filter, field, texts, languages) : undefined;
     if (filterResult === undefined) continue;
     if ('error' in filterResult) result.parameters.push({ key, error: filterResult.error });
     else {
-      if (fact.operator) addComparison(result.where, filterResult.where);
+      if (filter.operator) addComparison(result.where, filterResult.where);
       else Object.assign(result.where, filterResult.where);
       if (filterResult.references) result.parameters.push({ key, references: filterResult.references });
     }
@@ -198,13 +204,13 @@ const reverseDirection = (direction: Direction): Direction => (direction === 'AS
  * term remains. A relation sorts by the default order of its target type, or by id if that has none.
  */
 export function parseOrdering(
-  fields: readonly FieldFact[],
+  fields: readonly FieldMetadata[],
   query: URLSearchParams,
-  resource: (type: string) => ResourceFact | undefined,
+  resource: (type: string) => ResourceMetadata | undefined,
 ): OrderBy[] | undefined {
   const terms = (lastValueOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(pythonStrip);
   if (terms.length > MAX_ORDER_TERMS) throw validationError({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
-  const orderedFields = new Set<FieldFact>();
+  const orderedFields = new Set<FieldMetadata>();
   const order = terms.flatMap((term): OrderBy[] => {
     const descending = term.startsWith('-');
     const key = descending ? term.slice(1) : term;

@@ -1,13 +1,13 @@
 /** Converts a request body to the input of a GraphQL mutation and collects the errors of all fields. */
 import { NOT_NULL, REQUIRED } from '../../contract/messages';
-import { isRequired, type FieldFact } from '../../contract/facts';
+import { isRequired, type FieldMetadata } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { validationError, type FieldErrors } from '../errors';
 import { JsonNumber } from './json';
 import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, type CoercibleField } from './coercion';
 
 export type InputField = CoercibleField &
-  Pick<FieldFact, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
+  Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
 /** Per relation, the ids that exist and that the client may refer to. */
 export type KnownIds = Record<string, number[]>;
 type Values = Record<string, unknown>;
@@ -55,7 +55,7 @@ const isFalsy = (value: unknown): boolean =>
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns the row ids in a body per relation, so that one operation can look them up. */
-export function referencedIdsOf(relations: readonly FieldFact[], body: ParsedBody): Record<string, string[]> {
+export function referencedIdsOf(relations: readonly FieldMetadata[], body: ParsedBody): Record<string, string[]> {
   const ids: Record<string, string[]> = {};
   for (const field of relations) {
     const value = field.restReadOnly ? ABSENT : sentValue(field, body, true);
@@ -70,7 +70,7 @@ export function referencedIdsOf(relations: readonly FieldFact[], body: ParsedBod
   return ids;
 }
 
-export function refersToForeignParent(relations: readonly FieldFact[], body: ParsedBody, knownIds: KnownIds): boolean {
+export function refersToForeignParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: KnownIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
     const value = sentValue(field, body, true);
@@ -119,9 +119,9 @@ export interface InputError {
   message: string;
 }
 
-/** Adds the errors of slow checks (`FieldFact.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
+/** Adds the errors of slow checks (`FieldMetadata.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
 export async function addInspectionErrors(
-  fields: readonly FieldFact[],
+  fields: readonly FieldMetadata[],
   input: Values,
   errors: FieldErrors,
   mutationErrors?: readonly InputError[],

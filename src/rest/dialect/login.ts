@@ -1,6 +1,6 @@
 /** `POST /login/`: exchanges a username and a password for an access token. */
 import { NOT_BLANK } from '../../contract/messages';
-import type { ArgumentLimits } from '../../contract/facts';
+import type { ArgumentLimits } from '../../contract/metadata';
 import type { ParsedBody } from './body';
 import { coerceInput, throwNotAnObject, bodyObject, type InputField } from './input';
 import { throwIfInvalid } from '../errors';

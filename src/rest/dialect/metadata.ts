@@ -9,7 +9,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import { isRequired, type ActionFact, type FieldFact } from '../../contract/facts';
+import { isRequired, type ActionMetadata, type FieldMetadata } from '../../contract/metadata';
 import type { Endpoint } from '../endpoints';
 import { BODY_MEDIA_TYPES } from './body';
 import { MEDIA_TYPE_BY_FORMAT } from './negotiation';
@@ -18,7 +18,7 @@ export type Metadata = Record<string, unknown>;
 
 const RENDERED_TYPES = Object.values(MEDIA_TYPE_BY_FORMAT);
 
-const METADATA_TYPES: Partial<Record<FieldFact['kind'], string>> = {
+const METADATA_TYPES: Partial<Record<FieldMetadata['kind'], string>> = {
   integer: 'integer',
   boolean: 'boolean',
   decimal: 'decimal',
@@ -33,7 +33,7 @@ const METADATA_TYPES: Partial<Record<FieldFact['kind'], string>> = {
 };
 
 /** Describes one field in the format of Django REST framework's `SimpleMetadata`. */
-function fieldMetadata(field: FieldFact, help: string | undefined): Metadata {
+function fieldOptionsMetadata(field: FieldMetadata, help: string | undefined): Metadata {
   const readOnly = field.restReadOnly;
   const required = !readOnly && isRequired(field);
   const type = readOnly && field.kind === 'choice' ? 'string' : (METADATA_TYPES[field.kind] ?? 'string');
@@ -49,7 +49,7 @@ function fieldMetadata(field: FieldFact, help: string | undefined): Metadata {
 }
 
 export const requestFieldsMetadata = ({ fields }: Endpoint): Metadata =>
-  Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.help)]));
+  Object.fromEntries(fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.help)]));
 
 export function responseFieldsMetadata(
   { type, selection, view, resource, fields }: Endpoint,
@@ -57,7 +57,7 @@ export function responseFieldsMetadata(
 ): Metadata {
   if (view === resource.views[0])
     return Object.fromEntries(
-      fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldMetadata(field, field.description)]),
+      fields.filter((field) => !field.hidden).map((field) => [field.rest, fieldOptionsMetadata(field, field.description)]),
     );
   return describeSelection(type, parseSelectionSet(selection), selections);
 }
@@ -81,8 +81,8 @@ function describeSelection(
 
 function describeField(type: GraphQLObjectType, node: FieldNode, selections: ReadonlyMap<string, string>): Metadata {
   const field = type.getFields()[node.name.value]!;
-  const fact = field.extensions.field;
-  if (fact) return fieldMetadata({ ...fact, restReadOnly: true, check: fact.check }, fact.description);
+  const metadata = field.extensions.field;
+  if (metadata) return fieldOptionsMetadata({ ...metadata, restReadOnly: true, check: metadata.check }, metadata.description);
   const namedType = getNamedType(field.type);
   const key = node.alias?.value ?? node.name.value;
   const label = `${key[0]!.toUpperCase()}${key.slice(1).replaceAll('_', ' ')}`;
@@ -95,7 +95,7 @@ function describeField(type: GraphQLObjectType, node: FieldNode, selections: Rea
 }
 
 /** Title of an action; by default derived from its name (`some_action` → `Some action`). */
-export const actionTitle = ({ title, name }: ActionFact): string =>
+export const actionTitle = ({ title, name }: ActionMetadata): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 /** Builds the body of an OPTIONS response. `actions` maps the write method that the client may use to the fields that it accepts. */

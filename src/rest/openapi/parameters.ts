@@ -1,6 +1,6 @@
 /** OpenAPI parameter objects of paths, queries and headers. */
 import type { GraphQLField } from 'graphql';
-import { filterParameterName, type ComparisonOperator, type FieldFact, type FilterFact } from '../../contract/facts';
+import { filterParameterName, type ComparisonOperator, type FieldMetadata, type FilterMetadata } from '../../contract/metadata';
 import { KEY_RETENTION_HOURS, IDEMPOTENCY_KEY_PATTERN } from '../../platform/idempotencykey';
 import type { Endpoint } from '../endpoints';
 import { toQueryParameter, toSnakeCase } from '../../contract/casing';
@@ -106,7 +106,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
 const INTEGER: JsonSchema = { type: 'integer' };
 
 /** Schema of a filter value. The limits for stored values do not apply to it. */
-function comparisonSchema(field: FieldFact): JsonSchema {
+function comparisonSchema(field: FieldMetadata): JsonSchema {
   switch (field.kind) {
     case 'boolean':
       return { type: 'string', enum: ['True', 'False'] };
@@ -127,12 +127,12 @@ function comparisonSchema(field: FieldFact): JsonSchema {
 
 const COMPARISONS: Record<ComparisonOperator, string> = { gt: 'Greater than', gte: 'At least', lt: 'Less than', lte: 'At most' };
 
-function filterParameter(fact: FilterFact, fields: readonly FieldFact[]): Parameter {
-  const { field: name, parse, operator } = fact;
+function filterParameter(filter: FilterMetadata, fields: readonly FieldMetadata[]): Parameter {
+  const { field: name, parse, operator } = filter;
   const field = fields.find((candidate) => candidate.name === name)!;
   const isList = parse === 'ids' || parse === 'commaIds';
   return {
-    name: filterParameterName(fact, field),
+    name: filterParameterName(filter, field),
     in: 'query',
     description: operator
       ? `${COMPARISONS[operator]} this value. ${field.description}`
@@ -149,7 +149,7 @@ export const listParameters = (endpoint: Endpoint): Parameter[] => [
   sharedParameter('limit'),
   sharedParameter('offset'),
   orderingParameter(endpoint),
-  ...endpoint.view.filters.map((fact) => filterParameter(fact, endpoint.fields)),
+  ...endpoint.view.filters.map((filter) => filterParameter(filter, endpoint.fields)),
   ...REPRESENTATION_PARAMETERS,
 ];
 

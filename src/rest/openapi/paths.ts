@@ -1,7 +1,7 @@
 /** OpenAPI path items: methods, parameters, bodies and responses of each endpoint. */
 import type { GraphQLSchema } from 'graphql';
 import { parse, type OperationDefinitionNode } from 'graphql';
-import type { ActionFact, EndpointFact } from '../../contract/facts';
+import type { ActionMetadata, EndpointMetadata } from '../../contract/metadata';
 import type { ComputedEndpoint, Endpoint, Endpoints } from '../endpoints';
 import { actionTitle } from '../dialect/metadata';
 import { LOGIN_RESPONSE_FIELD, LOGIN_HINT, LOGIN_PATH, LOGIN_TITLE } from '../dialect/login';
@@ -108,15 +108,15 @@ export class PathItemsBuilder {
     };
   }
 
-  private free(path: string, endpoint: ComputedEndpoint<EndpointFact>): Path {
-    const { fact, field } = endpoint;
+  private free(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
+    const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
     return {
       get: {
         operationId: operationId(path),
         tags: [tag],
-        summary: fact.title,
+        summary: metadata.title,
         ...(field.description && { description: field.description }),
         security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
@@ -217,8 +217,8 @@ export class PathItemsBuilder {
     return endpoint.version ? withETag(response) : response;
   }
 
-  private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionFact>): Path {
-    const { whenInvalid, whenMissing } = action.fact;
+  private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): Path {
+    const { whenInvalid, whenMissing } = action.metadata;
     const value = this.answers.value(action);
     const alternatives = [
       ...(whenInvalid ? [invalidParametersSchema(whenInvalid)] : []),
@@ -227,7 +227,7 @@ export class PathItemsBuilder {
     return {
       parameters: [sharedParameter('id')],
       get: {
-        ...this.readOperation(endpoint, name, actionTitle(action.fact)),
+        ...this.readOperation(endpoint, name, actionTitle(action.metadata)),
         ...(action.field.description && { description: action.field.description }),
         parameters: fieldParameters(action.field),
         responses: {

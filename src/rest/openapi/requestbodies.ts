@@ -1,5 +1,5 @@
 /** JSON schemas of request bodies, derived from the same field metadata as OPTIONS. */
-import type { FieldFact } from '../../contract/facts';
+import type { FieldMetadata } from '../../contract/metadata';
 import { BODY_MEDIA_TYPES } from '../dialect/body';
 import type { Endpoint } from '../endpoints';
 import { requestFieldsMetadata } from '../dialect/metadata';
@@ -7,7 +7,7 @@ import { withDescription, requestValueSchema, type JsonSchema } from './schemas'
 
 const MULTIPART = 'multipart/form-data';
 
-const writableFields = ({ fields }: Endpoint): FieldFact[] => fields.filter(({ restReadOnly }) => !restReadOnly);
+const writableFields = ({ fields }: Endpoint): FieldMetadata[] => fields.filter(({ restReadOnly }) => !restReadOnly);
 
 /** `partial` is true for PATCH bodies, which have no required fields. */
 export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {

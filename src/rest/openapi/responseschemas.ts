@@ -12,7 +12,7 @@ import {
   type GraphQLObjectType,
   type SelectionSetNode,
 } from 'graphql';
-import type { BodyFact } from '../../contract/facts';
+import type { BodyMetadata } from '../../contract/metadata';
 import { parseSelectionSet } from '../dialect/metadata';
 import { fragmentName, restSelectionOf, type Endpoint, type Endpoints } from '../endpoints';
 import { ANY_SCHEMA, schemaReference, withDescription, nullableSchema, responseValueSchema, type JsonSchema } from './schemas';
@@ -47,7 +47,7 @@ export class ResponseSchemas {
   }
 
   /** Schema of the response of a computed endpoint: the value of its GraphQL field, transformed as its metadata says. */
-  value({ field, fact: { selection, key, maps = [] } }: { field: Field; fact: BodyFact }): JsonSchema {
+  value({ field, metadata: { selection, key, maps = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)), maps);
     const required = isNonNullType(field.type);
     if (key === undefined) return required ? value : nullableSchema(value);

@@ -2,7 +2,7 @@
 import { isEnumType, type GraphQLInputType, type GraphQLLeafType } from 'graphql';
 import { getNullableType, isListType, isNonNullType } from 'graphql';
 import { MAX_INTEGER, MIN_INTEGER } from '../../contract/bounds';
-import type { FieldFact } from '../../contract/facts';
+import type { FieldMetadata } from '../../contract/metadata';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
@@ -54,23 +54,23 @@ export function leafSchema(type: GraphQLLeafType): JsonSchema {
   return SCALARS[type.name] ?? ANY_SCHEMA;
 }
 
-const choiceSchema = ({ choices: allChoices = [], blank }: FieldFact): JsonSchema => {
+const choiceSchema = ({ choices: allChoices = [], blank }: FieldMetadata): JsonSchema => {
   const values = allChoices.map(({ value }) => value).filter((value) => value !== null);
   return { type: 'string', enum: [...new Set([...values, ...(blank ? [''] : [])])] };
 };
 
-const urlSchema = ({ blank }: FieldFact): JsonSchema =>
+const urlSchema = ({ blank }: FieldMetadata): JsonSchema =>
   blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
 /** Schema of a response value, without null and lists. Limits are omitted, because rows older than a limit may exceed it. */
-export function responseValueSchema(fact: FieldFact | undefined, type: GraphQLLeafType): JsonSchema {
-  switch (fact?.kind) {
+export function responseValueSchema(metadata: FieldMetadata | undefined, type: GraphQLLeafType): JsonSchema {
+  switch (metadata?.kind) {
     case 'decimal':
-      return decimalSchema(fact.places);
+      return decimalSchema(metadata.places);
     case 'choice':
-      return choiceSchema(fact);
+      return choiceSchema(metadata);
     case 'url':
-      return urlSchema(fact);
+      return urlSchema(metadata);
     case 'image':
       return { type: 'string', format: 'uri' };
     case 'uuid':
@@ -84,16 +84,16 @@ export function responseValueSchema(fact: FieldFact | undefined, type: GraphQLLe
 const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
-function digitsPattern({ digits, places = 0 }: FieldFact): string {
+function digitsPattern({ digits, places = 0 }: FieldMetadata): string {
   const integerDigits = digits === undefined ? '\\d+' : `\\d{1,${Math.max(1, digits - places)}}`;
   return `^[+-]?${integerDigits}${places ? `(\\.\\d{1,${places}})?` : ''}$`;
 }
 
 const ID: JsonSchema = { type: 'integer', minimum: 1, maximum: MAX_INTEGER };
 
-function inputSchema(fact: FieldFact): JsonSchema {
-  const { min, max, minLength, maxLength, blank, places, relation } = fact;
-  switch (fact.kind) {
+function inputSchema(metadata: FieldMetadata): JsonSchema {
+  const { min, max, minLength, maxLength, blank, places, relation } = metadata;
+  switch (metadata.kind) {
     case 'integer':
       return { type: 'integer', minimum: min ?? MIN_INTEGER, maximum: max ?? MAX_INTEGER };
     case 'decimal': {
@@ -101,7 +101,7 @@ function inputSchema(fact: FieldFact): JsonSchema {
       return omitUndefined({
         type: ['string', 'number'],
         format: 'decimal',
-        pattern: digitsPattern(fact),
+        pattern: digitsPattern(metadata),
         minimum: min,
         maximum: max,
         examples,
@@ -116,7 +116,7 @@ function inputSchema(fact: FieldFact): JsonSchema {
     case 'datetime':
       return DATE_TIME;
     case 'choice':
-      return choiceSchema(fact);
+      return choiceSchema(metadata);
     case 'uuid':
       return { type: 'string', format: 'uuid' };
     case 'relation':
@@ -124,13 +124,14 @@ function inputSchema(fact: FieldFact): JsonSchema {
     case 'image':
       return { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
     case 'url':
-      return omitUndefined({ ...urlSchema(fact), maxLength });
+      return omitUndefined({ ...urlSchema(metadata), maxLength });
     default:
       return omitUndefined({ type: 'string', minLength: blank ? undefined : Math.max(1, minLength ?? 1), maxLength });
   }
 }
 
-export const requestValueSchema = (fact: FieldFact): JsonSchema => (fact.null ? nullableSchema(inputSchema(fact)) : inputSchema(fact));
+export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
+  metadata.null ? nullableSchema(inputSchema(metadata)) : inputSchema(metadata);
 
 /** Schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
 export function argumentSchema(type: GraphQLInputType): JsonSchema {

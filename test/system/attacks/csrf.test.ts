@@ -181,7 +181,7 @@ it('rejects every write to every resource without the CSRF token', async () => {
 
 it('rejects every form of every page without its CSRF token', async () => {
   const details = [...belongings].flatMap(([entity, id]) => {
-    const view = resourceOf(entity)!.fact.views[0];
+    const view = resourceOf(entity)!.metadata.views[0];
     return view ? [`/api/v2/${view.rest}/`, `/api/v2/${view.rest}/${id}/`] : [];
   });
   const before = await stored();

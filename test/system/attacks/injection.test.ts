@@ -87,9 +87,9 @@ describe('SQL injection', () => {
       for (const { view, actions, type } of endpoints) {
         expect({ text, status: (await quickly(() => ann.get(`/${view.rest}/${part}/`))).status }).toEqual({ text, status: 404 });
         const id = belongings.get(allEntities().find(({ name }) => name === type.name)!) ?? 1;
-        for (const { fact, field } of actions.values()) {
+        for (const { metadata, field } of actions.values()) {
           const { status } = await quickly(() =>
-            ann.get(`/${view.rest}/${id}/${fact.name}/?${query(...field.args.map(({ name }) => name))}`),
+            ann.get(`/${view.rest}/${id}/${metadata.name}/?${query(...field.args.map(({ name }) => name))}`),
           );
           expect([200, 400, 404]).toContain(status);
         }

@@ -163,11 +163,11 @@ test('escapes markup in query parameters and ids', async () => {
 test.each(MARKUP)('escapes %s in searches, actions and unknown paths', async (payload) => {
   for (const search of searches) await visit(`/api/v2/${search}/${query({ term: payload, language: payload, [payload]: payload })}`);
   for (const endpoint of endpoints)
-    for (const { fact, field } of endpoint.actions.values()) {
+    for (const { metadata, field } of endpoint.actions.values()) {
       const names = field.args.map(({ name }) => name);
       const id = belongings.get(entityOf(endpoint)) ?? 1;
       const values = Object.fromEntries([...names, 'unknown'].map((name) => [name, payload]));
-      await visit(`/api/v2/${endpoint.view.rest}/${id}/${fact.name}/${query(values)}`);
+      await visit(`/api/v2/${endpoint.view.rest}/${id}/${metadata.name}/${query(values)}`);
     }
   await visit(`/api/v2/${encodeURIComponent(payload).replaceAll('.', '')}/`);
   await visit(`/api/v2/${query({ [payload]: payload })}`);

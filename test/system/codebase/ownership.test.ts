@@ -29,7 +29,7 @@ const types = ownedTypes()
   .filter(isListed)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
-const restOf = (entity: Entity) => resourceOf(entity)!.fact.views.map(({ rest }) => rest);
+const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ rest }) => rest);
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
 /** Status and text of a response. */
@@ -63,7 +63,7 @@ test('both users have a row of every owned type', () => {
 });
 
 describe.each(types)('%s', (_name, entity) => {
-  const { one, many, fact } = resourceOf(entity)!;
+  const { one, many, metadata } = resourceOf(entity)!;
   const foreign = () => bobs.get(entity)!;
   const own = () => annas.get(entity)!;
   let before: unknown;
@@ -116,7 +116,7 @@ describe.each(types)('%s', (_name, entity) => {
       const mine = annas.get(target!())!;
       await expectUnknown((value) => filtered({ in: [value, mine] }), bobs.get(target!())!, 200);
     }
-    for (const { rest, filters } of fact.views)
+    for (const { rest, filters } of metadata.views)
       for (const { key, field } of filters) {
         const relation = named.find(({ name }) => name === field);
         if (relation)
@@ -125,22 +125,22 @@ describe.each(types)('%s', (_name, entity) => {
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    if (fact.update) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
+    const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
+    if (metadata.update) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown((id) => missing(update, { id, input }, ['id'], id, entity.name), foreign(), 200);
       await expectUnknown((id) => missing(update, { id, input: {} }, ['id'], id, entity.name), foreign(), 200);
     }
-    if (fact.remove) {
-      const remove = `mutation ($id: ID!) { row: ${fact.remove}(id: $id) { deletedIds ${WRONG} } }`;
+    if (metadata.remove) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { deletedIds ${WRONG} } }`;
       await expectUnknown((id) => missing(remove, { id }, ['id'], id, entity.name), foreign(), 200);
     }
     const body = bodyOf(entity, 2, parentsIn(annas));
-    const { rest, routes, permits } = fact.views[0]!;
+    const { rest, routes, permits } = metadata.views[0]!;
     expect(routes).toBe('all');
     const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
     await expectUnknown((id) => ann.put(`/${rest}/${id}/`, body), foreign(), status('PUT'));
-    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, fact.create ? body : {}), foreign(), status('PATCH'));
+    await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, metadata.create ? body : {}), foreign(), status('PATCH'));
     await expectUnknown((id) => ann.patch(`/${rest}/${id}/`, {}), foreign(), status('PATCH'));
     await expectUnknown((id) => ann.delete(`/${rest}/${id}/`), foreign(), status('DELETE'));
   });
@@ -149,14 +149,14 @@ describe.each(types)('%s', (_name, entity) => {
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s or moving it there', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const input = inputOf(entity, 3, parentsIn(annas));
       await expectUnknown(
         (id) => missing(create, { input: { ...input, [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
         200,
       );
-      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { ${WRONG} } }`;
+      const move = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { ${WRONG} } }`;
       await expectUnknown(
         (id) => missing(move, { id: own(), input: { [field.name]: id } }, ['input', field.name], id, field.target!().name),
         theirs,
@@ -164,7 +164,7 @@ describe.each(types)('%s', (_name, entity) => {
       );
       // REST ignores hidden fields.
       if (field.hidden) return;
-      const { rest } = fact.views[0]!;
+      const { rest } = metadata.views[0]!;
       const body = bodyOf(entity, 3, parentsIn(annas));
       await expectUnknown((id) => ann.post(`/${rest}/`, { ...body, [field.rest]: id }), theirs, 403);
       await expectUnknown((id) => ann.put(`/${rest}/${own()}/`, { ...body, [field.rest]: id }), theirs, 403);
@@ -173,7 +173,7 @@ describe.each(types)('%s', (_name, entity) => {
       await expectUnknown((id) => ann.patch(`/${rest}/${foreign()}/`, { [field.rest]: id }), theirs, 403);
     });
 
-  const { createMany, updateMany, removeMany } = fact;
+  const { createMany, updateMany, removeMany } = metadata;
   if (createMany && updateMany && removeMany) {
     test('rejects bulk updates and deletions with a foreign row and reports its position', async () => {
       const update = `mutation ($changes: [${entity.name}Change!]!) { row: ${updateMany}(changes: $changes) { ${WRONG} } }`;
@@ -220,7 +220,7 @@ describe.each(types)('%s', (_name, entity) => {
   }
 
   /** Children that can be created with this row and that reference a further parent. */
-  const below = fact.create
+  const below = metadata.create
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
           .filter(({ name }) => name !== child.by)
@@ -231,7 +231,7 @@ describe.each(types)('%s', (_name, entity) => {
     test.each(below)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
       const row = inputBelow(child.target(), child.by, 6, parentsIn(annas));
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { ${WRONG} } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };
         return missing(create, { input: tree }, ['input', child.name, '1', field.name], id, field.target!().name);
@@ -241,11 +241,14 @@ describe.each(types)('%s', (_name, entity) => {
     });
 
   test('ignores an owner in REST input and rejects one in GraphQL input', async () => {
-    const { rest } = fact.views[0]!;
+    const { rest } = metadata.views[0]!;
     expect((await ann.patch(`/${rest}/${own()}/`, { user: bob.id })).status).toBe(200);
-    const answer = await ann.query(`mutation ($id: ID!) { ${fact.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`, {
-      id: own(),
-    });
+    const answer = await ann.query(
+      `mutation ($id: ID!) { ${metadata.update}(id: $id, input: { userId: ${bob.id} }) { errors { path } } }`,
+      {
+        id: own(),
+      },
+    );
     expect(answer.status).toBe(400);
     expect(answer.body.errors[0].extensions.code).toBe('GRAPHQL_VALIDATION_FAILED');
   });
@@ -254,7 +257,7 @@ describe.each(types)('%s', (_name, entity) => {
     const { anyone } = fitgraph;
     expect((await anyone.query(`{ ${many} { totalCount } }`)).code).toBe('UNAUTHENTICATED');
     expect((await anyone.query(`{ ${one}(id: ${foreign()}) { id } }`)).code).toBe('UNAUTHENTICATED');
-    expect((await anyone.query(`mutation { ${fact.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
+    expect((await anyone.query(`mutation { ${metadata.update}(id: ${foreign()}, input: {}) { errors { path } } }`)).code).toBe(
       'UNAUTHENTICATED',
     );
     const detail = { detail: 'Authentication credentials were not provided.' };

@@ -126,7 +126,7 @@ const rest = (path: string): Request => ({
 const queried = () => allEntities().filter((entity) => growing().includes(entity) && isListed(entity));
 
 const requests: Request[] = [
-  ...growing().flatMap((entity) => resourceOf(entity)!.fact.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
+  ...growing().flatMap((entity) => resourceOf(entity)!.metadata.views.map((view) => rest(`/${view.rest}/?limit=1000`))),
   ...queried().flatMap((entity) => {
     const { many } = resourceOf(entity)!;
     const list = (selection: string) =>

@@ -86,7 +86,7 @@ test('a profile can be read and changed by its user only', async () => {
 });
 
 describe.each(types)('%s', (_name, entity) => {
-  const { one, many, fact } = resourceOf(entity)!;
+  const { one, many, metadata } = resourceOf(entity)!;
   const own = () => annas.get(entity)!;
   const foreign = () => bobs.get(entity)!;
   let before: unknown;
@@ -103,7 +103,7 @@ describe.each(types)('%s', (_name, entity) => {
     const mine = { totalCount: 1, nodes: [{ id: String(own()) }] };
     expect(data).toEqual({ rows: mine, given: mine });
     expectNothingOf(bobs, text);
-    for (const { rest } of fact.views) {
+    for (const { rest } of metadata.views) {
       const list = await ann.get(`/${rest}/?limit=1000`);
       expect(list.body).toMatchObject({ count: 1, results: [expect.anything()] });
       expectNothingOf(bobs, list.text);
@@ -122,28 +122,28 @@ describe.each(types)('%s', (_name, entity) => {
       'NOT_FOUND',
     );
     expect((await ann.query(`query ($id: ID!) { row: ${one}(id: $id) { id } }`, { id: foreign() })).code).toBe('NOT_FOUND');
-    for (const { rest } of fact.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
+    for (const { rest } of metadata.views) expect((await ann.get(`/${rest}/${foreign()}/`)).status).toBe(404);
   });
 
   test('rejects updates and deletions of a foreign row', async () => {
-    const input = fact.create ? inputOf(entity, 2, parentsIn(annas)) : {};
-    const { rest, permits } = fact.views[0]!;
-    if (fact.update) {
-      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${fact.update}(id: $id, input: $input) { errors { code } } }`;
+    const input = metadata.create ? inputOf(entity, 2, parentsIn(annas)) : {};
+    const { rest, permits } = metadata.views[0]!;
+    if (metadata.update) {
+      const update = `mutation ($id: ID!, $input: ${entity.name}Patch!) { row: ${metadata.update}(id: $id, input: $input) { errors { code } } }`;
       expect((await ann.ask(update, { id: foreign(), input })).row.errors).toEqual(UNKNOWN);
     }
-    if (fact.remove) {
-      const remove = `mutation ($id: ID!) { row: ${fact.remove}(id: $id) { errors { code } } }`;
+    if (metadata.remove) {
+      const remove = `mutation ($id: ID!) { row: ${metadata.remove}(id: $id) { errors { code } } }`;
       expect((await ann.ask(remove, { id: foreign() })).row.errors).toEqual(UNKNOWN);
     }
-    if (fact.removeMany) {
-      const remove = `mutation ($rows: [RowVersion!]!) { row: ${fact.removeMany}(rows: $rows) { errors { code } } }`;
+    if (metadata.removeMany) {
+      const remove = `mutation ($rows: [RowVersion!]!) { row: ${metadata.removeMany}(rows: $rows) { errors { code } } }`;
       expect((await ann.ask(remove, { rows: [{ id: own() }, { id: foreign() }] })).row.errors).toEqual(UNKNOWN);
     }
     const status = (method: string) => (permits && !permits.includes(method) ? 403 : 404);
     const body = bodyOf(entity, 2, parentsIn(annas));
     expect((await ann.put(`/${rest}/${foreign()}/`, body)).status).toBe(status('PUT'));
-    expect((await ann.patch(`/${rest}/${foreign()}/`, fact.create ? body : {})).status).toBe(status('PATCH'));
+    expect((await ann.patch(`/${rest}/${foreign()}/`, metadata.create ? body : {})).status).toBe(status('PATCH'));
     expect((await ann.delete(`/${rest}/${foreign()}/`)).status).toBe(status('DELETE'));
   });
 
@@ -151,10 +151,10 @@ describe.each(types)('%s', (_name, entity) => {
   if (parents.length)
     test.each(parents)('rejects creating a row with a foreign %s', async (_field, field) => {
       const theirs = bobs.get(field.target!())!;
-      const create = `mutation ($input: ${entity.name}Input!) { row: ${fact.create}(input: $input) { errors { path code } } }`;
+      const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { errors { path code } } }`;
       const { data } = await ann.query(create, { input: { ...inputOf(entity, 3, parentsIn(annas)), [field.name]: theirs } });
       expect(data.row.errors).toEqual([{ path: ['input', field.name], code: 'NOT_FOUND' }]);
-      const { rest } = fact.views[0]!;
+      const { rest } = metadata.views[0]!;
       if (!field.hidden)
         expect((await ann.post(`/${rest}/`, { ...bodyOf(entity, 3, parentsIn(annas)), [field.rest]: theirs })).status).toBe(403);
     });

@@ -52,16 +52,16 @@ const asOfOne = (found: readonly Wrong[]) =>
   found.map((one) => ({ ...one, path: ['input', ...one.path.slice(one.path[0] === 'inputs' ? 2 : 3)] }));
 
 const types = ownedTypes()
-  .filter((entity) => resourceOf(entity)!.fact.createMany)
+  .filter((entity) => resourceOf(entity)!.metadata.createMany)
   .map((entity): [string, Entity] => [entity.name, entity]);
 
 test.each(types)('%s returns the same errors for single and bulk writes', async (name, entity) => {
-  const { fact, table } = resourceOf(entity)!;
+  const { metadata, table } = resourceOf(entity)!;
   const ERRORS = '{ errors { path code message } }';
-  const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) ${ERRORS} }`;
-  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${ERRORS} }`;
-  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${fact.update}(id: $id, input: $input) ${ERRORS} }`;
-  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${ERRORS} }`;
+  const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) ${ERRORS} }`;
+  const createMany = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${ERRORS} }`;
+  const update = `mutation ($id: ID!, $input: ${name}Patch!) { rows: ${metadata.update}(id: $id, input: $input) ${ERRORS} }`;
+  const updateMany = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${ERRORS} }`;
   const made = async (number: number) => {
     const answer = await ann.query(create.replace('{ errors', `{ row: ${resourceOf(entity)!.one} { id } errors`), {
       input: input(entity, number),
@@ -99,7 +99,7 @@ test('the tested types include unique constraints and references', () => {
 const doubled = types.filter(([, entity]) => resourceOf(entity)!.unique);
 
 test.each(doubled)('%s reports over REST a missing row first, then invalid fields and parents, then duplicates', async (_name, entity) => {
-  const path = `/${resourceOf(entity)!.fact.views[0]!.rest}/`;
+  const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
   const body = (number: number) => bodyOf(entity, number, parentsIn(annas));
   const { id } = (await ann.post(path, body(FREE + 20))).body;
   const double = { status: 400, body: { non_field_errors: ['The fields date, user must make a unique set.'] } };

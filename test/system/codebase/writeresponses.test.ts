@@ -119,20 +119,20 @@ const types = ownedTypes().map((entity): [string, Entity] => [entity.name, entit
 
 const isWritten = ({ status }: Answer): boolean => status < 300;
 
-test.each(types.filter(([, entity]) => resourceOf(entity)!.fact.views.length))(
+test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length))(
   seeded('REST responses to writes of %s equal the stored row'),
   async (name, entity) => {
     random = randomFor(`rows of ${name} over REST`);
     number = 1_000;
-    const { fact } = resourceOf(entity)!;
-    const { rest, permits = ['PUT'] } = fact.views[0]!;
+    const { metadata } = resourceOf(entity)!;
+    const { rest, permits = ['PUT'] } = metadata.views[0]!;
     const path = `/${rest}/`;
     const compare = async (answer: Answer) => {
       if (!isWritten(answer)) throw new Error(`refused: ${answer.text}`);
       expect(shown(answer)).toEqual(shown(await ann.get(`${path}${answer.body.id}/`)));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      const made = fact.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
+      const made = metadata.create ? await accepted(body(entity), whole, (values) => ann.post(path, values), isWritten) : undefined;
       if (made) await compare(made);
       const id = (made ? made.body.id : annas.get(entity)) as number;
       await compare(await accepted(body(entity), some, (values) => ann.patch(`${path}${id}/`, values), isWritten));
@@ -162,10 +162,10 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
   random = randomFor(`rows of ${name} over GraphQL`);
   // The REST tests use the lower numbers.
   number = 2_000;
-  const { fact, one: row } = resourceOf(entity)!;
+  const { metadata, one: row } = resourceOf(entity)!;
   for (const selection of selections(entity)) {
     const payload = `{ row: ${row} { id ${selection} } errors { path message } }`;
-    const create = `mutation ($input: ${name}Input!) { made: ${fact.create}(input: $input) ${payload} }`;
+    const create = `mutation ($input: ${name}Input!) { made: ${metadata.create}(input: $input) ${payload} }`;
     const update = updateOf(entity, payload);
     const compare = async (answer: GraphQLAnswer) => {
       if (!hasRow(answer)) throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -173,8 +173,8 @@ test.each(types)(seeded('GraphQL responses to writes of %s equal the stored row'
       expect(found).toEqual(await readRow(ann, entity, found.id, `id ${selection}`));
     };
     for (let round = 0; round < ROUNDS; round += 1) {
-      if (fact.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
-      if (fact.update)
+      if (metadata.create) await compare(await accepted(input(entity), whole, (values) => ann.query(create, { input: values }), hasRow));
+      if (metadata.update)
         await compare(await accepted(input(entity), some, (values) => ann.query(update, { id: annas.get(entity), input: values }), hasRow));
     }
   }

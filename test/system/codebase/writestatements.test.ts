@@ -53,7 +53,7 @@ function expectNoGrowth([one, some, many]: number[], more = 0): void {
   expect(many).toBeLessThanOrEqual(MOST);
 }
 
-const written = ownedTypes().filter((entity) => resourceOf(entity)!.fact.createMany);
+const written = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.createMany);
 
 test('four types have bulk writes', () =>
   expect(written.map(({ name }) => name).sort()).toEqual(['DiaryEntry', 'WeightEntry', 'WorkoutLog', 'WorkoutSession']));
@@ -61,11 +61,11 @@ test('four types have bulk writes', () =>
 test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for bulk writes',
   async (name, entity) => {
-    const { many, fact } = resourceOf(entity)!;
+    const { many, metadata } = resourceOf(entity)!;
     const shown = `{ shown: ${many} { id } errors { path message } }`;
-    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${fact.createMany}(inputs: $inputs) ${shown} }`;
-    const update = `mutation ($changes: [${name}Change!]!) { rows: ${fact.updateMany}(changes: $changes) ${shown} }`;
-    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${fact.removeMany}(rows: $rows) { deletedIds } }`;
+    const create = `mutation ($inputs: [${name}Input!]!) { rows: ${metadata.createMany}(inputs: $inputs) ${shown} }`;
+    const update = `mutation ($changes: [${name}Change!]!) { rows: ${metadata.updateMany}(changes: $changes) ${shown} }`;
+    const remove = `mutation ($rows: [RowVersion!]!) { rows: ${metadata.removeMany}(rows: $rows) { deletedIds } }`;
     const statements: Record<string, number[]> = { create: [], update: [], parts: [], remove: [] };
     for (const size of SIZES) {
       const created = succeeded(await ann.query(create, { inputs: times(size, () => next(entity)) }));
@@ -102,15 +102,15 @@ const rowsIn = (values: Values): number =>
     .filter((value): value is Values => value !== null && typeof value === 'object')
     .reduce((sum, value) => sum + rowsIn(value), 0);
 
-const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.fact.create);
+const trunks = ownedTypes().filter((entity) => creatableChildren(entity).length && resourceOf(entity)!.metadata.create);
 
 test('at least five types can be created with nested rows', () => expect(trunks.length).toBeGreaterThanOrEqual(5));
 
 test.each(trunks.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes a constant number of statements for nested creations',
   async (name, entity) => {
-    const { one, fact } = resourceOf(entity)!;
-    const create = `mutation ($input: ${name}Input!) { rows: ${fact.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
+    const { one, metadata } = resourceOf(entity)!;
+    const create = `mutation ($input: ${name}Input!) { rows: ${metadata.create}(input: $input) { shown: ${one} { id } errors { path message } } }`;
     const perWidth = rowsIn(tree(entity, 2)) - rowsIn(tree(entity, 1));
     const answers: GraphQLAnswer[] = [];
     for (const size of SIZES) {
@@ -140,7 +140,7 @@ function keyStatements(entity: Entity, restName: string): number {
   return key.length > 1 && key.includes(name) ? 2 + (relation ? 1 : 0) : 0;
 }
 
-const kept = ownedTypes().filter((entity) => resourceOf(entity)!.fact.views.length && resourceOf(entity)!.fact.create);
+const kept = ownedTypes().filter((entity) => resourceOf(entity)!.metadata.views.length && resourceOf(entity)!.metadata.create);
 
 test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
   '%s takes four statements per REST write, plus listed exceptions',
@@ -151,7 +151,7 @@ test.each(kept.map((entity): [string, Entity] => [entity.name, entity]))(
       statements[what] = answer.statements;
       return answer;
     };
-    const path = `/${resourceOf(entity)!.fact.views[0]!.rest}/`;
+    const path = `/${resourceOf(entity)!.metadata.views[0]!.rest}/`;
     const body = () => bodyOf(entity, (number += 1), parentsIn(belongings));
     const { id } = counted('POST', 201, await ann.post(path, body())).body;
     const [changed] = Object.entries(body()).filter(([, value]) => !Array.isArray(value));

@@ -1,8 +1,8 @@
 /** Table cells: values in readable form, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
-import type { FieldFact } from '../../../contract/facts';
+import type { FieldMetadata } from '../../../contract/metadata';
 import { nounFor, upperFirst } from '../../../core/model/inflection';
-import { fieldFactsOf } from '../../../rest/endpoints';
+import { fieldMetadataOf } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
 import { distinctNamesOf, nameRuleOf, type NameRule } from './rownames';
 import type { Cell, RowLink } from './viewmodel';
@@ -38,19 +38,19 @@ export const singular = ({ name }: { name: string }): string => upperFirst(nounF
 /** Returns the label of several rows, such as `Weight entries`. */
 export const plural = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
 
-export const visibleFieldsOf = (type: GraphQLObjectType): FieldFact[] =>
-  fieldFactsOf(type).filter(
+export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
+  fieldMetadataOf(type).filter(
     ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
-export function isColumn(fact: FieldFact, { paths }: NameRule): boolean {
-  const isName = paths.some(([head]) => head === fact.name || head === fact.relation?.object);
-  const isLong = fact.kind === 'string' && (fact.maxLength === undefined || fact.maxLength > MAX_COLUMN_TEXT_LENGTH);
-  return !isName && !isLong && !HIDDEN_COLUMNS.has(fact.name);
+export function isColumn(field: FieldMetadata, { paths }: NameRule): boolean {
+  const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
+  const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
+  return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
 }
 
 /** Returns the selection of a field. For a relation it contains what names the related rows. */
-export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldFact): string {
+export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
   return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
@@ -70,13 +70,13 @@ export function headingOf(type: GraphQLObjectType, row: Row): string {
 }
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
-export function formatDateTime(value: string, kind: FieldFact['kind']): string {
+export function formatDateTime(value: string, kind: FieldMetadata['kind']): string {
   const time = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
   if (kind === 'time') return time(value);
   return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
 }
 
-function textOf({ kind, choices }: FieldFact, value: unknown): string {
+function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
   if (value === null || value === undefined) return '';
   if (kind === 'boolean') return value === true ? 'Yes' : 'No';
   const text = String(value as string | number | boolean);
@@ -84,26 +84,26 @@ function textOf({ kind, choices }: FieldFact, value: unknown): string {
   return choice ? String(choice.label) : formatDateTime(text, kind);
 }
 
-const relatedRows = ({ relation }: FieldFact, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
+const relatedRows = ({ relation }: FieldMetadata, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
 /** Returns a function that formats the values of a field. Needs all rows of the table to distinguish related rows with equal names. */
 export function cellFormatterOf(
   type: GraphQLObjectType,
-  fact: FieldFact,
+  field: FieldMetadata,
   rows: readonly Row[],
   endpointOf: EndpointOf,
 ): (row: Row) => Cell {
-  const { name, relation } = fact;
+  const { name, relation } = field;
   if (!relation) {
-    const textOfRow = (row: Row) => textOf(fact, row[name]);
+    const textOfRow = (row: Row) => textOf(field, row[name]);
     return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
   const target = fieldType(type, relation.object) as GraphQLObjectType;
   const endpoint = endpointOf(relation.type);
-  const related = rows.flatMap((row) => relatedRows(fact, row));
+  const related = rows.flatMap((row) => relatedRows(field, row));
   const distinctName = distinctNamesOf(related, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
-    const relatedRow = relatedRows(fact, row).find((candidate) => String(candidate.id) === String(id));
+    const relatedRow = relatedRows(field, row).find((candidate) => String(candidate.id) === String(id));
     // Of a related row that the viewer may not see, only the id is known.
     const fullName = relatedRow ? distinctName(relatedRow) : `${singular(target)} ${id}`;
     // The name of the row itself is not repeated in the names of related rows.
@@ -114,7 +114,7 @@ export function cellFormatterOf(
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
 }
 
-export function alignmentOf({ kind }: FieldFact): 'number' | 'day' | undefined {
+export function alignmentOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
   if (kind === 'decimal' || kind === 'integer') return 'number';
   return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
 }

@@ -1,6 +1,6 @@
 /** Child rows of one parent on its detail page: the first or the newest ones, a link to all of them and a link to add one. */
 import type { GraphQLObjectType } from 'graphql';
-import type { FieldFact } from '../../../contract/facts';
+import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import { API_BASE_PATH } from '../../../rest/routes';
 import type { EndpointOf, Row } from './cells';
@@ -30,10 +30,10 @@ export class ChildListPlan {
     pathOf: EndpointOf,
   ) {
     const parentField = findParentField(fields, parent);
-    const parentFilter = parentField && view.filters.find((fact) => fact.field === parentField.name);
+    const parentFilter = parentField && view.filters.find((filter) => filter.field === parentField.name);
     const [orderingField] = resource.ordering;
     // Lists that are ordered by time show their newest rows.
-    const showsNewest = nodes && fields.some((fact) => fact.name === orderingField && ['date', 'datetime'].includes(fact.kind));
+    const showsNewest = nodes && fields.some((field) => field.name === orderingField && ['date', 'datetime'].includes(field.kind));
     this.name = name;
     this.plan = new TablePlan(child, view.rest, pathOf, parentField);
     this.isPaginated = nodes;
@@ -64,7 +64,7 @@ export class ChildListPlan {
 }
 
 /** Returns the field that refers to the parent, if there is exactly one. */
-function findParentField(fields: readonly FieldFact[], parent: GraphQLObjectType): FieldFact | undefined {
+function findParentField(fields: readonly FieldMetadata[], parent: GraphQLObjectType): FieldMetadata | undefined {
   const parents = fields.filter(({ relation }) => relation?.type === parent.name);
   return parents.length === 1 ? parents[0] : undefined;
 }

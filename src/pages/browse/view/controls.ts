@@ -5,10 +5,10 @@ import {
   isRequired,
   type Choice,
   type ComparisonOperator,
-  type FieldFact,
-  type FilterFact,
+  type FieldMetadata,
+  type FilterMetadata,
   type FieldKind,
-} from '../../../contract/facts';
+} from '../../../contract/metadata';
 import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './labels';
 import type { FormControl } from './viewmodel';
@@ -22,15 +22,15 @@ export interface RelationChoices {
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;
 
-const limitsOf = ({ minLength, maxLength, min, max, places }: FieldFact) => ({ minLength, maxLength, min, max, places });
+const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
 
 /** Inputs for several rows have no search. */
-function relatedTo({ relation }: FieldFact, related: RelationChoicesOf, isSingle: boolean): RelationChoices {
+function relatedTo({ relation }: FieldMetadata, related: RelationChoicesOf, isSingle: boolean): RelationChoices {
   const found = related(relation!.type);
   return isSingle ? found : { ...found, searched: undefined };
 }
 
-export function writeControls(fields: readonly FieldFact[], related: RelationChoicesOf): FormControl[] {
+export function writeControls(fields: readonly FieldMetadata[], related: RelationChoicesOf): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
     .map((field) => ({
@@ -47,21 +47,25 @@ export function writeControls(fields: readonly FieldFact[], related: RelationCho
 
 const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: '≥', lt: '<', lte: '≤' };
 
-export function filterControls(filters: readonly FilterFact[], fields: readonly FieldFact[], related: RelationChoicesOf): FormControl[] {
-  return filters.map((fact) => {
-    const field = fields.find(({ name }) => name === fact.field)!;
-    const isCommaList = fact.parse === 'commaIds';
+export function filterControls(
+  filters: readonly FilterMetadata[],
+  fields: readonly FieldMetadata[],
+  related: RelationChoicesOf,
+): FormControl[] {
+  return filters.map((filter) => {
+    const field = fields.find(({ name }) => name === filter.field)!;
+    const isCommaList = filter.parse === 'commaIds';
     return {
-      key: filterParameterName(fact, field),
-      label: fact.operator ? `${labelOf(field)} ${COMPARISON_SIGNS[fact.operator]}` : labelOf(field),
+      key: filterParameterName(filter, field),
+      label: filter.operator ? `${labelOf(field)} ${COMPARISON_SIGNS[filter.operator]}` : labelOf(field),
       kind: field.kind,
       required: false,
       places: field.places,
       choices: field.choices,
-      many: fact.parse === 'ids',
+      many: filter.parse === 'ids',
       commas: isCommaList,
       ...(isCommaList && { help: 'Comma-separated ids. Rows with any of them match.' }),
-      ...(field.relation && relatedTo(field, related, fact.parse !== 'ids' && !isCommaList)),
+      ...(field.relation && relatedTo(field, related, filter.parse !== 'ids' && !isCommaList)),
     };
   });
 }

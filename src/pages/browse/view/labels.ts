@@ -1,5 +1,5 @@
 /** Readable labels of fields, where the label that REST shows does not suit people. */
-import type { FieldFact } from '../../../contract/facts';
+import type { FieldMetadata } from '../../../contract/metadata';
 import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
 
 /** Label that is ambiguous, because several dates have it; the field name says more. */
@@ -52,7 +52,7 @@ export const fieldWords = (name: string): string => replaceLabel(humanize(name))
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
 /** Returns the label of a field. A relation is labelled by the field with its rows, because its own label may be about the id. */
-export function labelOf({ relation, label, name }: FieldFact): string {
+export function labelOf({ relation, label, name }: FieldMetadata): string {
   if (relation) return fieldWords(relation.object);
   return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));
 }

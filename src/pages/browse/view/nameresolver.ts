@@ -1,5 +1,5 @@
 /** Resolves names to ids in form and filter values: people type names, API clients send ids. A name is resolved if exactly one row matches. */
-import type { FieldFact } from '../../../contract/facts';
+import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
 import type { ViewSources } from './viewbuilder';
@@ -33,7 +33,7 @@ async function resolveName(
 }
 
 /** Returns the relation fields that refer to a single row. */
-const singleRelations = (fields: readonly FieldFact[]) => fields.filter(({ relation }) => relation && !relation.many);
+const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
   const namingOf = rowSearches(schema, prepare);
@@ -66,10 +66,10 @@ export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | '
 
   async function resolveQuery({ fields, view }: Endpoint, { query, context }: RestRequest): Promise<void> {
     for (const { field, key, parse } of view.filters) {
-      const [fact] = singleRelations(fields.filter(({ name }) => name === field));
-      if (!fact || parse === 'ids' || parse === 'commaIds') continue;
-      const name = key ?? fact.rest;
-      const id = await resolveId(fact.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);
+      const [metadata] = singleRelations(fields.filter(({ name }) => name === field));
+      if (!metadata || parse === 'ids' || parse === 'commaIds') continue;
+      const name = key ?? metadata.rest;
+      const id = await resolveId(metadata.relation!.type, query.getAll(name).at(-1), undefined, context.resolverContext);
       if (id !== undefined) query.set(name, id);
     }
   }

@@ -1,7 +1,7 @@
 /** Readable names of rows and search by name, as used by forms, filters and tables. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { Choice, FieldFact, FieldKind, ResourceFact } from '../../../contract/facts';
-import { fieldFactsOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import type { Choice, FieldMetadata, FieldKind, ResourceMetadata } from '../../../contract/metadata';
+import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
 const MAX_FOUND = 20;
@@ -33,7 +33,7 @@ export interface NameRule {
 type Path = readonly string[];
 
 /** Returns the text field that orders the rows or is called `name`, else the first text field, else the first date or time. */
-function namingField(fields: readonly FieldFact[], ordering: readonly string[]): FieldFact | undefined {
+function namingField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
   const preferredNames = [ordering[0]?.replace(/^-/, ''), 'name'];
@@ -64,10 +64,14 @@ function textAt(row: Row, path: string): string {
 }
 
 /** If all rows have the same parent, its name is not part of theirs. */
-export function nameRuleOf(type: GraphQLObjectType, { names: declaredNames, apart, ordering }: ResourceFact, parent?: FieldFact): NameRule {
+export function nameRuleOf(
+  type: GraphQLObjectType,
+  { names: declaredNames, apart, ordering }: ResourceMetadata,
+  parent?: FieldMetadata,
+): NameRule {
   const ownNames = declaredNames?.filter((path) => pathOf(path)[0] !== parent?.relation?.object);
   const names = ownNames?.length ? ownNames : undefined;
-  const field = names ? undefined : namingField(fieldFactsOf(type), ordering);
+  const field = names ? undefined : namingField(fieldMetadataOf(type), ordering);
   const namePaths = names ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(pathOf),
@@ -108,7 +112,7 @@ function searchCondition(type: GraphQLObjectType, [name, ...rest]: Path, text: s
 function namingOf(
   schema: GraphQLSchema,
   type: GraphQLObjectType,
-  resource: ResourceFact,
+  resource: ResourceMetadata,
   prepare: PrepareOperation,
 ): RowSearch | undefined {
   const { owned, many } = resource;

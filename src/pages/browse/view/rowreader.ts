@@ -52,14 +52,14 @@ export class RowReader {
   async readDetailRow(endpoint: Endpoint, id: string, context: object, signedIn: boolean): Promise<DetailRow | undefined> {
     const { type, resource } = endpoint;
     const { branches } = this.planOf(endpoint);
-    const facts = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
+    const fields = visibleFieldsOf(type).filter(({ name }) => name !== 'id');
     const { unitSystem, hasGoalCalories } = type.getFields();
     const selections = [
       detailSelection(type),
       unitSystem ? 'unitSystem' : '',
       hasGoalCalories ? 'hasGoalCalories user { profile { calories } }' : '',
       nameRuleOf(type, resource).selection,
-      ...facts.map((fact) => selectionOf(type, fact)),
+      ...fields.map((field) => selectionOf(type, field)),
       ...branches.map(({ selection }) => selection),
     ];
     const { data } = await this.prepareOnce(`query ($id: ID!) { row: ${resource.one}(id: $id) { id ${selections.join(' ')} } }`)(context, {
@@ -73,8 +73,8 @@ export class RowReader {
       massUnit: prefersPounds(row) ? 'oz' : 'g',
       ...goalOf(row),
       ...(training && { training }),
-      facts: [
-        ...facts.map((fact) => ({ label: labelOf(fact), key: fact.rest, cell: cellFormatterOf(type, fact, [row], this.pathOf)(row) })),
+      fields: [
+        ...fields.map((field) => ({ label: labelOf(field), key: field.rest, cell: cellFormatterOf(type, field, [row], this.pathOf)(row) })),
         translationsOf(type, row),
       ],
       below: branches.flatMap((branch) => branch.below(row[branch.name], id, signedIn) ?? []),

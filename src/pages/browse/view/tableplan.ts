@@ -1,6 +1,6 @@
 /** Plan of a table for the rows of one type: the selection to read, and how the rows become cells. */
 import { getNullableType, isListType, type GraphQLObjectType } from 'graphql';
-import type { FieldFact } from '../../../contract/facts';
+import type { FieldMetadata } from '../../../contract/metadata';
 import { API_BASE_PATH } from '../../../rest/routes';
 import {
   cellFormatterOf,
@@ -42,7 +42,7 @@ export class TablePlan {
   readonly selection: string;
   private readonly calling: NameRule;
   private readonly columns: TableView['columns'];
-  private readonly facts: readonly FieldFact[];
+  private readonly columnFields: readonly FieldMetadata[];
   private readonly childLists: readonly ChildField[];
   private readonly hasImages: boolean;
 
@@ -51,31 +51,31 @@ export class TablePlan {
     private readonly type: GraphQLObjectType,
     private readonly rest: string | undefined,
     private readonly pathOf: EndpointOf,
-    without?: FieldFact,
+    without?: FieldMetadata,
   ) {
     this.calling = nameRuleOf(type, type.extensions.resource!, without);
     const { paths, selection } = this.calling;
-    const visibleFacts = visibleFieldsOf(type);
-    this.facts = visibleFacts.filter((fact) => fact !== without && isColumn(fact, this.calling));
+    const visibleFields = visibleFieldsOf(type);
+    this.columnFields = visibleFields.filter((field) => field !== without && isColumn(field, this.calling));
     this.childLists = childFieldsOf(type).filter(({ nodes, child }) => !nodes && child.extensions.resource!.owned);
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
-    const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFacts.find(({ name }) => name === paths[0]![0]) : undefined;
+    const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
     this.columns = [
       { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singular(type), sortable: nameField?.ordered ?? false },
-      ...this.facts.map((fact) => ({ key: fact.rest, label: labelOf(fact), sortable: fact.ordered, as: alignmentOf(fact) })),
+      ...this.columnFields.map((field) => ({ key: field.rest, label: labelOf(field), sortable: field.ordered, as: alignmentOf(field) })),
       ...this.childLists.map(({ name }) => ({ key: name, label: fieldWords(name), sortable: false })),
     ];
     this.selection = [
       'id',
       selection,
-      ...this.facts.map((fact) => selectionOf(type, fact)),
+      ...this.columnFields.map((field) => selectionOf(type, field)),
       this.hasImages ? `${IMAGES_FIELD} { image }` : '',
       ...this.childLists.map(({ name, child }) => `${name} { id ${nameRuleOf(child, child.extensions.resource!).selection} }`),
     ].join(' ');
   }
 
   sheet(rows: readonly Row[]): TableView {
-    const cellFormatters = this.facts.map((fact) => cellFormatterOf(this.type, fact, rows, this.pathOf));
+    const cellFormatters = this.columnFields.map((field) => cellFormatterOf(this.type, field, rows, this.pathOf));
     return { title: plural(this.type), columns: this.columns, rows: rows.map((row) => this.rowOf(row, cellFormatters)) };
   }
 

@@ -1,7 +1,7 @@
 /** Time series of a list for charts: one line per measured quantity, one chart per unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
-import type { FieldFact } from '../../../contract/facts';
-import { fieldFactsOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
+import type { FieldMetadata } from '../../../contract/metadata';
+import { fieldMetadataOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 import { formatDateTime, visibleFieldsOf, type Row } from './cells';
 import { labelOf } from './labels';
 import { nameRuleOf } from './rownames';
@@ -42,58 +42,58 @@ const DATE_LENGTH = 10;
 const UNIT_TYPE_SUFFIX = /Unit$/;
 
 interface SeriesSpec {
-  day: FieldFact;
-  value: FieldFact;
+  day: FieldMetadata;
+  value: FieldMetadata;
   /** Field that says what was measured, and so names the line. */
-  by?: FieldFact;
-  unit?: FieldFact;
+  by?: FieldMetadata;
+  unit?: FieldMetadata;
   /** Values are in the mass unit of the profile, unless the row has a unit. */
   preferred: boolean;
 }
 
 /** Chooses the first date and the first decimal of a row, if the unit of the decimal is known. */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
-  const facts = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
-  const day = facts.find(({ kind }) => kind === 'date');
-  const value = facts.find(({ kind }) => kind === 'decimal');
+  const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
+  const day = fields.find(({ kind }) => kind === 'date');
+  const value = fields.find(({ kind }) => kind === 'decimal');
   if (!type.extensions.resource!.owned || !day || !value) return undefined;
-  const units = facts.filter(({ relation }) => relation && UNIT_TYPE_SUFFIX.test(relation.type));
-  const unitChoice = fieldFactsOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
+  const units = fields.filter(({ relation }) => relation && UNIT_TYPE_SUFFIX.test(relation.type));
+  const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
   const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
   const by =
-    facts.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
-    facts.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
+    fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
+    fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
   const preferred = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
   return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
 }
 
 /** Returns the field whose values are written in the mass unit that the viewer prefers. */
-export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldFact | undefined {
+export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const spec = seriesSpecOf(type, schema);
   return spec?.preferred ? spec.value : undefined;
 }
 
 const selectionOfSpec = (type: GraphQLObjectType, { day, value, by, unit }: SeriesSpec): string =>
   [by, unit]
-    .flatMap((fact) => (fact ? [selectionOfField(type, fact)] : []))
+    .flatMap((field) => (field ? [selectionOfField(type, field)] : []))
     .concat('id', day.name, value.name)
     .join(' ');
 
-const targetOf = (type: GraphQLObjectType, fact: FieldFact) =>
-  getNamedType(type.getFields()[fact.relation!.object]!.type) as GraphQLObjectType;
+const targetOf = (type: GraphQLObjectType, field: FieldMetadata) =>
+  getNamedType(type.getFields()[field.relation!.object]!.type) as GraphQLObjectType;
 
-function selectionOfField(type: GraphQLObjectType, fact: FieldFact): string {
-  if (!fact.relation) return fact.name;
-  const target = targetOf(type, fact);
-  return `${fact.name} ${fact.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
+function selectionOfField(type: GraphQLObjectType, field: FieldMetadata): string {
+  if (!field.relation) return field.name;
+  const target = targetOf(type, field);
+  return `${field.name} ${field.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
 }
 
-function valueName(type: GraphQLObjectType, fact: FieldFact, row: Row): string {
-  const id = String(row[fact.name] as string | number);
-  if (!fact.relation) return String(fact.choices?.find(({ value }) => value === id)?.label ?? id);
-  const target = targetOf(type, fact);
-  const relatedRow = row[fact.relation.object] as Row | null;
+function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
+  const id = String(row[field.name] as string | number);
+  if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
+  const target = targetOf(type, field);
+  const relatedRow = row[field.relation.object] as Row | null;
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 

@@ -86,13 +86,13 @@ export class ViewBuilder {
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.fact.name };
+      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
     return {};
   }
 
   private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
-    const { fields, view: facts } = endpoint;
+    const { fields, view: viewMetadata } = endpoint;
     const related = await this.forms.relatedOf(endpoint, request);
     const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
     const data = await this.readData(pageRoute, result);
@@ -114,7 +114,7 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.forms.lookedUp(filterControls(facts.filters, fields, related), filterValue, request),
+      filters: await this.forms.lookedUp(filterControls(viewMetadata.filters, fields, related), filterValue, request),
       orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
       window: parsePageWindow(request.query, request.most),
     };
@@ -222,9 +222,9 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
     resource: resourceOf(endpoint),
     kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
     writable: visible.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-    labels: Object.fromEntries(visible.map((fact) => [fact.rest, labelOf(fact)])),
+    labels: Object.fromEntries(visible.map((metadata) => [metadata.rest, labelOf(metadata)])),
     siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
-    actions: [...actions.values()].map(({ fact, field }) => ({ name: fact.name, description: field.description ?? '' })),
+    actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }
 

@@ -1,6 +1,6 @@
 /** View model of a browsable page: everything that the page shows of a request and its response. */
 import type { FormTexts } from '../../../rest/dialect/methodoverride';
-import type { Choice, FieldKind } from '../../../contract/facts';
+import type { Choice, FieldKind } from '../../../contract/metadata';
 import type { Links } from './idlinks';
 import type { TimeSeries } from './timeseries';
 import type { Metadata } from '../../../rest/dialect/metadata';
@@ -138,7 +138,7 @@ export interface DetailRow {
   massUnit: 'g' | 'oz';
   /** Daily energy goal in kcal, if the row is compared with it. */
   goal?: number;
-  facts: readonly DetailField[];
+  fields: readonly DetailField[];
   below: readonly ChildRows[];
 }
 

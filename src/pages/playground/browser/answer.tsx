@@ -27,7 +27,7 @@ function sizeOf(bytes: number): string {
 function RunStatistics({ run }: { run: ViewState['run'] }) {
   if (!run) return null;
   const { status, milliseconds, bytes, cost, statements } = run;
-  const facts = [
+  const summary = [
     `Status ${status}`,
     `${milliseconds.toFixed(0)} ms`,
     sizeOf(bytes),
@@ -36,7 +36,7 @@ function RunStatistics({ run }: { run: ViewState['run'] }) {
   ];
   return (
     <p className="facts" role="status">
-      {facts.join(' · ')}
+      {summary.join(' · ')}
     </p>
   );
 }

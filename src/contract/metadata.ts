@@ -24,7 +24,7 @@ export interface Choice {
 export type InterfaceName = 'rest' | 'graphql';
 
 /** `extensions.field`: field metadata for both interfaces. */
-export interface FieldFact {
+export interface FieldMetadata {
   /** Name in GraphQL. */
   readonly name: string;
   /** Key in REST. */
@@ -75,14 +75,14 @@ export interface FieldFact {
 }
 
 /** Whether a field is required on creation. Updates require no fields. */
-export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldFact, 'null' | 'hasDefault' | 'blank'>): boolean =>
+export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldMetadata, 'null' | 'hasDefault' | 'blank'>): boolean =>
   !optional && !hasDefault && !blank;
 
 /** Scope groups of access tokens. */
 export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
 /** A REST query parameter that filters a list in a way that the field's kind does not determine. */
-export interface FilterFact {
+export interface FilterMetadata {
   /** Name of the query parameter; defaults to the field's REST key. */
   key?: string;
   /** GraphQL name of the filtered field. */
@@ -102,18 +102,18 @@ export type ComparisonOperator = (typeof COMPARISON_OPERATORS)[number];
 /** Kinds of fields that REST can compare. */
 export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'date'];
 
-export const filterParameterName = ({ key, operator }: FilterFact, { rest }: Pick<FieldFact, 'rest'>): string =>
+export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }: Pick<FieldMetadata, 'rest'>): string =>
   key ?? (operator ? `${rest}__${operator}` : rest);
 
 /** A REST resource on a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
-export interface ViewFact {
+export interface ViewMetadata {
   rest: string;
   /** Name in OPTIONS, e.g. `Weight Entry`. */
   title: string;
   description: string;
   /** Defaults to a selection set derived from the fields. */
   selection?: string;
-  filters: readonly FilterFact[];
+  filters: readonly FilterMetadata[];
   /** Position in the API root; views without one follow, sorted by name. */
   position?: number;
   /** Whether the API root lists the view. */
@@ -125,7 +125,7 @@ export interface ViewFact {
 }
 
 /** `extensions.resource` of an object type: metadata of a resource for both interfaces. */
-export interface ResourceFact {
+export interface ResourceMetadata {
   readonly owned: boolean;
   readonly only?: InterfaceName;
   /** Access-token scope group; only for resources that users own or contribute to. */
@@ -142,7 +142,7 @@ export interface ResourceFact {
   readonly removeMany?: string;
   /** Field with the row version for optimistic locking; with it, updates and deletions take `ifVersion`. */
   readonly version?: string;
-  readonly views: readonly ViewFact[];
+  readonly views: readonly ViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
   /** Typical number of rows of a lookup table. Rows that reference it are sorted by its default order. */
@@ -154,7 +154,7 @@ export interface ResourceFact {
 }
 
 /** How REST renders the value of a GraphQL field as a response body. */
-export interface BodyFact {
+export interface BodyMetadata {
   /** Defaults to a selection set derived from the field's type. */
   readonly selection?: string;
   /** Wraps the value in an object under this key; an empty object if the value is null. */
@@ -168,14 +168,14 @@ export interface BodyFact {
 }
 
 /** `extensions.action` of a resource's field: `GET /<resource>/<id>/<name>/`, with the field's arguments as query parameters. */
-export interface ActionFact extends BodyFact {
+export interface ActionMetadata extends BodyMetadata {
   readonly name: string;
   /** Name in OPTIONS; defaults to the words of `name`. */
   readonly title?: string;
 }
 
 /** `extensions.endpoint` of a query field: REST paths outside of resources, with the field's arguments as query parameters. */
-export interface EndpointFact extends BodyFact {
+export interface EndpointMetadata extends BodyMetadata {
   readonly paths: readonly string[];
   readonly title: string;
 }
@@ -186,9 +186,9 @@ export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]
 /* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
 declare module 'graphql' {
   interface GraphQLFieldExtensions<_TSource, _TContext, _TArgs = any> {
-    field?: FieldFact;
-    action?: ActionFact;
-    endpoint?: EndpointFact;
+    field?: FieldMetadata;
+    action?: ActionMetadata;
+    endpoint?: EndpointMetadata;
     limits?: ArgumentLimits;
     only?: InterfaceName;
     /** Cost of a value in addition to its objects (`@cost` of https://ibm.github.io/graphql-specs/cost-spec.html). */
@@ -205,7 +205,7 @@ declare module 'graphql' {
     neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {
-    field?: FieldFact;
+    field?: FieldMetadata;
     only?: InterfaceName;
   }
   interface GraphQLInputObjectTypeExtensions {
@@ -217,7 +217,7 @@ declare module 'graphql' {
     codegenScalarType?: string;
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
-    resource?: ResourceFact;
+    resource?: ResourceMetadata;
     /** REST renders the decimals of this type as JSON numbers, not as strings. */
     numbersInRest?: boolean;
   }
