@@ -42,7 +42,7 @@ const TOGETHER = 40;
 const LIMIT_S = 240;
 /** Folders of the tests that belong to a folder of src of another name. */
 const RELATED = {
-  exchange: ['server', 'rest', 'graphql'],
+  request: ['server', 'rest', 'graphql'],
   platform: ['server', 'rest', 'files'],
   contract: ['rest', 'docs'],
   auth: ['auth', 'pages'],
