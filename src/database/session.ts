@@ -86,7 +86,6 @@ export class Session implements StatementContext {
 
   private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
     const { openTransaction: open } = this;
-    const startedAt = performance.now();
     const endSpan = this.trace?.statement(text);
     this.statements += 1;
     let read: number | undefined;
@@ -97,7 +96,6 @@ export class Session implements StatementContext {
       return rows;
     } finally {
       endSpan?.(read);
-      this.milliseconds += performance.now() - startedAt;
     }
   }
 

@@ -33,6 +33,8 @@ export interface StatementContext {
   caller: Caller;
   /** Whether a statement of the request has run already, which gives the next one priority. */
   hasStarted: boolean;
+  /** Time that its statements have run, without waiting for a slot or a connection. */
+  milliseconds: number;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
   countBytes(bytes: number): void;
 }
@@ -48,15 +50,22 @@ interface Query {
   preceding?: PrecedingStatement;
 }
 
-const send = (client: ClientBase, { text, values, countBytes, name = '', state = { length: text.length }, preceding }: Query) =>
-  new Promise<Row[]>((resolve, reject) => {
-    const answered = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-    client.query(new NamedQuery(name, text, values, state, client, answered, preceding, countBytes));
-  });
+async function send(client: ClientBase, query: Query, request: StatementContext): Promise<Row[]> {
+  const { text, values, countBytes, name = '', state = { length: text.length }, preceding } = query;
+  const startedAt = performance.now();
+  try {
+    return await new Promise((resolve, reject) => {
+      const answered = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+      client.query(new NamedQuery(name, text, values, state, client, answered, preceding, countBytes));
+    });
+  } finally {
+    request.milliseconds += performance.now() - startedAt;
+  }
+}
 
 /** Runs a statement of a transaction on its connection. */
 export const queryInTransaction = (client: PoolClient, text: string, values: Parameters, request: StatementContext): Promise<Row[]> =>
-  send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }).catch((error) => {
+  send(client, { text, values, countBytes: (bytes) => request.countBytes(bytes) }, request).catch((error) => {
     throw error instanceof DatabaseError || error instanceof ReadLimitExceeded ? error : new Unavailable(error);
   });
 
@@ -134,7 +143,7 @@ export class Statement {
       const preceding = users ? users.before(client, this.viewer, along) : along;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
-      return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding });
+      return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
     } catch (error) {
       users?.forget(client);
       // An error sent by PostgreSQL leaves the connection usable.

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RateBudget } from '../../src/core/context';
 import { Fitgraph } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
-import { lockIsAwaited } from '../setup/waits';
+import { lockIsAwaited, until } from '../setup/waits';
 
 const running: Fitgraph[] = [];
 async function started(environment: Record<string, string>, beside?: Fitgraph): Promise<Fitgraph> {
@@ -71,6 +71,31 @@ test('charges the time that a statement takes in the database, including its wai
     locker.release(true);
   }
   expect(before.remaining - (await rateLimitOf(ann)).remaining).toBeGreaterThan(250);
+});
+
+test('does not charge the time that a statement waits for a connection', async () => {
+  const fitgraph = await started({});
+  const ann = await fitgraph.user('ann');
+  const waits = async () => {
+    const waiting = await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
+    return waiting.length;
+  };
+  // One slot is kept for other clients.
+  const slots = fitgraph.database.options.poolSize - 1;
+  const locker = await fitgraph.database.pool.connect();
+  try {
+    await locker.query('BEGIN; LOCK TABLE "weight_entry" IN ACCESS EXCLUSIVE MODE');
+    const blocked = Array.from({ length: slots }, () => ann.query('{ weightEntries { nodes { id } } }'));
+    await until('all slots of ann are taken', async () => (await waits()) === slots);
+    const queued = ann.query(PAGE);
+    await sleep(2_000);
+    await locker.query('COMMIT');
+    const databaseMs = ({ headers }: { headers: Headers }) => Number(/dur=([\d.]+)/.exec(headers.get('server-timing')!)![1]);
+    for (const answer of await Promise.all(blocked)) expect(databaseMs(answer)).toBeGreaterThan(2_000);
+    expect(databaseMs(await queued)).toBeLessThan(1_000);
+  } finally {
+    locker.release(true);
+  }
 });
 
 test('rejects a user over budget on both interfaces with Retry-After, and still serves other clients', async () => {
