@@ -1,5 +1,5 @@
 /** Schema transformation: derives the public GraphQL schema and the schema behind REST from the one full schema of all resolvers. */
-import { MapperKind, mapSchema, pruneSchema } from '@graphql-tools/utils';
+import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   DirectiveLocation,
@@ -14,6 +14,7 @@ import {
   GraphQLSchema,
   GraphQLString,
   isEnumType,
+  isInterfaceType,
   isIntrospectionType,
   isListType,
   isNonNullType,
@@ -140,9 +141,16 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
             ),
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
-  const { directives, ...config } = pruneSchema(visibleSchema).toConfig();
+  const { directives, types, ...config } = visibleSchema.toConfig();
+  // The constructor collects the types that fields reach; those that implement an interface may be reachable only through it.
+  const implementations = types.filter((type) => isObjectType(type) && type.getInterfaces().length > 0);
   return limitResponseSize(
-    new GraphQLSchema({ ...config, directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, COST, LIST_SIZE] }),
+    new GraphQLSchema({
+      ...config,
+      types: implementations,
+      directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, COST, LIST_SIZE],
+      assumeValid: true,
+    }),
   );
 }
 
@@ -164,12 +172,12 @@ const FLOAT_IN_REST = new GraphQLScalarType({
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : markFloat(Number(value))),
 });
 
-function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+function restLeafType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
   if (type === GraphQLID || isIdEnum(String(type))) return ID_IN_REST;
   return parent.extensions.numbersInRest && String(type) === DecimalScalar.name ? FLOAT_IN_REST : type;
 }
 
-function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType): GraphQLOutputType {
+function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | GraphQLInterfaceType): GraphQLOutputType {
   if (isNonNullType(type)) return new GraphQLNonNull(restOutputType(type.ofType, parent) as typeof type.ofType);
   if (isListType(type)) return new GraphQLList(restOutputType(type.ofType, parent));
   return restLeafType(type, parent);
@@ -182,9 +190,9 @@ export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),
     [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
   }).toConfig();
-  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE] });
+  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE], assumeValid: true });
   for (const type of Object.values(schema.getTypeMap()))
-    if (isObjectType(type) && !isIntrospectionType(type))
+    if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
       for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);
   return schema;
 }

@@ -70,7 +70,7 @@ export class Executor {
     this.valuesPerTurn = valuesPerTurn;
   }
 
-  /** Prepares one of the server's own operations. It is validated now, so that mistakes show at startup, and compiled on first use. */
+  /** Prepares one of the server's own operations, which is validated and compiled on first use. */
   prepare(text: string): RunOperation {
     const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;

@@ -7,6 +7,7 @@ import {
   isLeafType,
   parse,
   validate,
+  validateSchema,
   type GraphQLInterfaceType,
   type GraphQLInputObjectType,
   type GraphQLOutputType,
@@ -19,9 +20,10 @@ import {
   isUnionType,
   type GraphQLNamedType,
   type GraphQLObjectType,
-  type GraphQLSchema,
+  GraphQLSchema,
 } from 'graphql';
 import { Executor } from '../../../src/core/operation/executor';
+import { PreparedOperation } from '../../../src/core/operation/preparedoperation';
 import { deriveEndpoints } from '../../../src/rest/endpoints';
 import { buildGraphQLSchema, buildRestSchema, printSchemaSorted } from '../../../src/graphql/schema';
 import { edgesToOwn, formulasOfOwn, groupsOfOwn, isEdgeToOwn } from '../../setup/edges';
@@ -364,7 +366,7 @@ test('only listed fields have names that refer to passwords, tokens or secrets',
   ]);
 });
 
-test('every GraphQL document of a REST endpoint compiles', () => {
+test('every GraphQL document of a REST endpoint is valid and compiles', () => {
   const executor = new Executor(restSchema);
   const documents: string[] = [];
   const endpoints = deriveEndpoints(restSchema, (document) => {
@@ -373,6 +375,14 @@ test('every GraphQL document of a REST endpoint compiles', () => {
   });
   // At least a list, a detail and a lookup per endpoint.
   expect(documents.length).toBeGreaterThanOrEqual(3 * endpoints.resources.size);
+  for (const document of documents) expect(PreparedOperation.of(restSchema, document).compiled).toBeInstanceOf(Function);
+});
+
+test.each([
+  ['GraphQL', schema],
+  ['REST', restSchema],
+])('the schema behind %s is valid', (_name, built) => {
+  expect(validateSchema(new GraphQLSchema({ ...built.toConfig(), assumeValid: false }))).toEqual([]);
 });
 
 test('the API root lists the documented endpoints in their order', () => {
