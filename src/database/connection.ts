@@ -1,4 +1,4 @@
-/** The database of this process: connection pools with a concurrency limiter per kind of client for reads, and Sequelize for writes. */
+/** The database as this process uses it: for reads, a connection pool and a concurrency limiter for each kind of client; for writes, Sequelize. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
@@ -19,13 +19,13 @@ import { SessionUsers } from './sessionuser';
 /** Concurrent statements of the server itself. */
 const OWN = 2;
 
-/** Factor: writes take longer than reads, and losing one costs the client more. */
+/** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
 const WRITES_WAIT_LONGER = 4;
 
-/** No client may occupy all slots. */
+/** Returns limits with which no client can occupy all slots. */
 const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
-/** Kinds of clients: anonymous, signed in, subscriptions, the server itself. */
+/** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 
 /** Time for running statements to finish at shutdown. */
@@ -65,18 +65,18 @@ export class Database {
     return {
       anonymous: { ...ofAnonymous, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
       users: { ...ofUsers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      // Events of subscriptions may wait; their number is bounded by the number of subscriptions.
+      // The queue has no limit: events of subscriptions may wait, and the number of subscriptions limits theirs.
       live: { ...ofUsers, limiter: new Limiter(shareOf(live)) },
       own: { ...shared, pool: pools.own, limiter: new Limiter(shareOf(OWN)) },
     };
   }
 
-  /** Pool of the server itself, to which row-level security does not apply. */
+  /** Pool of the server itself. Row-level security does not apply to its connections. */
   get pool(): Pool {
     return this.pools.own;
   }
 
-  /** Connection options for work that needs a session. */
+  /** Connection options for work that needs a session: they bypass a pooler. */
   get direct(): PoolConfig {
     return this.options.direct ?? this.options.connection;
   }
@@ -107,7 +107,7 @@ export class Database {
     return this.session().query(text, values);
   }
 
-  /** Runs long maintenance work in a session without timeouts. */
+  /** Runs maintenance work that takes long, on a connection without timeouts. */
   async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pools.sessions.connect();
     let failure: Error | undefined;
@@ -122,12 +122,12 @@ export class Database {
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
       await client.query(again).catch((error: Error) => (failure = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
-      // A connection that may have kept the settings is not used again.
+      // If the settings could not be restored, the connection is closed instead of returned to the pool.
       client.release(failure);
     }
   }
 
-  /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
+  /** Closes all connections. Waits only a short time for running statements, which may be waiting for a lock. */
   async close(): Promise<void> {
     this.replica?.stop();
     const closed = Promise.all([this.pools.end(), this.replica?.pool.end()]);

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
-/** All that is ever put there; `run`, locks and claims are of earlier releases. */
+/** Names of all files and folders that Fitgraph creates in DATA_DIR. Earlier releases created `run`, locks and claims. */
 const OWN = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
@@ -12,17 +12,17 @@ const OWN = [
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
-/** Entries that file systems, desktops and version control create in empty folders. */
+/** Entries of an otherwise empty folder: file systems, desktops and version control create them. */
 const NOTHING = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
-/** Entries that identify a data folder of Fitgraph, even if it has gained foreign files since. */
+/** Entries that identify a data folder of Fitgraph, even if it also contains foreign files. */
 const MARKS = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
 const fail = (dataDir: string, problem: string): never => {
   throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
 };
 
-/** Throws a ConfigError for an unusable folder. A missing one is fine. Writes nothing. */
+/** Throws a ConfigError if the folder cannot be used as DATA_DIR. It may be missing. Writes nothing. */
 export function checkDataDir(dataDir: string): void {
   let found: fs.Stats | undefined;
   let names: string[] = [];

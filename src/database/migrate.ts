@@ -1,4 +1,4 @@
-/** Schema migrations, run at start: each in a transaction or online, all under an advisory lock, so that instances can start concurrently. */
+/** Schema migrations, run at start: each in a transaction or online, under an advisory lock, so that several instances can start concurrently. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
@@ -15,16 +15,18 @@ import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './view
 
 export type { Migration } from './migrationmodules';
 
+/** Interval of attempts to acquire the migration lock. */
 const LOCK_EVERY_MS = 200;
 
+/** SQL: the backend that holds the advisory lock `$1`. */
 const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Receives messages about waiting for other processes. */
+/** Reports that the migration waits for another process. */
 type Tell = (message: string) => void;
 const toStderr: Tell = (message) => void process.stderr.write(`${message}\n`);
 
-/** Names of the applied migrations, in order. */
+/** Returns the names of the applied migrations, in order. */
 export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   return squash(rows.map(({ name }) => name as string));
@@ -43,7 +45,7 @@ async function record(client: ClientBase, name: string, direction: Direction): P
 export const MIGRATION_TABLE =
   'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text, "oldest_version" text)';
 
-/** Columns that the tables of earlier versions lack. */
+/** Columns of the migration table that earlier versions did not create. */
 const LATER_COLUMNS = ['version', 'oldest_version'];
 
 async function addLaterColumns(client: PoolClient): Promise<void> {
@@ -57,8 +59,8 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
 }
 
 /**
- * Acquires the migration lock. While waiting, reports the process that holds it, which may be a leftover. A blocking statement would keep a snapshot, for
- * whose end CREATE INDEX CONCURRENTLY waits: a deadlock.
+ * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
+ * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
 async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
   for (let isReported = false; ; isReported = true) {
@@ -90,12 +92,13 @@ async function perform(client: ClientBase, name: string, direction: Direction, t
     inTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migration[direction]((sql) => client.query(sql));
-      // In the same transaction, so that a process that is killed here does not apply it twice.
+      // In the same transaction, so that the migration is not applied twice if the process is killed.
       await record(client, name, direction);
     });
   await retryLockConflicts(applyAndRecord, reportConflict);
 }
 
+/** Runs `work` under the migration lock, after checking that this version supports the schema. */
 function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
   return database.unlimited(async (client) => {
     try {
@@ -111,13 +114,13 @@ function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>,
 }
 
 export interface UpOptions {
-  /** Receives messages about waiting for other processes. Default: stderr. */
+  /** Receives messages about waiting for other processes. Default: writes them to stderr. */
   tell?: Tell;
   /** Whether migrations that need a maintenance window may run. */
   maintenance?: boolean;
 }
 
-/** Throws a ConfigError if a pending migration needs a maintenance window. A new database has no requests to protect. */
+/** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
 function demandMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
   const name = applied.size > 0 && findMaintenance(pending);
   if (name)
@@ -127,6 +130,7 @@ function demandMaintenance(pending: readonly string[], applied: ReadonlySet<stri
     );
 }
 
+/** Applies all pending migrations and returns their names. */
 export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
   locked(
     database,
@@ -143,7 +147,7 @@ export const migrateUp = (database: Database, { tell = toStderr, maintenance = f
     tell,
   );
 
-/** The newest migration that stays applied; null reverts all. By default only the last migration is reverted. */
+/** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
 type Target = string | null;
 
 /** Returns the names of the migrations after the target, newest first. */
@@ -171,14 +175,14 @@ export const migrateDown = (database: Database, target?: Target): Promise<string
     toStderr,
   );
 
-/** Names of the migrations that `migrateDown` would revert, newest first. */
+/** Returns the names of the migrations that `migrateDown` would revert, newest first. */
 export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
   locked(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
 
-/** Holds the migration lock until the connection ends. */
+/** Acquires the migration lock, which is held until the connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<void> => takeLock(client, toStderr);
 
-/** Tries to hold the migration lock until the transaction ends; returns false if another process has it. */
+/** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCKS.migration]);
   return (rows as [{ taken: boolean }])[0].taken;

@@ -20,20 +20,23 @@ export interface OpenDatabase {
   database: Database;
   embedded: boolean;
   secretKey: string;
+  /** Whether the embedded database has stopped since it was opened. */
   hasStopped(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 interface OpenOptions {
-  /** `false`: the secret key is not read, and `secretKey` is empty. */
+  /** Whether to read the secret key (default). Otherwise `secretKey` is empty. */
   key?: boolean;
+  /** Whether to restart an embedded database that stops unexpectedly. */
   restart?: boolean;
-  /** Connection to the embedded database if another process owns it. */
+  /** Connection to the embedded database, if the caller knows one: another process has started the database. */
   embedded?: EmbeddedConnection;
 }
 
 interface Checked {
   pooling?: Pooling;
+  /** Connection limit for this role. */
   available?: number;
 }
 
@@ -68,7 +71,7 @@ export async function openDatabase(
 export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** Reduces DATABASE_POOL to what the connection limit of the database allows. */
+/** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
 function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
   while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
@@ -76,7 +79,7 @@ function affordable({ poolSize, workers }: Config, available: number, log: (mess
   return size;
 }
 
-/** SQL: connections that PostgreSQL allows this role in this database, over all processes. */
+/** SQL: number of connections to this database that PostgreSQL allows for this role, in all processes together. */
 export const AVAILABLE_CONNECTIONS = `(
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))

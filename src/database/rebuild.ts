@@ -2,12 +2,12 @@
 import type { ClientBase } from 'pg';
 import { applyWithin, MIGRATION_TABLE } from './migrate';
 
-/** SQL: objects of the schema that no extension owns. */
+/** Returns the FROM and WHERE clauses of a query for the objects of the schema that belong to no extension. */
 const own = (catalogue: string, namespace: string) => `FROM ${catalogue} o
   WHERE o.${namespace} = quote_ident(current_schema())::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = o.oid AND d.deptype = 'e')`;
 
-/** Queries for DROP statements, executed in this order with CASCADE. */
+/** Queries whose rows are DROP statements for all objects. They are executed in this order, with CASCADE. */
 const EVERYTHING = [
   `SELECT format('DROP VIEW %s', oid::regclass) AS "sql" ${own('pg_class', 'relnamespace')} AND relkind = 'v'`,
   `SELECT format('DROP TABLE %s', oid::regclass) AS "sql" ${own('pg_class', 'relnamespace')} AND relkind IN ('r', 'p')`,

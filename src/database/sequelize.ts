@@ -1,4 +1,4 @@
-/** Sequelize for writes, on connections of our own pool, with the session user for row-level security sent in the packet of BEGIN. */
+/** Sequelize for writes. It uses connections of our own pool, and sends the session user for row-level security in the packet of BEGIN. */
 import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import { extendBegin, useConnections } from '../internals/sequelize';

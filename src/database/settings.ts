@@ -11,7 +11,10 @@ export interface ConnectionLimits {
 
 type Settings = Record<string, string | number>;
 
-/** Formats of dates and strings. PostgreSQL reports changes of these, so a pooler preserves them. Sequelize's quoting requires standard_conforming_strings. */
+/**
+ * Formats of dates and strings. PostgreSQL reports changes of these settings to the client, so a pooler preserves them. Sequelize's quoting requires
+ * standard_conforming_strings.
+ */
 const ofTexts = ({ timeZone }: ConnectionLimits): Settings => ({
   TimeZone: timeZone,
   DateStyle: 'ISO,YMD',
@@ -24,11 +27,11 @@ const timeouts = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionLim
   idle_in_transaction_session_timeout: idleTransactionTimeout,
 });
 
-/** TCP settings have no effect on a local socket. */
+/** All settings of a connection. Those of TCP have no effect on a Unix socket. */
 const settings = (limits: ConnectionLimits, statementTimeout: number): Settings => ({
   ...ofTexts(limits),
   ...timeouts(limits, statementTimeout),
-  // Bounds how long a client that vanished keeps its locks.
+  // Limit how long a client that disappeared without closing its connection keeps its locks.
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 2,
   tcp_keepalives_count: 5,
@@ -40,26 +43,26 @@ const statements = (those: Settings, set = 'SET'): string =>
     .map(([name, value]) => `${set} ${name} = '${value}'`)
     .join('; ');
 
-/** Startup parameter `options`, which needs no statement. */
+/** Returns the startup parameter `options` that sets all settings, without a statement. */
 export const startupOptions = (limits: ConnectionLimits, statementTimeout: number): string =>
   Object.entries(settings(limits, statementTimeout))
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** The same as SET statements, for session poolers, which drop startup parameters. */
+/** Returns SET statements for all settings, for session poolers, which drop startup parameters. */
 export const setStatements = (limits: ConnectionLimits, statementTimeout: number): string => statements(settings(limits, statementTimeout));
 
-/** SET statements whose effect a transaction pooler preserves across sessions. */
+/** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
 export const poolerSafeSettings = (limits: ConnectionLimits): string => statements(ofTexts(limits));
 
 /** First statement of a transaction, without a final semicolon. */
 export const BEGIN = 'START TRANSACTION';
 
-/** The same with timeouts, for transaction poolers. */
+/** Returns the first statements of a transaction behind a transaction pooler: BEGIN and the timeouts. */
 export const beginWithTimeouts = (limits: ConnectionLimits, statementTimeout: number): string =>
   `${BEGIN}; ${statements(timeouts(limits, statementTimeout), 'SET LOCAL')}`;
 
-/** Timeouts sent with a single statement, for transaction poolers. */
+/** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
 export const timeoutsWithStatement = ({ lockTimeout = 0 }: ConnectionLimits, statementTimeout: number): PrecedingStatement => ({
   text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true)`,
   values: [String(statementTimeout), String(lockTimeout)],

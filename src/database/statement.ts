@@ -11,27 +11,27 @@ import { isTimeout, isUnavailable, ReadLimitExceeded, Unavailable } from './erro
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
-/** The pool, limiter and prepared statements of one kind of client. */
+/** What the reads of one kind of client share: pool, limiter and prepared statements. */
 export interface Reads {
   pool: Pool;
-  /** Serves reads that may be stale, while it is usable. */
+  /** Runs statements whose result may be stale, while it can be used. */
   replica?: Replica;
   limiter: Limiter<Caller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
-  /** Sent with each statement behind a transaction pooler, where no session keeps settings. */
+  /** Statement to send with each other one behind a transaction pooler, where settings do not last longer than a transaction. */
   preceding?: PrecedingStatement;
   /** Absent: no session user is set. */
   sessionUsers?: SessionUsers;
 }
 
-/** Matches statements that can be retried because they only read. A false negative is harmless. */
+/** Matches statements that only read and so can be retried. It need not match all of them. */
 const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
   caller: Caller;
-  /** Whether a statement of the request has run already, which gives the next one priority. */
+  /** Whether a statement of the request has already started. Then its next statements have priority. */
   hasStarted: boolean;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
   countBytes(bytes: number): void;
@@ -40,9 +40,9 @@ export interface StatementContext {
 interface Query {
   text: string;
   values: Parameters;
-  /** An error that it throws becomes that of the query; further rows are discarded. */
+  /** Called for each row. An error that it throws becomes the error of the query, and further rows are discarded. */
   countBytes(bytes: number): void;
-  /** Absent: not prepared. */
+  /** Name of the prepared statement; absent if it is not prepared. */
   name?: string;
   state?: StatementState;
   preceding?: PrecedingStatement;
@@ -73,17 +73,17 @@ export class Statement {
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: Parameters,
-    /** Session user for row-level security; absent: any. */
+    /** Session user for row-level security; undefined if the statement does not depend on it. */
     private readonly viewer: string | undefined,
   ) {}
 
-  /** Call it once. `mayBeOld`: whether the replica may serve it. */
+  /** Runs the statement and returns its rows. Call this once. `mayBeOld`: whether the rows may come from the replica. */
   async rows(mayBeOld: boolean): Promise<Row[]> {
     const { request } = this;
     const { limiter, replica } = this.reads;
     const { caller } = request;
     const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
-    // At once, so that further statements that the request sends now have priority, too.
+    // Set before waiting, so that statements that the request sends in the same event-loop turn have priority as well.
     request.hasStarted ||= !this.waiting;
     await slot;
     request.hasStarted = true;
@@ -96,10 +96,10 @@ export class Statement {
     }
   }
 
-  /** Undefined if the replica fails, for example by a recovery conflict or a missing new table. */
+  /** Returns undefined if the replica fails, for example because of a recovery conflict or a table that it does not have yet. */
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
-      // There is no pooler before the replica.
+      // No preceding statement, because there is no pooler in front of the replica.
       const rows = await this.queryOn(await replica.pool.connect(), replica.viewers, undefined);
       replica.answered += 1;
       this.isOfReplica = true;
@@ -142,7 +142,7 @@ export class Statement {
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;
-      // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
+      // Waits for the CancelRequest, which could otherwise cancel the connection's next statement.
       if (this.stopping) await this.stopping;
       client.release(broken);
     }

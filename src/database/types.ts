@@ -5,7 +5,7 @@ const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
 
 const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
 
-/** `18:00:00.5` → `18:00:00.500000`: microseconds only when there are some, then all six. */
+/** `18:00:00.5` → `18:00:00.500000`: a fraction always has six digits, and is omitted if there is none. */
 const timeOf = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => micro(fraction));
 
 /** `2021-03-10 08:00:00+01` → `2021-03-10T08:00:00+01:00`. */

@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL role of requests. It cannot log in, owns nothing and is subject to row-level security, to which the owner of the tables is not. Roles are
- * shared by all databases of a PostgreSQL server, so each owner of tables has its own viewer role: an owner of one database can read nothing of another. The
- * policies apply to this role only, because every role can set the session user that they compare.
+ * The viewer role: the PostgreSQL role of requests. It cannot log in, owns nothing and, unlike the owner of the tables, is subject to row-level security.
+ * Roles are shared by all databases of a PostgreSQL server. Each owner of tables therefore has its own viewer role, so that the owner of one database can
+ * read nothing in another. The policies apply to the viewer role only, because any role could set the session user with which they compare.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
@@ -16,23 +16,24 @@ const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const NOT_PERMITTED = '42501';
-/** Error codes of concurrent CREATE ROLE and GRANT in other processes, and of a lock that was not granted in time. Retried. */
+/** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RACED = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
 const ATTEMPTS = 20;
 const AGAIN_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
 
-/** Whether row-level security applies to requests, and what is missing. */
+/** Whether row-level security can be applied to requests and, if not, why. */
 export interface RowSecurityStatus {
   role: string;
   /** Why the role cannot be used; absent if it can. */
   lacking?: string;
-  /** SQL for an administrator. */
+  /** SQL statement or command with which an administrator solves the problem. */
   advice?: string;
-  /** Whether row-level security applies to the server's own user, which would then see no rows. */
+  /** Whether row-level security applies to the server's own user, which then sees no rows. */
   isBound: boolean;
 }
 
+/** Owner of the tables, and the current user of the server's connection. */
 interface Owner {
   owner: string;
   self: string;
@@ -84,7 +85,7 @@ async function again(work: () => Promise<unknown>): Promise<void> {
     }
 }
 
-/** SQL: tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
+/** SQL: the owner's tables, views and sequences for which the role `$1` lacks a privilege that requests need. */
 const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
     AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
@@ -93,8 +94,8 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Creates the role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to; `rowSecurityStatus` reports what is missing. Other databases of the same
- * owner may do this concurrently.
+ * Creates the viewer role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to do so. `rowSecurityStatus`
+ * reports what is missing. Processes with other databases of the same owner may do the same concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
@@ -115,17 +116,17 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
   await assignPolicies(client);
 }
 
-/** Names of this program's policies. Policies that an administrator creates for other roles have other names and are not changed. */
+/** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
-/** SQL: the policies of this program that do not apply to the role, and to no other one. */
+/** SQL: policies with one of the names `$2` that apply to other roles than exactly the role `$1`. */
 const MISDIRECTED_POLICIES = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
 
 /**
- * Restricts the policies to the viewer role, or to the owner of the tables while that role does not exist: row-level security does not apply to the owner, so
- * nobody sees rows through such a policy. Call this after the tables were created or have changed their owner.
+ * Restricts the policies to the viewer role. While that role does not exist, it restricts them to the owner of the tables, to whom row-level security does
+ * not apply, so that nobody sees rows through them. Call this after the tables were created or have changed their owner.
  */
 export async function assignPolicies(client: ClientBase): Promise<void> {
   const found = await ownerOf(client);
@@ -135,12 +136,12 @@ export async function assignPolicies(client: ClientBase): Promise<void> {
   const { rows } = await client.query(MISDIRECTED_POLICIES, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
-    // One table per transaction; a lock that has to wait for a long statement must not block the others for long.
+    // A transaction for each policy, with a lock timeout: a lock that waits for a long statement makes all requests for its table wait as well.
     await again(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 
-/** Also grants privileges on future tables: a restore creates tables beside running servers. */
+/** Grants the missing privileges, also on future tables, because a restore creates tables while servers are running. */
 async function grant(role: string, owner: string, client: ClientBase): Promise<void> {
   const { rows: withheld } = await client.query(WITHHELD, [role]);
   if (!withheld.length) return;
@@ -159,7 +160,7 @@ async function grant(role: string, owner: string, client: ClientBase): Promise<v
   );
 }
 
-/** Determines by trial whether row-level security applies to requests. Undefined before the tables exist. */
+/** Tests whether row-level security can be applied to requests, by switching to the viewer role. Returns undefined before the tables exist. */
 export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus | undefined> {
   const client = await pool.connect();
   let failure: Error | undefined;
@@ -174,7 +175,7 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
   }
 }
 
-/** SQL: whether row-level security is active for the current user on some, and on all, of the tables that enable it. */
+/** SQL: whether row-level security is active for the current user on any (`some`) or on every (`all`) table that has it enabled. */
 const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
@@ -217,8 +218,8 @@ async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSec
 }
 
 /**
- * Makes the requests of this process use the role. Call it before the first request. If the role cannot be used, `tell` receives a warning, or a
- * ConfigError is thrown with ROW_SECURITY=required.
+ * Makes the requests of this process use the viewer role. Call this before the first request. If the role cannot be used, calls `warn` or, with
+ * ROW_SECURITY=required, throws a ConfigError.
  */
 export async function useViewerRole({ options, pool, sessionUsers: viewers }: Database, tell: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;

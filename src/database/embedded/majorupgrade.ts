@@ -1,4 +1,4 @@
-/** Upgrade to a new major version of PostgreSQL: the old database is run once more by programs of its version, and kept beside the new one. */
+/** Upgrade to a new major version of PostgreSQL: programs of the old version run the old database once more to copy it, and it is kept next to the new one. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
@@ -9,19 +9,19 @@ import { findPlace, openDataDir, PORT, type Place } from './place';
 import { connect, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
-  /** The major version of the data. */
+  /** Major version of the existing database. */
   from: string;
-  /** That of the package. */
+  /** Major version of the embedded PostgreSQL. */
   to: string;
   place: Place;
   /** The data folder of the new database until it replaces the old one. */
   draft: string;
 }
 
-/** Other processes look for a socket of `PORT`, so none of them uses the old database meanwhile. */
+/** Differs from `PORT`, under which other processes look for the socket, so that none of them uses the old database during the upgrade. */
 const UPGRADE_PORT = PORT + 1;
 
-/** Undefined where the data are of the version of the package already. */
+/** Returns the necessary upgrade; undefined if the database has the version of the embedded PostgreSQL. Throws if there is no database, or a newer one. */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findPlace(openDataDir(dataDir), () => undefined);
   const from = clusterMajor(place);
@@ -35,7 +35,7 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   return { from, to, place, draft: path.join(place.home, 'upgrade') };
 }
 
-/** The folder with `postgres` of the old version: `named`, or where Debian and its derivatives install it. */
+/** Returns the folder with the programs of the old version: `folder`, or the one in which Debian and its derivatives install them. */
 export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): string {
   const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
   const { major, problem } = versionOf(bin, place.owner);
@@ -48,7 +48,7 @@ export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): 
   );
 }
 
-/** Runs `work` with a server of the old version, and stops the server. */
+/** Starts a server of the old version, runs `work` with a connection to it, and stops the server. */
 export async function withOldServer<T>(
   { place, from }: Pick<MajorUpgrade, 'place' | 'from'>,
   bin: string,
@@ -66,14 +66,14 @@ export async function withOldServer<T>(
   }
 }
 
-/** An empty folder for the new database, of the user that the old one belongs to. */
+/** Creates an empty folder for the new database that belongs to the same user as the old database. */
 export function makeDraft({ place, draft }: MajorUpgrade): void {
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
 }
 
-/** Replaces the old database by the new one and returns the folder in which the old one is kept. */
+/** Replaces the old database with the new one and returns the folder in which the old one is kept. */
 export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
   const kept = `${place.cluster}.${from}`;
   if (fs.existsSync(kept)) throw new ConfigError(`${kept} already exists: remove it first`);

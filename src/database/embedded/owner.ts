@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL role of this program: it owns the embedded database and has no other privileges, so that injected SQL can access neither files nor
- * programs. The cluster's superuser creates it.
+ * The PostgreSQL role with which Fitgraph uses the embedded database. It owns the database and has no other privileges, so that injected SQL can access
+ * neither files nor programs. The cluster's superuser creates it.
  */
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
@@ -10,7 +10,7 @@ import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
-/** Created here because that requires CREATEROLE. */
+/** The viewer role. It is created here by the superuser, because the owner lacks the privilege CREATEROLE. */
 const VIEWER = viewerRoleOf(OWNER);
 
 const ROLES = `DO $$ BEGIN
@@ -20,8 +20,8 @@ const ROLES = `DO $$ BEGIN
 END $$`;
 
 /**
- * Gives the database and all objects in it that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything.
- * REASSIGN OWNED refuses to take anything from it. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
+ * Transfers the database and all its objects that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything. REASSIGN
+ * OWNED is not permitted for the cluster's superuser. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
  */
 const ADOPTION = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
@@ -45,7 +45,7 @@ const IN_USE = ['55P03', '40P01'];
 /** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
-  // A standby replicates them from its primary.
+  // A standby replicates the role and the database from its primary.
   if ((rows as [{ follows: boolean }])[0].follows) return;
   let client: Client | undefined;
   try {

@@ -1,8 +1,8 @@
 /**
  * Location and operating-system user of the embedded database.
  *
- * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the data, else as `postgres`, else as `nobody`;
- * and since that user may be unable to enter the data folder (one below /root), the cluster may have to live elsewhere.
+ * PostgreSQL refuses to run as root. If this process runs as root, it starts PostgreSQL as the owner of the data, else as `postgres`, else as `nobody`. That
+ * user may be unable to enter the data folder, for example below /root. Then the cluster is stored in another folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,6 +13,7 @@ import { ConfigError } from '../../platform/config';
 import { createFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
 
+/** Operating-system user and group that run PostgreSQL. */
 export interface Owner {
   uid: number;
   gid: number;
@@ -23,17 +24,17 @@ export interface Place {
   /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
   home: string;
   cluster: string;
-  /** Private directory of the socket. */
+  /** Folder of the socket, which only the server's user can enter. */
   sockets: string;
   log: string;
-  /** User of the server, if it differs from that of this process. */
+  /** User that runs the server; absent if it is the user of this process. */
   owner?: Owner;
 }
 
-/** The server listens on no port; the number is only a part of the socket's name. */
+/** Port number in the name of the Unix socket. The server listens on no TCP port. */
 export const PORT = 5432;
 
-/** The kernel takes 107 bytes (103 on macOS) for the path of a socket. */
+/** Maximum bytes of a socket path. Kernels permit 107 (103 on macOS). */
 const LONGEST_SOCKET = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
@@ -46,7 +47,7 @@ export function openDataDir(dataDir: string): string {
     createFolder(path.resolve(dataDir, '..'));
     createFolder(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
-    // The user that runs the server has to pass through a folder of root's, but not to list it.
+    // Root's folder must let the user that runs the server pass through (execute permission), but not list it.
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
     return real;
   } catch (error) {
@@ -67,12 +68,13 @@ function privateDir(dir: string, owner?: Owner): string {
   return dir;
 }
 
+/** Returns the ids of a user; undefined if it does not exist. */
 function accountOf(name: string): Owner | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;
 }
 
-/** User of the server if this process runs as root: the owner of the data, else an unprivileged user. */
+/** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
 function chooseOwner(dataDir: string, cluster: string): Owner {
   for (const dir of [cluster, dataDir]) {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
@@ -85,12 +87,12 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
   );
 }
 
-/** Whether the user can enter the directory. Determined by trial, because it depends on all parent folders. */
+/** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
 export function canEnter(dir: string, owner: Owner): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-/** Folder of the cluster if the server's user cannot enter the data folder. Its path is stored in the file `location`. */
+/** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
 function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   privateDir(home, owner);
@@ -100,6 +102,7 @@ function moveOut(dataDir: string, owner: Owner, log: (message: string) => void):
   return home;
 }
 
+/** Creates and returns a folder for the socket whose path is short enough. */
 function chooseSockets(home: string, owner?: Owner): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
