@@ -1,4 +1,4 @@
-/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Rejections are counted and logged one by one. */
+/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Each rejection is counted and logged. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -12,7 +12,7 @@ import { rejectHandshake, logRejection } from './rejections';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
-/** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
+/** Up to this many open requests, none is shed: an event-loop lag with so few has another cause, and shedding would not reduce it. */
 const MIN_OPEN_FOR_SHEDDING = 16;
 
 export class AdmissionControl {
@@ -35,19 +35,20 @@ export class AdmissionControl {
     this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
   }
 
-  /** Queueing delay in milliseconds, see `FairRequestQueue.queueingDelay`. */
+  /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
   get queueingDelay(): number {
     return this.gate.queueingDelay;
   }
 
   readonly onConnection = this.gate.onConnection;
 
-  /** Whether new work of an anonymous client or of a signed-in user is rejected now. */
+  /** Whether to reject new work, such as a subscription, of an anonymous client or of a signed-in user. */
   readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
+  /** Calls `begin` now or when it is the request's turn, or rejects the request. */
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
-    // Credentials are not verified here: that would cost more than a rejection saves.
+    // A request with credentials counts as one of a signed-in user. They are not verified here, because that would cost more than a rejection saves.
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
@@ -62,6 +63,7 @@ export class AdmissionControl {
     );
   }
 
+  /** Like `admit`, for a WebSocket handshake, which counts as one of an anonymous client. */
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');

@@ -49,7 +49,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Cache headers of GraphQL responses. All are private because any document may select `viewer`. */
+/** Cache headers of GraphQL responses. All responses are private, because any document may select `viewer`. */
 const GRAPHQL_HEADERS: readonly [string, string][] = [
   ['Cache-Control', PRIVATE_CACHE_CONTROL],
   ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
@@ -130,11 +130,11 @@ export async function createApp(processServices: Services): Promise<App> {
   };
 }
 
-/** 1 for each present degradation, 0 for all others, so that series exist before a fault. */
+/** Returns 1 for each present degradation and 0 for all others, so that the time series exist before a fault. */
 const countDegradations = (present: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 
-// Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
+// The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
 
 async function createMetrics(services: Services, gauges: AppGauges): Promise<Metrics | undefined> {
   if (!services.config.metrics) return undefined;
@@ -192,11 +192,11 @@ function admittedListener(parts: AppParts): RequestListener {
     observeRequest(request, response, context, services);
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
-    // RFC 6797 permits HSTS over HTTPS only.
+    // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
-    // REST bypasses Express, which would take more than half of the time of a short request.
+    // REST bypasses Express, which would account for more than half of the duration of a short request.
     if (isRest) return void rest(request, response).catch((error) => failures.handleError(error, request, response));
-    // Set before routing, so that error responses carry it too.
+    // Set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     routes(request, response);
@@ -227,7 +227,7 @@ const serverListeners = (
   onUpgrade: (request, socket, head) =>
     containment.guard(request, undefined, () => {
       origin.assignRequestId(request);
-      // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
+      // While the handshake is queued, nothing else handles socket errors, which would then be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const page = request.headers.origin;

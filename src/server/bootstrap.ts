@@ -15,11 +15,11 @@ import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
 export interface RunningApp {
   app: App;
-  /** Absent unless this start created it. */
+  /** The demo account, if this start has created it. */
   demo?: DemoAccount;
-  /** Whether there is no user account (checked in production only). */
+  /** Whether there is no user account. Checked only in production. */
   deserted: boolean;
-  /** Whether the database has no catalogue; an external one is filled by `fitgraph seed` or `fitgraph import`. */
+  /** Whether the catalogue is empty. The operator fills it in an external database by `fitgraph seed` or `fitgraph import`. */
   bare: boolean;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Error responses to requests that Node's HTTP parser rejects, with a body that names the reason: JSON, or a page for browsers. Node's own response has no body. */
+/** Error responses to requests that Node's HTTP parser rejects. Unlike Node's own responses, they have a body with the reason: JSON, or HTML for browsers. */
 import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ interface ParserError extends Error {
   code?: string;
   /** Description by Node's parser (llhttp). */
   reason?: string;
-  /** The bytes in which the error occurred, usually the whole head of the request. */
+  /** Received bytes in which the error occurred, usually the whole head of the request. */
   rawPacket?: Buffer;
 }
 
@@ -34,7 +34,7 @@ const responseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
 
 const ACCEPT_HEADER = /\r\nAccept:([^\r\n]*)/i;
 
-/** The Accept header of the unreadable request if it was received with it, else that of the previous request of the connection. */
+/** Returns the Accept header of the unreadable request. If it was not received, returns that of the previous request of the connection. */
 const acceptHeaderOf = ({ rawPacket }: ParserError, previous: ServerResponse | undefined): string | undefined =>
   ACCEPT_HEADER.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
 

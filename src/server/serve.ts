@@ -27,11 +27,11 @@ export interface RunningServer {
 export interface ServeOptions {
   /** Whether to print the URLs to stdout. */
   announce?: boolean;
-  /** Called as soon as requests are served, before the URLs are printed and "ready" is logged. */
+  /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   ready?: () => void;
-  /** The embedded database, if the supervisor keeps it. */
+  /** Connection to the embedded database, if the supervisor runs it. */
   embedded?: EmbeddedConnection;
-  /** The bound socket of the port, if the supervisor keeps it. */
+  /** Bound socket of the port, if the supervisor holds it. */
   socket?: BoundSocket;
 }
 
@@ -56,7 +56,7 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
     throw error;
   }
   const { scrape } = site.app;
-  // In a cluster the supervisor serves the metrics of all workers on this port.
+  // A worker does not serve them, because the supervisor serves the metrics of all workers on this port.
   const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const stopWatchingTls = secure && watchTls(config.tls!, secure, log);
   const { port } = server.address() as AddressInfo;
@@ -87,7 +87,7 @@ const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl 
 const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
 const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
-/** In production every line of stdout is a log line. */
+/** Logs what `printBanner` prints, because in production every line of stdout must be a log line. */
 function logHints({ deserted, bare }: RunningApp, log: Logger): void {
   if (bare) log.warn(EMPTY_CATALOGUE);
   if (deserted) log.warn(NO_ACCOUNTS);
