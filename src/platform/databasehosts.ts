@@ -3,7 +3,7 @@
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */
 
-/** Supported values of `target_session_attrs`: which servers may be used. */
+/** Supported values of `target_session_attrs`, which determines which servers may be used. */
 export const TARGETS = ['any', 'read-write', 'primary'] as const;
 export type Target = (typeof TARGETS)[number];
 
@@ -16,7 +16,7 @@ export interface DatabaseHosts {
   target: Target;
 }
 
-/** Undefined if the text is not a URL of PostgreSQL, or has an unsupported target. */
+/** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or has an unsupported target. */
 export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined) return undefined;

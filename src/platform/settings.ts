@@ -1,6 +1,6 @@
 /**
- * The settings: environment variables with their defaults, syntax and meaning. The table of docs/configuration.md is generated from them
- * (`npm run docs`). Durations are milliseconds, 0 for `off`; sizes are bytes.
+ * The settings: environment variables with their defaults, syntax and meaning. `npm run docs` generates the table in docs/configuration.md from them. Parsed
+ * durations are milliseconds, with 0 for `off`; parsed sizes are bytes.
  */
 import { availableParallelism } from 'node:os';
 import { IANAZone } from 'luxon';
@@ -28,16 +28,17 @@ export type Variables = Record<string, string | undefined>;
 export interface Setting<T> {
   /** Environment variable. */
   readonly name: string;
-  /** Markdown, like `meaning`. */
+  /** Default value as shown in the guide, in Markdown. */
   readonly shownDefault: string;
+  /** Description in Markdown. */
   readonly meaning: string;
-  /** Parses the variable; an empty value counts as absent. */
+  /** Parses the variable. An empty value counts as absent. */
   readonly read: (variables: Variables) => T;
 }
 
-/** Minimum length in characters. */
+/** Minimum characters of SECRET_KEY. */
 export const MIN_SECRET_KEY = 32;
-/** A smaller limit could not be enforced, because replication lag is measured periodically and not before each statement. */
+/** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const BUCKET_URL = 's3://bucket/prefix';
@@ -55,7 +56,7 @@ const NODE_ENV = where(text, (mode) => ['development', 'production', 'test'].inc
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOG_LEVEL = where(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
-/** Only an origin is accepted, because the setting is the prefix of every link. */
+/** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
 const origin: Parser<string> = (value, name) => {
   const result = new URL(url(HTTP, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
@@ -72,14 +73,14 @@ const define = <T>(name: string, shownDefault: string, read: Setting<T>['read'])
 const setting = <T>(name: string, parse: Parser<T>, fallback: string) =>
   define(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
-/** A setting without a default, or with one that depends on other settings. */
+/** Defines a setting without a default, or with a default that depends on other settings. */
 const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
   define(name, shownDefault, (variables) => {
     const value = variables[name]?.trim();
     return value ? parse(value, name) : undefined;
   });
 
-/** In the order of the guide. */
+/** All settings, in the order of the guide. */
 export const SETTINGS = {
   port: setting('PORT', whole(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
