@@ -1,13 +1,13 @@
 /**
- * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are kept, because Prometheus would take a
- * falling counter for a reset. Gauges include only workers that respond.
+ * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are still included, because Prometheus would interpret
+ * a falling counter as a reset. Gauges include only workers that respond.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
 import type { MetricsMessage, Metric } from './workermetrics';
 
-/** A worker that does not respond in time is represented by its last known counters. */
+/** Time for a worker to send its metrics. After that, its last known counters are used. */
 const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
@@ -49,7 +49,7 @@ export class AggregatedMetrics {
     this.replacedWorkers.inc({ reason });
   }
 
-  /** Concurrent requests share one scrape. */
+  /** Returns the metrics of all workers. Concurrent calls share one result. */
   readonly scrape: Scrape = () => (this.runningScrape ??= this.sumOfAll().finally(() => (this.runningScrape = undefined)));
 
   private async sumOfAll(): Promise<string> {
@@ -76,6 +76,7 @@ export class AggregatedMetrics {
     });
   }
 
+  /** Keeps the last known counters of an exited worker. */
   private keepCounters(worker: Worker): void {
     const counters = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     this.lastMetrics.delete(worker);

@@ -1,4 +1,4 @@
-/** Metrics of the database as one process uses it: statements, connections, limiters, the replica and change notifications. */
+/** Metrics of how a process uses the database: statements, connections, limiters, the replica and change notifications. */
 import type { Database } from '../database/connection';
 import type { Services } from '../request/services';
 import type { CollectedMetrics } from './collectedmetrics';
@@ -6,6 +6,7 @@ import type { CollectedMetrics } from './collectedmetrics';
 const MS_PER_SECOND = 1000;
 const ESTIMATE_TIMEOUT_MS = 500;
 
+/** Number and total duration of the statements of completed requests. */
 export interface DatabaseUse {
   statements: number;
   milliseconds: number;
@@ -84,7 +85,7 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
   );
 }
 
-/** Estimated rows of the change log; undefined if the database does not respond in time. */
+/** Returns the estimated number of rows in the change log; undefined if the database does not respond in time. */
 async function estimateChanges({ pool }: Database): Promise<number | undefined> {
   const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
   const estimate = pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);
