@@ -19,7 +19,7 @@ interface AppliedMigration {
 }
 
 /** SQL: applied migrations, newest first. `to_jsonb` yields NULL for the columns that early versions lack. */
-const APPLIED = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
+const APPLIED_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
   FROM "migration" m ORDER BY "name" DESC`;
 
 /** Whether a version is `other` or a newer one. Compares numerically: 0.10.0 is newer than 0.9.1. */
@@ -27,9 +27,9 @@ const isAtLeast = (version: string, other: string) => version.localeCompare(othe
 
 /** Returns the applied migrations that this version does not have, newest first. */
 function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
-  const known = new Set(migrationNames());
-  const unknown = new Set(squash(rows.map(({ name }) => name)).filter((name) => !known.has(name)));
-  return rows.filter(({ name }) => unknown.has(name));
+  const ownMigrations = new Set(migrationNames());
+  const unknownMigrations = new Set(squash(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
+  return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
 /** Returns the first of these newer migrations after which this version cannot use the database. */
@@ -41,7 +41,7 @@ const findIncompatible = (newer: readonly AppliedMigration[]): AppliedMigration 
  * newer migrations.
  */
 export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<string[]> {
-  const { rows } = (await client.query(APPLIED)) as { rows: AppliedMigration[] };
+  const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };
   const missing = missingBefore02(rows.map(({ name }) => name));
   if (missing !== undefined)
     throw new ConfigError(
@@ -60,7 +60,7 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
 
 async function readApplied(database: Database): Promise<AppliedMigration[]> {
   const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  return present ? ((await database.ask(APPLIED)) as AppliedMigration[]) : [];
+  return present ? ((await database.ask(APPLIED_SQL)) as AppliedMigration[]) : [];
 }
 
 function pendingAfter(rows: readonly AppliedMigration[]): string[] {

@@ -17,13 +17,13 @@ import type { Reads } from './statement';
 import { SessionUsers } from './sessionuser';
 
 /** Concurrent statements of the server itself. */
-const OWN = 2;
+const OWN_SLOTS = 2;
 
 /** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
-const WRITES_WAIT_LONGER = 4;
+const WRITE_WAIT_FACTOR = 4;
 
 /** Returns limits with which no client can occupy all slots. */
-const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
+const limitsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
 /** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
@@ -48,9 +48,10 @@ export class Database {
     this.breaker = new CircuitBreaker(connection, pooling && direct);
     this.sessionUsers = new SessionUsers(pooling === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
-    if (replica) this.replica = new Replica(replica, (breaker, viewers) => this.pools.ofReplica(replica, breaker, viewers));
+    if (replica)
+      this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new Limiter({ ...shareOf(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITES_WAIT_LONGER });
+    this.writes = new Limiter({ ...limitsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
@@ -59,15 +60,15 @@ export class Database {
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);
     const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
-    const ofUsers = { ...shared, pool: pools.users, sessionUsers };
+    const userReads = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
-    const ofAnonymous = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
+    const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      anonymous: { ...ofAnonymous, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      users: { ...ofUsers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
+      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
+      users: { ...userReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
       // The queue has no limit: events of subscriptions may wait, and the number of subscriptions limits theirs.
-      live: { ...ofUsers, limiter: new Limiter(shareOf(live)) },
-      own: { ...shared, pool: pools.own, limiter: new Limiter(shareOf(OWN)) },
+      live: { ...userReads, limiter: new Limiter(limitsFor(live)) },
+      own: { ...shared, pool: pools.own, limiter: new Limiter(limitsFor(OWN_SLOTS)) },
     };
   }
 
@@ -83,18 +84,18 @@ export class Database {
 
   /** Busy and idle connections and waiting clients, by pool. */
   connections(): Record<string, { busy: number; idle: number; waiting: number }> {
-    const ofPool = ({ totalCount, idleCount, waitingCount }: Pool) => ({
+    const countConnections = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,
       idle: idleCount,
       waiting: waitingCount,
     });
     const { anonymous, users, own, writes } = this.pools;
     return {
-      anonymous: ofPool(anonymous),
-      users: ofPool(users),
-      own: ofPool(own),
-      writes: ofPool(writes),
-      ...(this.replica && { replica: ofPool(this.replica.pool) }),
+      anonymous: countConnections(anonymous),
+      users: countConnections(users),
+      own: countConnections(own),
+      writes: countConnections(writes),
+      ...(this.replica && { replica: countConnections(this.replica.pool) }),
     };
   }
 
@@ -117,10 +118,10 @@ export class Database {
       return await work(client);
     } finally {
       const { options } = this;
-      const again = options.pooling
+      const restoration = options.pooling
         ? setStatements(options, options.statementTimeout ?? 0)
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
-      await client.query(again).catch((error: Error) => (failure = error));
+      await client.query(restoration).catch((error: Error) => (failure = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
       // If the settings could not be restored, the connection is closed instead of returned to the pool.
       client.release(failure);

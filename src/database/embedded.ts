@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import { findBinaries, findPackage } from './embedded/binaries';
-import { clearDrafts, findServer, prepareCluster } from './embedded/cluster';
+import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
 import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
 import { connect, isAbsent, isRefusal, isRunning, lastLines, START_LIMIT_MS, startServer, stopServer } from './embedded/server';
@@ -35,7 +35,7 @@ export interface Embedded {
 }
 
 /** Application name of the connection by whose end each process notices that the server has stopped. */
-const MONITOR = 'fitgraph monitor';
+const MONITOR_NAME = 'fitgraph monitor';
 
 /** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
 const SOCKET_CHECK_MS = 5_000;
@@ -56,7 +56,7 @@ interface Server {
 }
 
 async function connectMonitor(host: string): Promise<Monitor> {
-  const monitor = await connect({ host, port: PORT }, 'postgres', MONITOR);
+  const monitor = await connect({ host, port: PORT }, 'postgres', MONITOR_NAME);
   try {
     await prepareOwner(monitor);
   } catch (error) {
@@ -70,26 +70,26 @@ async function start(place: Place, log: Log): Promise<ChildProcess | undefined> 
   const binaries = findBinaries(place);
   if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
   const server = await startServer(place, binaries);
-  if (server) clearDrafts(place);
+  if (server) removeUnfinishedClusters(place);
   return server;
 }
 
-/** Connects to the running server or starts one. Waits while a server is starting or stopping. `last`: the server before a restart. */
-async function openServer(dataDir: string, log: Log, last?: Server): Promise<Server> {
+/** Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: the server before a restart. */
+async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const place = findPlace(dataDir, log);
-  if (last && fs.existsSync(last.host)) place.sockets = last.host;
-  let own = last?.process;
-  const giveUp = Date.now() + START_LIMIT_MS;
+  if (previous && fs.existsSync(previous.host)) place.sockets = previous.host;
+  let ownProcess = previous?.process;
+  const deadline = Date.now() + START_LIMIT_MS;
   try {
     for (;;) {
       const running = findServer(place);
       const host = running?.sockets ?? place.sockets;
       try {
         const monitor = await connectMonitor(host);
-        return { host, monitor, process: own && isRunning(own) ? own : undefined };
+        return { host, monitor, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
       } catch (error) {
         if (error instanceof ConfigError || isRefusal(error)) throw error;
-        if (Date.now() > giveUp) {
+        if (Date.now() > deadline) {
           const end = lastLines(place.log);
           throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.log}:\n${end}`, {
             cause: error,
@@ -97,12 +97,12 @@ async function openServer(dataDir: string, log: Log, last?: Server): Promise<Ser
         }
         // A server in another container is noticed only by its socket, because its process is invisible.
         // Starting a second server on the same data fails while the first one is running.
-        if (!running && isAbsent(error)) own = (await start(place, log)) ?? own;
+        if (!running && isAbsent(error)) ownProcess = (await start(place, log)) ?? ownProcess;
         await sleep(10);
       }
     }
   } catch (error) {
-    if (own && own !== last?.process) await stopServer(own);
+    if (ownProcess && ownProcess !== previous?.process) await stopServer(ownProcess);
     throw error;
   }
 }
@@ -142,12 +142,12 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     }
   };
 
-  let missing = 0;
+  let missedChecks = 0;
   // A program that cleans up temporary files may remove the socket file. Then the server accepts no connections until it is restarted.
   const checkSocket = setInterval(() => {
-    missing = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missing + 1;
-    if (missing < 2) return;
-    missing = 0;
+    missedChecks = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missedChecks + 1;
+    if (missedChecks < 2) return;
+    missedChecks = 0;
     log('The socket of the embedded database was removed; restarting the database');
     server.process?.kill('SIGINT');
   }, SOCKET_CHECK_MS).unref();
@@ -168,11 +168,11 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     async hasStopped() {
       server.monitor.ref();
       // A server that is shutting down still serves existing connections but accepts no new one, so both are tested.
-      const answers = [
+      const probes = [
         server.monitor.query('SELECT 1'),
         connect({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
       ];
-      return Promise.all(answers).then(
+      return Promise.all(probes).then(
         () => false,
         () => true,
       );

@@ -28,9 +28,9 @@ export class HostSelection {
   static of(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
     if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
-    const known = this.byUrl.get(url!) ?? new HostSelection(hosts);
-    this.byUrl.set(url!, known);
-    return known;
+    const selection = this.byUrl.get(url!) ?? new HostSelection(hosts);
+    this.byUrl.set(url!, selection);
+    return selection;
   }
 
   private constructor(private readonly hosts: DatabaseHosts) {}
@@ -56,7 +56,7 @@ export class HostSelection {
   }
 
   /** Throws if the server of the connection does not have the required state. */
-  async demandTarget(client: ClientBase): Promise<void> {
+  async requireTarget(client: ClientBase): Promise<void> {
     const { target } = this.hosts;
     if (target === 'any') return;
     const { rows } = await client.query(`SELECT ${CONDITIONS[target]} AS "suits"`);
@@ -66,8 +66,8 @@ export class HostSelection {
   /** Probes all hosts concurrently, so that hosts that do not respond cost a single timeout, and returns the first suitable host in the order of the URL. */
   private async probeAll(): Promise<SelectedHost> {
     const probes = await Promise.allSettled(this.hosts.urls.map((url) => this.probe(url)));
-    const found = probes.find((probe) => probe.status === 'fulfilled');
-    if (found) return found.value;
+    const suitable = probes.find((probe) => probe.status === 'fulfilled');
+    if (suitable) return suitable.value;
     throw (probes[0] as PromiseRejectedResult).reason;
   }
 
@@ -81,7 +81,7 @@ export class HostSelection {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await this.demandTarget(client);
+      await this.requireTarget(client);
       return { host: client.host, port: client.port };
     } finally {
       void client.end().catch(() => undefined);

@@ -16,10 +16,10 @@ import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './view
 export type { Migration } from './migrationmodules';
 
 /** Interval of attempts to acquire the migration lock. */
-const LOCK_EVERY_MS = 200;
+const LOCK_RETRY_MS = 200;
 
 /** SQL: the backend that holds the advisory lock `$1`. */
-const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
+const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
 /** Reports that the migration waits for another process. */
@@ -67,17 +67,17 @@ async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
     if (rows[0].taken) return;
     if (!isReported) {
-      const { rows: holders } = await client.query(HOLDER, [LOCKS.migration]);
+      const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
       tell(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
-    await sleep(LOCK_EVERY_MS);
+    await sleep(LOCK_RETRY_MS);
   }
 }
 
-async function perform(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
   const migration = migrationNamed(name);
   let isReported = false;
   const reportConflict = () => {
@@ -99,7 +99,7 @@ async function perform(client: ClientBase, name: string, direction: Direction, t
 }
 
 /** Runs `work` under the migration lock, after checking that this version supports the schema. */
-function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
+function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
   return database.unlimited(async (client) => {
     try {
       await takeLock(client, tell);
@@ -121,7 +121,7 @@ export interface UpOptions {
 }
 
 /** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
-function demandMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
+function rejectWithoutMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
   const name = applied.size > 0 && findMaintenance(pending);
   if (name)
     throw new ConfigError(
@@ -132,14 +132,14 @@ function demandMaintenance(pending: readonly string[], applied: ReadonlySet<stri
 
 /** Applies all pending migrations and returns their names. */
 export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
-  locked(
+  withMigrationLock(
     database,
     async (client) => {
       await squashApplied(client);
-      const present = new Set(await appliedMigrations(client));
-      const pending = migrationNames().filter((name) => !present.has(name));
-      if (!maintenance) demandMaintenance(pending, present);
-      for (const name of pending) await perform(client, name, 'up', tell);
+      const applied = new Set(await appliedMigrations(client));
+      const pending = migrationNames().filter((name) => !applied.has(name));
+      if (!maintenance) rejectWithoutMaintenance(pending, applied);
+      for (const name of pending) await runMigration(client, name, 'up', tell);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
       return pending;
@@ -154,8 +154,8 @@ type Target = string | null;
 function namesAfter(applied: readonly string[], target?: Target): string[] {
   if (typeof target === 'string' && !applied.includes(target))
     throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
-  const first = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
-  const names = applied.slice(first).reverse();
+  const start = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
+  const names = applied.slice(start).reverse();
   const unknown = names.find((name) => !migrationNames().includes(name));
   if (unknown !== undefined) throw new ConfigError(`The migration ${unknown} is of a newer version: revert it with that version`);
   return names;
@@ -163,13 +163,13 @@ function namesAfter(applied: readonly string[], target?: Target): string[] {
 
 /** Reverts the migrations after the target and returns their names, newest first. */
 export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
-  locked(
+  withMigrationLock(
     database,
     async (client) => {
       await squashApplied(client);
       const migrations = namesAfter(await appliedMigrations(client), target);
       await forgetReplaced(client, migrations);
-      for (const name of migrations) await perform(client, name, 'down', toStderr);
+      for (const name of migrations) await runMigration(client, name, 'down', toStderr);
       return migrations;
     },
     toStderr,
@@ -177,7 +177,7 @@ export const migrateDown = (database: Database, target?: Target): Promise<string
 
 /** Returns the names of the migrations that `migrateDown` would revert, newest first. */
 export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
-  locked(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
+  withMigrationLock(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
 export const lockMigrations = (client: ClientBase): Promise<void> => takeLock(client, toStderr);
@@ -189,8 +189,8 @@ export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
 }
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
-export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {
-  for (const name of those) {
+export async function applyWithin(client: ClientBase, names: readonly string[]): Promise<void> {
+  for (const name of names) {
     const migration = migrationNamed(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));
     else await migration.up((sql) => client.query(sql));

@@ -43,7 +43,7 @@ export class ObservedClient extends Client {
     Object.assign(this, selected);
     try {
       await connect();
-      await hosts.demandTarget(this);
+      await hosts.requireTarget(this);
     } catch (error) {
       hosts.reject(selected);
       void this.end().catch(() => undefined);

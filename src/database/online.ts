@@ -19,7 +19,7 @@ const MAX_BATCH_ROWS = 20_000;
 const PAUSE_SHARE = 0.5;
 
 /** SQL: while it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081). */
-const BACKFILL = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+const setBackfill = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
   /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
@@ -48,15 +48,15 @@ export class OnlineSchemaChange {
     await this.alter(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
 
-  /** Creates an index. `on`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
-  async createIndex(name: string, on: string, { unique = false } = {}): Promise<void> {
+  /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
+  async createIndex(name: string, target: string, { unique = false } = {}): Promise<void> {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
-    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${on}`));
+    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
       // An interrupted attempt leaves an invalid index.
       await this.dropInvalidIndex(name);
       try {
-        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${on}`);
+        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);
       } catch (error) {
         // An invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
@@ -96,7 +96,7 @@ export class OnlineSchemaChange {
    */
   async fill(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${BACKFILL('on')}; ${update(condition)}; ${BACKFILL('off')}`));
+    if (!this.onConflict) return void (await this.run(`${setBackfill('on')}; ${update(condition)}; ${setBackfill('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -120,7 +120,7 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (end === null) return;
       const startedAt = performance.now();
-      await this.run(`${BACKFILL('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      await this.run(`${setBackfill('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
       // The size at most doubles, because a batch in which few rows needed the update says little about the duration of the next one.

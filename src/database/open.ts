@@ -34,7 +34,7 @@ interface OpenOptions {
   embedded?: EmbeddedConnection;
 }
 
-interface Checked {
+interface DatabaseCheck {
   pooling?: Pooling;
   /** Connection limit for this role. */
   available?: number;
@@ -44,15 +44,15 @@ export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { key = true, restart, embedded: kept }: OpenOptions = {},
+  { key = true, restart, embedded: existing }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded = databaseUrl || kept ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : (kept ?? embedded!.connection);
+  const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
+  const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, available } = databaseUrl === undefined ? {} : await check(config, connection, direct);
-  const poolSize = pooling || !available ? config.poolSize : affordable(config, available, log);
+  const { pooling, available } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
+  const poolSize = pooling || !available ? config.poolSize : limitPoolSize(config, available, log);
   const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, models });
   const close = async () => {
     await database.close();
@@ -72,7 +72,7 @@ export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' 
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
 /** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
-function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
+function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
   while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
   if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
@@ -86,12 +86,12 @@ export const AVAILABLE_CONNECTIONS = `(
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
-async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Checked> {
-  const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
+async function checkDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseCheck> {
+  const endpoints = [{ name: 'DATABASE_URL', options: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', options: direct }] : [])];
   const clients: Client[] = [];
-  const reach = async ({ name, to }: (typeof ends)[number]): Promise<Client> => {
+  const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
     const client: Client = new ObservedClient({
-      ...to,
+      ...options,
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       options: startupOptions(config, config.statementTimeout),
@@ -109,7 +109,7 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
     return client;
   };
   try {
-    const pooling = await detectPooling(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+    const pooling = await detectPooling(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
     const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
     return { pooling, available };
   } finally {

@@ -13,7 +13,7 @@ import type { Pooling } from './options';
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
 /** Returns the process id that the client received when it connected. A pooler announces another one than that of the backend. */
-const announcedPid = (client: Client) => backendKeyOf(client).processID;
+const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
 /** Number of attempts to observe that two connections use the same backends. */
 const ATTEMPTS = 3;
@@ -48,21 +48,21 @@ type Connect = () => Promise<Client>;
 /** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
 export async function detectPooling(connect: Connect, connectDirectly?: Connect): Promise<Pooling | undefined> {
   const client = await connect();
-  const pooling = await modeOf(client, connect);
+  const pooling = await detectMode(client, connect);
   if (pooling === 'transaction') {
     if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING);
-    if (!(await keepsPrepared(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
+    if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
   }
   if (!connectDirectly) return pooling;
   const direct = await connectDirectly();
-  if ((await modeOf(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
-  if (!(await seesLocksOf(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
+  if ((await detectMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
+  if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
   return pooling;
 }
 
-async function modeOf(client: Client, connect: Connect): Promise<Pooling | undefined> {
+async function detectMode(client: Client, connect: Connect): Promise<Pooling | undefined> {
   let pid = await pidOf(client);
-  if (pid === announcedPid(client)) return undefined;
+  if (pid === announcedPidOf(client)) return undefined;
   const other = await connect();
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await other.query('BEGIN').catch(() => {
@@ -81,14 +81,14 @@ async function modeOf(client: Client, connect: Connect): Promise<Pooling | undef
 }
 
 /** Whether the pooler tracks prepared statements. Such a pooler renames them, so PostgreSQL does not know the original name. */
-async function keepsPrepared(client: Client): Promise<boolean> {
+async function tracksPreparedStatements(client: Client): Promise<boolean> {
   const name = `fitgraph_${randomUUID()}`;
   const { rowCount } = await client.query({ name, text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1', values: [name] });
   return rowCount === 0;
 }
 
 /** Whether both clients are connected to the same database: an advisory lock of one is visible to the other. */
-async function seesLocksOf(direct: Client, client: Client): Promise<boolean> {
+async function isSameDatabase(direct: Client, client: Client): Promise<boolean> {
   const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
   await direct.query('SELECT pg_advisory_lock($1, $2)', lock);
   const { rowCount } = await client.query(

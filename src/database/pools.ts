@@ -50,29 +50,29 @@ export class Pools {
   constructor(
     private readonly options: ConnectionOptions,
     private readonly breaker: CircuitBreaker,
-    viewers: SessionUsers,
+    sessionUsers: SessionUsers,
   ) {
     const { writes, live } = poolSizes(options.poolSize);
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     this.own = this.poolFor(OWN_CONNECTIONS, statementTimeout);
-    this.users = this.poolFor(poolSize + live, statementTimeout, viewers);
-    this.anonymous = this.poolFor(poolSize, anonymousTimeout, viewers);
-    this.writes = this.poolFor(writes, statementTimeout, viewers);
+    this.users = this.poolFor(poolSize + live, statementTimeout, sessionUsers);
+    this.anonymous = this.poolFor(poolSize, anonymousTimeout, sessionUsers);
+    this.writes = this.poolFor(writes, statementTimeout, sessionUsers);
     this.sessions = direct
       ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [setStatements(options, statementTimeout)])
       : this.own;
   }
 
   /** Creates the pool of the read replica, with an additional connection for monitoring its lag. */
-  ofReplica({ connection }: ReplicaOptions, breaker: CircuitBreaker, viewers: SessionUsers): Pool {
+  createReplicaPool({ connection }: ReplicaOptions, breaker: CircuitBreaker, sessionUsers: SessionUsers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
-    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], breaker);
+    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [sessionUsers.firstStatement], breaker);
   }
 
-  private poolFor(max: number, timeout: number, viewers?: SessionUsers): Pool {
+  private poolFor(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const firstStatements = settingsBehindPooler(options.pooling, options, timeout);
-    return this.createPool(options.connection, max, timeout, () => [firstStatements, viewers?.first]);
+    return this.createPool(options.connection, max, timeout, () => [firstStatements, sessionUsers?.firstStatement]);
   }
 
   private createPool(

@@ -47,7 +47,7 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 export class Replica {
   readonly pool: Pool;
   /** Session users of the connections to the standby, which do not pass through a pooler. */
-  readonly viewers = new SessionUsers(false);
+  readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
   /** Why the standby is not used; undefined while it is used. */
   private unusableReason: string | undefined = 'it has not been checked yet';
@@ -70,10 +70,10 @@ export class Replica {
 
   constructor(
     private readonly options: ReplicaOptions,
-    make: (breaker: CircuitBreaker, viewers: SessionUsers) => Pool,
+    createPool: (breaker: CircuitBreaker, sessionUsers: SessionUsers) => Pool,
   ) {
     this.breaker = new CircuitBreaker(options.connection);
-    this.pool = make(this.breaker, this.viewers);
+    this.pool = createPool(this.breaker, this.sessionUsers);
   }
 
   get isUsed(): boolean {
@@ -107,7 +107,7 @@ export class Replica {
   /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
   follow(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
     this.queryPrimary = queryPrimary;
-    this.viewers.role = role;
+    this.sessionUsers.role = role;
     this.log = log;
     this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
     void this.check();
@@ -118,7 +118,7 @@ export class Replica {
     this.queryPrimary = queryPrimary;
     const deadline = performance.now() + this.options.maxLag;
     for (;;) {
-      const reason = await this.compare().catch((error: Error) => error.message);
+      const reason = await this.comparePositions().catch((error: Error) => error.message);
       if (reason === undefined || performance.now() > deadline) return reason;
       await sleep(CHECK_INTERVAL_MS);
     }
@@ -128,7 +128,7 @@ export class Replica {
     // No second check starts while one is running, even if that one hangs.
     if (this.isChecking) return;
     this.isChecking = true;
-    const reason = await this.compare().catch((error: Error) => this.withoutLag(error.message));
+    const reason = await this.comparePositions().catch((error: Error) => this.clearLag(error.message));
     this.isChecking = false;
     if (reason === undefined && this.lastChangeAt > this.caughtUpAt) this.checkSoon();
     if (reason === this.unusableReason || !this.log) return;
@@ -138,10 +138,10 @@ export class Replica {
   }
 
   /** Compares the positions of primary and standby. Returns why the standby cannot be used; undefined if it can. */
-  private async compare(): Promise<string | undefined> {
+  private async comparePositions(): Promise<string | undefined> {
     const startedAt = performance.now();
-    if (this.breaker.unavailable) return this.withoutLag('it does not respond');
-    const [database] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
+    if (this.breaker.unavailable) return this.clearLag('it does not respond');
+    const [primary] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
     const client = await this.pool.connect();
     let standby: Row;
     try {
@@ -153,16 +153,15 @@ export class Replica {
     client.release();
     this.checkedAt = startedAt;
     const { processID } = backendKeyOf(client);
-    if (standby.pid !== processID)
-      return this.withoutLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
-    if (!standby.follows) return this.withoutLag('it is not a standby');
-    if (standby.log !== database!.log) return this.withoutLag('it replicates another database, or has not caught up with a restore');
-    this.primaryPositions.push({ at: startedAt, position: positionOf(database!.position as string) });
+    if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
+    if (!standby.follows) return this.clearLag('it is not a standby');
+    if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
+    this.primaryPositions.push({ at: startedAt, position: positionOf(primary!.position as string) });
     return this.updateLag(positionOf(standby.position as string), startedAt);
   }
 
   /** Marks the lag as unknown and returns the reason. Otherwise the lag of the previous check stays valid. */
-  private withoutLag(reason: string): string {
+  private clearLag(reason: string): string {
     this.lag = undefined;
     return reason;
   }

@@ -105,13 +105,13 @@ export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise
 
 /** Compares a database to which all migrations are applied with the objects that the migrations create. */
 export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaDifferences> {
-  const found = new Map((await queryObjects(client)).map((row) => [row.name, row]));
+  const objects = new Map((await queryObjects(client)).map((row) => [row.name, row]));
   const expectedObjects = new Map(Object.entries<string>(expected));
-  const missing = [...expectedObjects.keys()].filter((name) => !found.has(name));
+  const missing = [...expectedObjects.keys()].filter((name) => !objects.has(name));
   const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
   const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
   const additions: string[] = [];
-  for (const [name, { definition, flaw }] of found) {
+  for (const [name, { definition, flaw }] of objects) {
     const intended = expectedObjects.get(name);
     if (intended === undefined) {
       if (appliesToRequests(name, definition)) faults.push(`${name} applies to requests although no migration created it`);

@@ -14,7 +14,7 @@ import type { Database } from './connection';
 
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
-const HOW =
+const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
 /** Returns the secret key. Generates one for a new embedded database. */
@@ -23,10 +23,11 @@ export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, d
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = keyFile(dataDir);
   await publishStaged(dataDir, database);
-  const kept = readKey(file);
-  if (kept !== undefined) return kept;
+  const existing = readKey(file);
+  if (existing !== undefined) return existing;
   // Generating another key would hide that the old one is missing.
-  if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${HOW}`);
+  if (await hasAccounts(database))
+    throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
   writeKey(file, randomBytes(32).toString('hex'));
   // A concurrent process may have written its key first.
   return readKey(file)!;
@@ -72,7 +73,7 @@ async function publishStaged(dataDir: string, { pool }: Database): Promise<void>
 }
 
 /** Reads a key file; returns undefined if it does not exist. Throws a ConfigError that ends with `advice` if it is too short. */
-export function readKey(file: string, advice = HOW): string | undefined {
+export function readKey(file: string, advice = RECOVERY_ADVICE): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const key = fs.readFileSync(file, 'utf8').trim();
   if (key.length >= MIN_SECRET_KEY) return key;

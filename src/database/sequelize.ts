@@ -7,7 +7,7 @@ import { Unavailable } from './errors';
 import { BEGIN, beginWithTimeouts } from './settings';
 import type { SessionUsers } from './sessionuser';
 
-export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, viewers: SessionUsers): Sequelize {
+export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, sessionUsers: SessionUsers): Sequelize {
   const sequelize = new Sequelize({
     dialect: 'postgres',
     models,
@@ -25,6 +25,6 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
   });
   const { statementTimeout = 0 } = options;
   const begin = pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN;
-  extendBegin(sequelize, ({ viewer }) => begin + viewers.beginning(viewer));
+  extendBegin(sequelize, ({ viewer }) => begin + sessionUsers.afterBegin(viewer));
   return sequelize;
 }

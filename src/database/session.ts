@@ -37,7 +37,7 @@ export class Session implements StatementContext {
   /** Whether the request continues even if the client disconnects. */
   private runsToEnd = false;
   /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
-  private isCurrent = false;
+  private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
   caller: Caller = 'own';
@@ -61,7 +61,7 @@ export class Session implements StatementContext {
 
   /** Like `query`, for public rows, which an anonymous client may read from the replica. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
-    return this.run(text, values, this.viewer, !this.isCurrent);
+    return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
   /** Runs a statement of the authentication. The tables that it reads have no row-level security, so no session user is set. */
@@ -69,10 +69,10 @@ export class Session implements StatementContext {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
-      return await this.send(text, values, viewer, mayBeOld);
+      return await this.send(text, values, viewer, mayBeStale);
     } catch (error) {
       // Further statements would probably fail as well, and a request must not wait repeatedly for an overloaded or unavailable database.
       if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
@@ -86,29 +86,31 @@ export class Session implements StatementContext {
     await this.send(text, values, this.viewer);
   }
 
-  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
     const startedAt = performance.now();
     const endSpan = this.trace?.statement(text);
     this.statements += 1;
-    let read: number | undefined;
+    let rowCount: number | undefined;
     try {
-      const rows = await (open ? this.sendInTransaction(open, text, values) : this.sendOutsideTransaction(text, values, viewer, mayBeOld));
-      read = rows.length;
-      this.rows += read;
+      const rows = await (open
+        ? this.sendInTransaction(open, text, values)
+        : this.sendOutsideTransaction(text, values, viewer, mayBeStale));
+      rowCount = rows.length;
+      this.rows += rowCount;
       return rows;
     } finally {
-      endSpan?.(read);
+      endSpan?.(rowCount);
       this.milliseconds += performance.now() - startedAt;
     }
   }
 
-  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeOld: boolean): Promise<Row[]> {
+  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeStale: boolean): Promise<Row[]> {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
     this.running.add(statement);
     try {
-      const rows = await statement.rows(mayBeOld);
-      this.isCurrent ||= !statement.isOfReplica;
+      const rows = await statement.rows(mayBeStale);
+      this.hasUsedPrimary ||= !statement.isFromReplica;
       return rows;
     } finally {
       this.running.delete(statement);
@@ -220,12 +222,12 @@ export class Session implements StatementContext {
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller, openTransaction: open } = this;
     const { writes, lockedTables } = this.database;
-    if (open) return lockedTables.writing(table, () => this.savepoint(open.transaction, work));
+    if (open) return lockedTables.runWrite(table, () => this.savepoint(open.transaction, work));
     await this.waitForSlot(writes, caller);
-    this.isCurrent = true;
+    this.hasUsedPrimary = true;
     try {
       this.completeRegardless();
-      return await lockedTables.writing(table, () => this.runTransaction(work));
+      return await lockedTables.runWrite(table, () => this.runTransaction(work));
     } finally {
       writes.release(caller);
     }

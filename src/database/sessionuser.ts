@@ -9,7 +9,7 @@ import type { PrecedingStatement } from '../internals/pg';
 /** The session user of anonymous clients. No owned row belongs to it. */
 export const ANONYMOUS = '';
 
-const TELL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
+const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
 export class SessionUsers {
   /** Role of the connections of requests. Absent: the server's own role, to which row-level security does not apply. Set it before opening connections. */
@@ -22,23 +22,27 @@ export class SessionUsers {
   ) {}
 
   /** First statement of a new connection for requests; undefined if none is needed. */
-  get first(): string | undefined {
+  get firstStatement(): string | undefined {
     return this.role === undefined || this.perTransaction ? undefined : `SET ROLE ${escapeIdentifier(this.role)}`;
   }
 
   /**
-   * Returns the statement to send before one of this viewer: it sets the session user, if necessary, and includes `along`, which is sent with every
+   * Returns the statement to send before one of this viewer: it sets the session user, if necessary, and includes `fixedStatement`, which is sent with every
    * statement. Returns undefined if there is nothing to send. Without a viewer, the session user does not matter.
    */
-  before(client: ClientBase, viewer: string | undefined, along: PrecedingStatement | undefined): PrecedingStatement | undefined {
-    if (this.role === undefined) return along;
-    if (this.perTransaction) return this.with(along!, viewer);
+  precedingStatement(
+    client: ClientBase,
+    viewer: string | undefined,
+    fixedStatement: PrecedingStatement | undefined,
+  ): PrecedingStatement | undefined {
+    if (this.role === undefined) return fixedStatement;
+    if (this.perTransaction) return this.addSessionUser(fixedStatement!, viewer);
     if (viewer === undefined || this.userByClient.get(client) === viewer) return undefined;
     this.userByClient.set(client, viewer);
-    return { text: TELL, values: [viewer] };
+    return { text: SET_VIEWER_SQL, values: [viewer] };
   }
 
-  private with({ text, values }: PrecedingStatement, viewer = ANONYMOUS): PrecedingStatement {
+  private addSessionUser({ text, values }: PrecedingStatement, viewer = ANONYMOUS): PrecedingStatement {
     const next = values.length + 1;
     return {
       text: `${text}, set_config('role', $${next}, true), set_config('fitgraph.viewer', $${next + 1}, true)`,
@@ -52,10 +56,10 @@ export class SessionUsers {
   }
 
   /** Returns the SQL to append to BEGIN, in the same packet. Without a viewer, the transaction belongs to the server itself. */
-  beginning(viewer: string | undefined): string {
+  afterBegin(viewer: string | undefined): string {
     if (this.role === undefined) return '';
-    const own = viewer === undefined;
-    if (!this.perTransaction) return own ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;
-    return own ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${viewer}'`;
+    const isServer = viewer === undefined;
+    if (!this.perTransaction) return isServer ? '; SET LOCAL ROLE NONE' : `; SET LOCAL fitgraph.viewer = '${viewer}'`;
+    return isServer ? '' : `; SET LOCAL ROLE ${escapeIdentifier(this.role)}; SET LOCAL fitgraph.viewer = '${viewer}'`;
   }
 }

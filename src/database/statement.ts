@@ -26,7 +26,7 @@ export interface Reads {
 }
 
 /** Matches statements that only read and so can be retried. It need not match all of them. */
-const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
+const READ_STATEMENT = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
@@ -50,8 +50,8 @@ interface Query {
 
 const send = (client: ClientBase, { text, values, countBytes, name = '', state = { length: text.length }, preceding }: Query) =>
   new Promise<Row[]>((resolve, reject) => {
-    const answered = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-    client.query(new NamedQuery(name, text, values, state, client, answered, preceding, countBytes));
+    const callback = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+    client.query(new NamedQuery(name, text, values, state, client, callback, preceding, countBytes));
   });
 
 /** Runs a statement of a transaction on its connection. */
@@ -63,10 +63,10 @@ export const queryInTransaction = (client: PoolClient, text: string, values: Par
 export class Statement {
   private stopReason?: Error;
   private client?: PoolClient;
-  private waiting?: QueuedWork<Caller>;
-  private stopping?: Promise<void>;
+  private queuedWork?: QueuedWork<Caller>;
+  private cancellation?: Promise<void>;
   /** Whether the rows came from the replica. */
-  isOfReplica = false;
+  isFromReplica = false;
 
   constructor(
     private readonly reads: Reads,
@@ -77,18 +77,18 @@ export class Statement {
     private readonly viewer: string | undefined,
   ) {}
 
-  /** Runs the statement and returns its rows. Call this once. `mayBeOld`: whether the rows may come from the replica. */
-  async rows(mayBeOld: boolean): Promise<Row[]> {
+  /** Runs the statement and returns its rows. Call this once. `mayBeStale`: whether the rows may come from the replica. */
+  async rows(mayBeStale: boolean): Promise<Row[]> {
     const { request } = this;
     const { limiter, replica } = this.reads;
     const { caller } = request;
-    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
+    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
     // Set before waiting, so that statements that the request sends in the same event-loop turn have priority as well.
-    request.hasStarted ||= !this.waiting;
+    request.hasStarted ||= !this.queuedWork;
     await slot;
     request.hasStarted = true;
     try {
-      const rows = (mayBeOld && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      const rows = (mayBeStale && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
       if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
@@ -100,9 +100,9 @@ export class Statement {
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
       // No preceding statement, because there is no pooler in front of the replica.
-      const rows = await this.queryOn(await replica.pool.connect(), replica.viewers, undefined);
+      const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
       replica.answered += 1;
-      this.isOfReplica = true;
+      this.isFromReplica = true;
       return rows;
     } catch (error) {
       if (this.stopReason || isTimeout(error)) throw error;
@@ -119,31 +119,35 @@ export class Statement {
     try {
       return await this.queryOn(client, sessionUsers, preceding);
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READS.test(this.text)) throw error;
+      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
 
-  private async queryOn(client: PoolClient, users: SessionUsers | undefined, along: PrecedingStatement | undefined): Promise<Row[]> {
+  private async queryOn(
+    client: PoolClient,
+    sessionUsers: SessionUsers | undefined,
+    fixedStatement: PrecedingStatement | undefined,
+  ): Promise<Row[]> {
     const { text, values } = this;
     const { prepared } = this.reads;
     let broken: Unavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
-      const preceding = users ? users.before(client, this.viewer, along) : along;
+      const preceding = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
       const name = values.decisive ? undefined : prepared.nameOf(text);
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding });
     } catch (error) {
-      users?.forget(client);
+      sessionUsers?.forget(client);
       // An error sent by PostgreSQL leaves the connection usable.
       if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;
       // Waits for the CancelRequest, which could otherwise cancel the connection's next statement.
-      if (this.stopping) await this.stopping;
+      if (this.cancellation) await this.cancellation;
       client.release(broken);
     }
   }
@@ -162,7 +166,7 @@ export class Statement {
   stop(reason: Error): void {
     if (this.stopReason) return;
     this.stopReason = reason;
-    if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.limiter.cancel(this.waiting, reason);
+    if (this.client) this.cancellation = cancelStatement(this.client);
+    else if (this.queuedWork) this.reads.limiter.cancel(this.queuedWork, reason);
   }
 }

@@ -15,11 +15,11 @@ const SUFFIX = '_viewer';
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const NOT_PERMITTED = '42501';
+const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
-const RACED = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
+const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
 const ATTEMPTS = 20;
-const AGAIN_MS = 25;
+const RETRY_PAUSE_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
 
 /** Whether row-level security can be applied to requests and, if not, why. */
@@ -34,7 +34,7 @@ export interface RowSecurityStatus {
 }
 
 /** Owner of the tables, and the current user of the server's connection. */
-interface Owner {
+interface Ownership {
   owner: string;
   self: string;
 }
@@ -44,18 +44,18 @@ export function viewerRoleOf(owner: string): string {
   return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
 }
 
-async function ownerOf(client: Pick<ClientBase, 'query'>): Promise<Owner | undefined> {
+async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownership | undefined> {
   const { rows } = await client.query(
     `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "self" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
   );
-  return rows[0] as Owner | undefined;
+  return rows[0] as Ownership | undefined;
 }
 
-const isThere = async (role: string, client: ClientBase): Promise<boolean> =>
+const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
 /** Runs `work` under the role in a transaction that is always rolled back. */
-async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
+async function withRole<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
     return await work();
@@ -64,29 +64,29 @@ async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): 
   }
 }
 
-async function mayTake(role: string, client: ClientBase): Promise<boolean> {
+async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
   try {
-    await as(role, client, async () => undefined);
+    await withRole(role, client, async () => undefined);
     return true;
   } catch (error) {
     await client.query('ROLLBACK');
-    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
     return false;
   }
 }
 
-async function again(work: () => Promise<unknown>): Promise<void> {
+async function retry(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
       return void (await work());
     } catch (error) {
-      if (!RACED.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
-      await sleep(AGAIN_MS);
+      if (!RETRIED_CODES.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_PAUSE_MS);
     }
 }
 
 /** SQL: the owner's tables, views and sequences for which the role `$1` lacks a privilege that requests need. */
-const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
+const MISSING_PRIVILEGES_SQL = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "isSequence" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
     AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d."classid" = 'pg_class'::regclass AND d."objid" = c."oid" AND d."deptype" = 'e')
@@ -98,20 +98,20 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
  * reports what is missing. Processes with other databases of the same owner may do the same concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found) return;
-  const role = viewerRoleOf(found.owner);
+  const ownership = await findOwnership(client);
+  if (!ownership) return;
+  const role = viewerRoleOf(ownership.owner);
   const name = escapeIdentifier(role);
   try {
-    await again(async () => {
-      if (!(await isThere(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
+    await retry(async () => {
+      if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
-    await again(async () => {
-      if (!(await mayTake(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(found.self)}`);
+    await retry(async () => {
+      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.self)}`);
     });
-    await again(() => grant(role, found.owner, client));
+    await retry(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
-    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }
   await assignPolicies(client);
 }
@@ -120,7 +120,7 @@ export async function prepareViewerRole(client: ClientBase): Promise<void> {
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
 /** SQL: policies with one of the names `$2` that apply to other roles than exactly the role `$1`. */
-const MISDIRECTED_POLICIES = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
+const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
 
@@ -129,32 +129,33 @@ const MISDIRECTED_POLICIES = `SELECT p."polname" AS "policy", c."relname" AS "ta
  * not apply, so that nobody sees rows through them. Call this after the tables were created or have changed their owner.
  */
 export async function assignPolicies(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found) return;
-  const role = viewerRoleOf(found.owner);
-  const target = (await isThere(role, client)) ? role : found.owner;
-  const { rows } = await client.query(MISDIRECTED_POLICIES, [target, POLICIES]);
+  const ownership = await findOwnership(client);
+  if (!ownership) return;
+  const role = viewerRoleOf(ownership.owner);
+  const target = (await roleExists(role, client)) ? role : ownership.owner;
+  const { rows } = await client.query(MISDIRECTED_POLICIES_SQL, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
     // A transaction for each policy, with a lock timeout: a lock that waits for a long statement makes all requests for its table wait as well.
-    await again(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
+    await retry(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 
 /** Grants the missing privileges, also on future tables, because a restore creates tables while servers are running. */
-async function grant(role: string, owner: string, client: ClientBase): Promise<void> {
-  const { rows: withheld } = await client.query(WITHHELD, [role]);
-  if (!withheld.length) return;
+async function grantPrivileges(role: string, owner: string, client: ClientBase): Promise<void> {
+  const { rows: objects } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
+  if (!objects.length) return;
   const name = escapeIdentifier(role);
   const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"')).rows;
-  const later = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
+  const grantByDefault = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
   await client.query(
     [
       `GRANT USAGE ON SCHEMA ${schema} TO ${name}`,
-      `${later} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
-      `${later} USAGE ON SEQUENCES TO ${name}`,
-      ...withheld.map(
-        (one) => `GRANT ${one.counts ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(one.name)} TO ${name}`,
+      `${grantByDefault} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
+      `${grantByDefault} USAGE ON SEQUENCES TO ${name}`,
+      ...objects.map(
+        (object) =>
+          `GRANT ${object.isSequence ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(object.name)} TO ${name}`,
       ),
     ].join('; '),
   );
@@ -165,8 +166,8 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    const found = await ownerOf(client);
-    return found && (await judge(found, client));
+    const ownership = await findOwnership(client);
+    return ownership && (await findStatus(ownership, client));
   } catch (error) {
     failure = error as Error;
     throw error;
@@ -176,70 +177,70 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
 }
 
 /** SQL: whether row-level security is active for the current user on any (`some`) or on every (`all`) table that has it enabled. */
-const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
+const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSecurityStatus> {
+async function findStatus({ owner, self }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(self);
-  const isBound = (await client.query(BOUND)).rows[0].some as boolean;
-  const standing = { role, isBound };
+  const isBound = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
+  const status = { role, isBound };
   if (isBound)
     return {
-      ...standing,
+      ...status,
       lacking: `the tables belong to ${owner}, and ${self} is not a member of it`,
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
-  if (!(await isThere(role, client)))
-    return { ...standing, lacking: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
-  if (!(await mayTake(role, client)))
-    return { ...standing, lacking: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
-  const all = (await as(role, client, () => client.query(BOUND))).rows[0].all as boolean;
+  if (!(await roleExists(role, client)))
+    return { ...status, lacking: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+  if (!(await canSetRole(role, client)))
+    return { ...status, lacking: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+  const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
   if (!all)
     return {
-      ...standing,
+      ...status,
       lacking: `row-level security does not apply to the role ${role}`,
       advice: `ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS;`,
     };
-  const { rows } = await client.query(WITHHELD, [role]);
+  const { rows } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
   if (rows.length)
     return {
-      ...standing,
-      lacking: `the role ${role} has no privileges for ${rows.map((one) => one.name as string).join(', ')}`,
+      ...status,
+      lacking: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES, [role, POLICIES]);
+  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES_SQL, [role, POLICIES]);
   if (misdirected.length) {
     const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
-    return { ...standing, lacking: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
+    return { ...status, lacking: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
   }
-  return standing;
+  return status;
 }
 
 /**
  * Makes the requests of this process use the viewer role. Call this before the first request. If the role cannot be used, calls `warn` or, with
  * ROW_SECURITY=required, throws a ConfigError.
  */
-export async function useViewerRole({ options, pool, sessionUsers: viewers }: Database, tell: (message: string) => void): Promise<void> {
+export async function useViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
-  const standing = await rowSecurityStatus(pool);
-  if (!standing) return;
-  const { role, lacking, advice } = standing;
-  if (lacking === undefined) viewers.role = role;
+  const status = await rowSecurityStatus(pool);
+  if (!status) return;
+  const { role, lacking, advice } = status;
+  if (lacking === undefined) sessionUsers.role = role;
   else {
     const warning = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
     if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${warning}`);
-    tell(warning);
+    warn(warning);
   }
 }
 
 /** Throws a ConfigError if row-level security hides all rows from the server's own user. */
 export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found || !(await client.query(BOUND)).rows[0].some) return;
-  const { owner, self } = found;
+  const ownership = await findOwnership(client);
+  if (!ownership || !(await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some) return;
+  const { owner, self } = ownership;
   throw new ConfigError(
     `DATABASE_URL: row-level security shows ${self} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(self)}`,
   );

@@ -19,7 +19,7 @@ export interface Binaries {
 }
 
 /** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
-export function versionOf(bin: string, owner?: Owner): { major?: string; problem: string } {
+export function readVersion(bin: string, owner?: Owner): { major?: string; problem: string } {
   const run = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
   const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
@@ -87,13 +87,13 @@ export function findBinaries(place: Place): Binaries {
   const root = findPackage();
   restoreLinks(root);
   let bin = path.join(root, 'native', 'bin');
-  let found = versionOf(bin, place.owner);
-  if (!found.major) {
+  let version = readVersion(bin, place.owner);
+  if (!version.major) {
     bin = path.join(copyPackage(root, place), 'native', 'bin');
-    found = versionOf(bin, place.owner);
+    version = readVersion(bin, place.owner);
   }
-  if (found.major) return { bin, major: found.major };
+  if (version.major) return { bin, major: version.major };
   throw new Error(
-    `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${found.problem})`,
+    `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${version.problem})`,
   );
 }

@@ -18,8 +18,8 @@ const LOCALE =
 
 /** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
 export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
-  const mark = path.join(place.cluster, 'PG_VERSION');
-  return fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8').trim() : undefined;
+  const versionFile = path.join(place.cluster, 'PG_VERSION');
+  return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
 
 /** Creates the cluster if it does not exist. Returns whether it was created. */
@@ -38,9 +38,9 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
   // If the old cluster exists, an upgrade was interrupted between its two renames. Creating an empty database here would look like data loss.
-  const [former] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
-  if (former) {
-    const old = path.join(place.home, former);
+  const [oldName] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
+  if (oldName) {
+    const old = path.join(place.home, oldName);
     throw new ConfigError(
       `DATA_DIR: ${place.cluster} does not exist, but ${old} does: an upgrade was interrupted. Rename ${old} to ${place.cluster} and upgrade again`,
     );
@@ -49,7 +49,7 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
 }
 
 /** Removes unfinished clusters. Call this only while the server is running, because before that another process may be creating a cluster. */
-export function clearDrafts(place: Place): void {
+export function removeUnfinishedClusters(place: Place): void {
   for (const name of fs.readdirSync(place.home)) {
     if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true, maxRetries: 3 });
   }
@@ -60,15 +60,15 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
-  const made = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
+  const initdb = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
     encoding: 'utf8',
     cwd: '/',
     env: SERVER_ENV,
     ...place.owner,
   });
   try {
-    if (made.status !== 0)
-      throw new Error(`the database could not be created in ${place.home}: ${(made.stderr || String(made.error)).trim()}`);
+    if (initdb.status !== 0)
+      throw new Error(`the database could not be created in ${place.home}: ${(initdb.stderr || String(initdb.error)).trim()}`);
     fs.renameSync(draft, place.cluster);
     return true;
   } catch (error) {
@@ -78,7 +78,7 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
   }
 }
 
-interface Noted {
+interface PidFile {
   pid: number;
   /** Folder of the socket; absent until the server has created it. */
   sockets?: string;
@@ -86,7 +86,7 @@ interface Noted {
 }
 
 /** Reads postmaster.pid (https://www.postgresql.org/docs/current/storage-file-layout.html); undefined if the file does not exist. */
-function readPidFile(place: Place): Noted | undefined {
+function readPidFile(place: Place): PidFile | undefined {
   try {
     const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
@@ -113,16 +113,16 @@ function commandOf(pid: number): string {
 }
 
 /** Whether the process is the postmaster of this cluster. Its id may have been reused by another program. */
-const isServer = (place: Place, { pid }: Noted): boolean => commandOf(pid).includes(place.cluster);
+const isServer = (place: Place, { pid }: PidFile): boolean => commandOf(pid).includes(place.cluster);
 
 /** Returns the running server of the cluster, whichever process has started it. */
-export function findServer(place: Place): Noted | undefined {
-  const noted = readPidFile(place);
-  return noted && isServer(place, noted) ? noted : undefined;
+export function findServer(place: Place): PidFile | undefined {
+  const pidFile = readPidFile(place);
+  return pidFile && isServer(place, pidFile) ? pidFile : undefined;
 }
 
 /** Returns the process id in postmaster.pid if the server was killed and has left the file behind. */
 export function findStalePid(place: Place): number | undefined {
-  const noted = readPidFile(place);
-  return noted && !isServer(place, noted) ? noted.pid : undefined;
+  const pidFile = readPidFile(place);
+  return pidFile && !isServer(place, pidFile) ? pidFile.pid : undefined;
 }

@@ -2,7 +2,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
-import { findBinaries, versionOf } from './binaries';
+import { findBinaries, readVersion } from './binaries';
 import { clusterMajor, findServer } from './cluster';
 import { DATABASE, OWNER, prepareOwner } from './owner';
 import { findPlace, openDataDir, PORT, type Place } from './place';
@@ -36,9 +36,9 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
 }
 
 /** Returns the folder with the programs of the old version: `folder`, or the one in which Debian and its derivatives install them. */
-export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): string {
-  const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
-  const { major, problem } = versionOf(bin, place.owner);
+export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
+  const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
+  const { major, problem } = readVersion(bin, place.owner);
   if (major === from) return bin;
   const problemText = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
@@ -56,18 +56,18 @@ export async function withOldServer<T>(
 ): Promise<T> {
   const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
   if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
-  const at = { host: place.sockets, port: UPGRADE_PORT };
+  const address = { host: place.sockets, port: UPGRADE_PORT };
   try {
-    const superuser = await connect(at, 'postgres');
+    const superuser = await connect(address, 'postgres');
     await prepareOwner(superuser).finally(() => superuser.end());
-    return await work({ ...at, user: OWNER, database: DATABASE });
+    return await work({ ...address, user: OWNER, database: DATABASE });
   } finally {
     await stopServer(server);
   }
 }
 
 /** Creates an empty folder for the new database that belongs to the same user as the old database. */
-export function makeDraft({ place, draft }: MajorUpgrade): void {
+export function createDraft({ place, draft }: MajorUpgrade): void {
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
@@ -75,10 +75,10 @@ export function makeDraft({ place, draft }: MajorUpgrade): void {
 
 /** Replaces the old database with the new one and returns the folder in which the old one is kept. */
 export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
-  const kept = `${place.cluster}.${from}`;
-  if (fs.existsSync(kept)) throw new ConfigError(`${kept} already exists: remove it first`);
-  fs.renameSync(place.cluster, kept);
+  const oldCluster = `${place.cluster}.${from}`;
+  if (fs.existsSync(oldCluster)) throw new ConfigError(`${oldCluster} already exists: remove it first`);
+  fs.renameSync(place.cluster, oldCluster);
   fs.renameSync(path.join(draft, 'postgres'), place.cluster);
   fs.rmSync(draft, { recursive: true, force: true });
-  return kept;
+  return oldCluster;
 }

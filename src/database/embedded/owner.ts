@@ -13,7 +13,7 @@ export const OWNER = 'fitgraph_owner';
 /** The viewer role. It is created here by the superuser, because the owner lacks the privilege CREATEROLE. */
 const VIEWER = viewerRoleOf(OWNER);
 
-const ROLES = `DO $$ BEGIN
+const CREATE_ROLES_SQL = `DO $$ BEGIN
   IF to_regrole('${OWNER}') IS NULL THEN CREATE ROLE ${OWNER} LOGIN; END IF;
   IF to_regrole('${VIEWER}') IS NULL THEN CREATE ROLE ${VIEWER} NOLOGIN; END IF;
   IF NOT pg_has_role('${OWNER}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER}; END IF;
@@ -23,7 +23,7 @@ END $$`;
  * Transfers the database and all its objects that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything. REASSIGN
  * OWNED is not permitted for the cluster's superuser. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
  */
-const ADOPTION = `DO $$ DECLARE statement text; BEGIN
+const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
     SELECT format('ALTER %s %s OWNER TO ${OWNER}', i."type", i."identity")
     FROM (SELECT 'pg_class'::regclass AS class, oid, relnamespace AS namespace, relowner AS owner, relkind::text AS kind FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
@@ -40,7 +40,7 @@ const ADOPTION = `DO $$ DECLARE statement text; BEGIN
 END $$`;
 
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
-const IN_USE = ['55P03', '40P01'];
+const IN_USE_CODES = ['55P03', '40P01'];
 
 /** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
@@ -51,14 +51,14 @@ export async function prepareOwner(superuser: Client): Promise<void> {
   try {
     // Serializes processes that open the database concurrently.
     await superuser.query('SELECT pg_advisory_lock($1)', [LOCKS.embeddedOwner]);
-    await superuser.query(ROLES);
+    await superuser.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
     client = await connect(superuser, DATABASE);
-    await client.query(ADOPTION);
+    await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {
-    if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
+    if (!IN_USE_CODES.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');
   } finally {
     await client?.end();

@@ -35,7 +35,7 @@ export interface Place {
 export const PORT = 5432;
 
 /** Maximum bytes of a socket path. Kernels permit 107 (103 on macOS). */
-const LONGEST_SOCKET = 99;
+const MAX_SOCKET_PATH_BYTES = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
@@ -59,8 +59,8 @@ export function openDataDir(dataDir: string): string {
 function privateDir(dir: string, owner?: Owner): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
-  const found = fs.lstatSync(dir);
-  if (!found.isDirectory() || (found.uid !== uid && found.uid !== process.getuid?.())) {
+  const stats = fs.lstatSync(dir);
+  if (!stats.isDirectory() || (stats.uid !== uid && stats.uid !== process.getuid?.())) {
     throw new Error(`${dir} belongs to another user; remove it or choose another DATA_DIR`);
   }
   if (owner) fs.chownSync(dir, owner.uid, owner.gid);
@@ -93,7 +93,7 @@ export function canEnter(dir: string, owner: Owner): boolean {
 }
 
 /** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
-function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
+function createFallbackHome(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   privateDir(home, owner);
   if (!canEnter(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
@@ -106,21 +106,23 @@ function moveOut(dataDir: string, owner: Owner, log: (message: string) => void):
 function chooseSockets(home: string, owner?: Owner): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET) return privateDir(dir, owner);
+    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) return privateDir(dir, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
 /** Determines the place and creates its directories. `dataDir`: the result of `openDataDir`. */
 export function findPlace(dataDir: string, log: (message: string) => void): Place {
-  const note = path.join(dataDir, 'location');
-  const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : undefined;
-  if (noted && !fs.existsSync(noted)) {
-    throw new Error(`the database of ${dataDir} was stored in ${noted}, which no longer exists; delete ${note} to start with an empty one`);
+  const locationFile = path.join(dataDir, 'location');
+  const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
+  if (location && !fs.existsSync(location)) {
+    throw new Error(
+      `the database of ${dataDir} was stored in ${location}, which no longer exists; delete ${locationFile} to start with an empty one`,
+    );
   }
-  let home = noted ?? dataDir;
+  let home = location ?? dataDir;
   const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;
-  if (owner && !noted && !canEnter(dataDir, owner)) home = moveOut(dataDir, owner, log);
+  if (owner && !location && !canEnter(dataDir, owner)) home = createFallbackHome(dataDir, owner, log);
   return {
     dataDir,
     home,

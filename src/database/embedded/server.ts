@@ -18,9 +18,9 @@ import { PORT, type Place } from './place';
 export const START_LIMIT_MS = 120_000;
 
 /** PostgreSQL's messages if another postmaster was started first, or if backends of a killed postmaster are still running. */
-const IN_USE = /already exists|still in use|Is another postmaster/;
+const IN_USE_MESSAGES = /already exists|still in use|Is another postmaster/;
 
-const LOG_LIMIT = 5_000_000;
+const MAX_LOG_BYTES = 5_000_000;
 
 const SETTINGS = {
   listen_addresses: '',
@@ -56,17 +56,17 @@ exec "$@" 3<&-
 `;
 
 /** Options of superuser connections. The fixed search path prevents the superuser from calling functions that the database's owner has created. */
-const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
+const SUPERUSER_OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connect(at: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
+export async function connect(address: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
   const client = new Client({
-    host: at.host,
-    port: at.port,
+    host: address.host,
+    port: address.port,
     user: SUPERUSER,
     database,
     ssl: false,
     application_name: applicationName,
-    options: OPTIONS,
+    options: SUPERUSER_OPTIONS,
     connectionTimeoutMillis: 2_000,
   });
   // Without a listener, the error event of a lost connection would crash the process.
@@ -97,7 +97,7 @@ export function lastLines(file: string, start = 0): string {
 const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 function openLog(place: Place): number {
-  if (sizeOf(place.log) > LOG_LIMIT) fs.renameSync(place.log, `${place.log}.old`);
+  if (sizeOf(place.log) > MAX_LOG_BYTES) fs.renameSync(place.log, `${place.log}.old`);
   const log = fs.openSync(place.log, 'a', 0o600);
   if (place.owner) fs.fchownSync(log, place.owner.uid, place.owner.gid);
   return log;
@@ -140,17 +140,17 @@ export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => ex
 
 /** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
 export async function startServer(place: Place, binaries: Binaries, port = PORT): Promise<ChildProcess | undefined> {
-  const giveUp = Date.now() + START_LIMIT_MS;
-  const before = sizeOf(place.log);
+  const deadline = Date.now() + START_LIMIT_MS;
+  const logSize = sizeOf(place.log);
   const child = await spawnServer(place, binaries, port);
   while (isRunning(child)) {
     const server = findServer(place);
     if (server?.pid === child.pid && server?.isReady) return child;
-    if (Date.now() > giveUp) await stopServer(child);
+    if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
-  const logged = lastLines(place.log, before);
-  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(logged)) return undefined;
+  const logged = lastLines(place.log, logSize);
+  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE_MESSAGES.test(logged)) return undefined;
   throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${logged}`);
 }
 
