@@ -18,7 +18,7 @@ const MIN_OPEN_FOR_SHEDDING = 16;
 export class AdmissionControl {
   readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
 
-  private readonly gate = new FairRequestQueue();
+  private readonly queue = new FairRequestQueue();
   private readonly shedder: LoadShedder;
   private isDraining = false;
   private openRequests = 0;
@@ -28,7 +28,7 @@ export class AdmissionControl {
     maxLag: number,
     private readonly origin: ClientOrigin,
     private readonly log: Logger,
-    private readonly failures: ErrorResponses,
+    private readonly errorResponses: ErrorResponses,
     private readonly containment: ErrorContainment,
     stolenShare: () => number,
   ) {
@@ -37,10 +37,10 @@ export class AdmissionControl {
 
   /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
   get queueingDelay(): number {
-    return this.gate.queueingDelay;
+    return this.queue.queueingDelay;
   }
 
-  readonly onConnection = this.gate.onConnection;
+  readonly onConnection = this.queue.onConnection;
 
   /** Whether to reject new work, such as a subscription, of an anonymous client or of a signed-in user. */
   readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
@@ -52,7 +52,7 @@ export class AdmissionControl {
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
-    this.gate.enqueue(
+    this.queue.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, response, () => {
@@ -67,7 +67,7 @@ export class AdmissionControl {
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
-    this.gate.enqueue(
+    this.queue.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, undefined, () => {
@@ -93,7 +93,7 @@ export class AdmissionControl {
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.failures.sendUnavailable(request, response, overloadedError());
+    this.errorResponses.sendUnavailable(request, response, overloadedError());
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {

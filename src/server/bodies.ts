@@ -19,9 +19,9 @@ export function graphqlJsonParser(
     // For other bodies, express.json only sets `request.body`, which Apollo requires.
     if (!request.is('json')) return anonymousParser.parse(request, response, next);
     const { authentication } = contextOf(request);
-    const { within } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
+    const { parseWithinLimit } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
     await awaitLargeBodySlot(request, response, authentication.sender);
-    within(request, response, next);
+    parseWithinLimit(request, response, next);
   };
 }
 
@@ -34,11 +34,11 @@ function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Bu
 // Makes iconv-lite load its tables now instead of in the first request with a body, which would fail if no file descriptor were free.
 iconv.getDecoder('utf-8');
 
-function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
+function jsonParser(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {
   const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;
   return {
     parse,
-    within: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
+    parseWithinLimit: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
   };
 }

@@ -19,7 +19,7 @@ export class ErrorContainment {
 
   constructor(
     private readonly log: Logger,
-    private readonly failures: Pick<ErrorResponses, 'handleError'>,
+    private readonly errorResponses: Pick<ErrorResponses, 'handleError'>,
   ) {
     this.classes = this.createClasses();
   }
@@ -71,6 +71,6 @@ export class ErrorContainment {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.setHeader('Connection', 'close');
-    this.failures.handleError(error, request, response);
+    this.errorResponses.handleError(error, request, response);
   }
 }

@@ -29,7 +29,7 @@ const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_INVALID_METHOD: { status: '400 Bad Request', detail: 'The method is none that is known.' },
 };
 
-const responseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
+const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
   RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
 const ACCEPT_HEADER = /\r\nAccept:([^\r\n]*)/i;
@@ -62,7 +62,7 @@ export function respondToParserErrors(server: Server, log: Logger): void {
     const isResponding = lastResponse?.writableFinished === false;
     if (error.code === 'ECONNRESET' || !socket.writable || isResponding) return void socket.destroy();
     const id = randomUUID();
-    const response = responseTo(error);
+    const response = errorResponseTo(error);
     log.info(
       { id, status: Number(response.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
       'unreadable request',

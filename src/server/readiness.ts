@@ -10,7 +10,7 @@ import { errorCodeOf, isUnavailable } from '../database/errors';
 
 const CHECK_INTERVAL_MS = 1_000;
 /** Duration above which the database counts as slow. A check usually takes a few milliseconds. */
-const SLOW_MS = 150;
+const MAX_HEALTHY_MS = 150;
 /** More rows than fit into the smallest possible work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
 const SPILLED_ROWS = 5_000;
 
@@ -44,7 +44,7 @@ const INCOMPATIBLE: ReadinessState = {
 };
 
 /** SQL: whether the database is read-only, whether one of the tables `$1` is missing, and whether a table is locked in a mode that blocks writes. */
-const EXAMINE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+const EXAMINE_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
   EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
   EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -52,7 +52,7 @@ const EXAMINE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace) AS "isTableLocked"`;
 
 /** SQL: writes a temporary file. SET LOCAL has effect because both statements are one query and so one transaction. */
-const SPILL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
+const SPILL_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
 
 export class Readiness {
   private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
@@ -99,16 +99,16 @@ export class Readiness {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
-    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE, [tables])).rows;
-    const isSlow = performance.now() - startedAt > SLOW_MS;
-    await pool.query(SPILL);
-    const found: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
+    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE_SQL, [tables])).rows;
+    const isSlow = performance.now() - startedAt > MAX_HEALTHY_MS;
+    await pool.query(SPILL_SQL);
+    const isPresent: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
       not_migrated: isOutdated,
       table_missing: isTableMissing,
       table_locked: isTableLocked,
       read_only: isReadOnly,
       slow: isSlow,
     };
-    return (Object.keys(found) as (keyof typeof found)[]).filter((name) => found[name]);
+    return (Object.keys(isPresent) as (keyof typeof isPresent)[]).filter((name) => isPresent[name]);
   }
 }

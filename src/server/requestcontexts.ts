@@ -15,14 +15,14 @@ type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 export class RequestContexts {
   constructor(private readonly services: Services) {}
 
-  /** Returns the context of a request for which `begin` was called. */
-  readonly of = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
+  /** Returns the context that `create` has stored in the request. */
+  readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
 
-  /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `of` does not find it. */
-  readonly open = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
+  /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
+  readonly createUnregistered = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
 
   /** Creates the context of a request and stores it in the request. */
-  begin(request: IncomingMessage, isRest: boolean): RequestContext {
+  create(request: IncomingMessage, isRest: boolean): RequestContext {
     const context = createContext(this.services, request, isRest ? 'rest' : 'graphql');
     (request as RequestWithContext)[CONTEXT] = context;
     return context;

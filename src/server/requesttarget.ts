@@ -10,11 +10,11 @@ const decodeCharacter = (escaped: string): string => String.fromCharCode(parseIn
 
 /** Decodes `DECODABLE` characters, replaces repeated slashes by one, and removes the fragment. */
 function normalizePath(url: string): string {
-  const [address = ''] = url.split('#', 1);
-  const mark = address.indexOf('?');
-  const path = mark < 0 ? address : address.slice(0, mark);
+  const [target = ''] = url.split('#', 1);
+  const queryStart = target.indexOf('?');
+  const path = queryStart < 0 ? target : target.slice(0, queryStart);
   const normalized = path.replace(DECODABLE, decodeCharacter).replace(/\/{2,}/g, '/');
-  return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${mark < 0 ? '' : address.slice(mark)}`;
+  return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
 }
 
 /**
@@ -31,5 +31,5 @@ const SINGLE_HEADERS = ['host', 'authorization'];
 /** Returns the name of a header that must not be repeated but is. Its value is ambiguous: Node uses the first one, a proxy perhaps the last one. */
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   SINGLE_HEADERS.find(
-    (name) => rawHeaders.filter((raw, at) => at % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
+    (name) => rawHeaders.filter((raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
   );

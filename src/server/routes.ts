@@ -51,7 +51,7 @@ export interface AppParts {
   streams: EventStreamTransport;
   contexts: RequestContexts;
   readiness: Readiness;
-  failures: ErrorResponses;
+  errorResponses: ErrorResponses;
   containment: ErrorContainment;
   cors: CorsPolicy;
   scrape?: Scrape;
@@ -68,8 +68,8 @@ export function createExpressApp(parts: AppParts): Express {
   app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
-  app.use(notFoundHandler(parts.contexts.of));
-  app.use(parts.failures.expressErrorHandler);
+  app.use(notFoundHandler(parts.contexts.get));
+  app.use(parts.errorResponses.expressErrorHandler);
   return app;
 }
 
@@ -110,11 +110,11 @@ function addPages(app: Express, { services, executor, restExecutor, prepare, con
   const { config, media } = services;
   // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(contexts.of, prepare));
+  app.use(signInRoutes(contexts.get, prepare));
   app.use(tabRoutes());
-  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.of));
-  app.use(playgroundRoutes(contexts.of, config, executor.schema));
-  app.use(apiDocsRoutes(restExecutor.schema, contexts.of));
+  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.get));
+  app.use(playgroundRoutes(contexts.get, config, executor.schema));
+  app.use(apiDocsRoutes(restExecutor.schema, contexts.get));
   app.use('/media', serveMedia(media));
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
@@ -127,15 +127,15 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 
 function addGraphQL(app: Express, { services, executor, trusted, apollo, streams, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.of), streams.handle);
-  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.of, log }));
-  app.use('/graphql', uploadMiddleware(config, contexts.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), streams.handle);
+  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.get, log }));
+  app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
 }
 
 const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContexts): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
-      const requestContext = contexts.of(req);
+      const requestContext = contexts.get(req);
       try {
         await requestContext.authentication.authenticateOnce();
         requestContext.resolverContext.budget?.requireBudget();

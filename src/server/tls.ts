@@ -5,7 +5,7 @@ import { createSecureContext, type Server } from 'node:tls';
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from '../platform/config';
 
-type Paths = NonNullable<Config['tls']>;
+type TlsPaths = NonNullable<Config['tls']>;
 
 /** The files are polled instead of watched, because a renewal may only replace the target of a symbolic link. */
 const POLL_INTERVAL_MS = 2_000;
@@ -15,7 +15,7 @@ export interface TlsFiles {
   key: Buffer;
 }
 
-export function readTls(paths: Paths): TlsFiles {
+export function readTls(paths: TlsPaths): TlsFiles {
   const cert = readSettingFile('TLS_CERT', paths.cert);
   const key = readSettingFile('TLS_KEY', paths.key);
   const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
@@ -31,7 +31,7 @@ export function readTls(paths: Paths): TlsFiles {
 }
 
 /** Polls the files and uses a renewed certificate for new connections, unless it is invalid. Returns a function that stops polling. */
-export function watchTls(paths: Paths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+export function watchTls(paths: TlsPaths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));

@@ -4,7 +4,7 @@ import { warmUpIntrospection } from '../core/operation/introspectioncache';
 import type { EmbeddedConnection } from '../database/embedded';
 import type { BoundSocket } from '../internals/node';
 import { readConfig } from '../platform/config';
-import type { MetricsMessage as MetricsMessage } from '../telemetry/workermetrics';
+import type { MetricsMessage } from '../telemetry/workermetrics';
 import { TERMINATION_SIGNALS, exitOnSignal, exitWithError, ignoreClosedOutput } from './termination';
 import { buildGraphQLSchema, buildRestSchema } from '../graphql/schema';
 import { serve, type RunningServer } from './serve';
@@ -23,7 +23,7 @@ const HEARTBEATS_PER_TIMEOUT = 5;
 /** Interval of heartbeats with WORKER_TIMEOUT=off. */
 const DEFAULT_HEARTBEAT_INTERVAL_MS = 1_000;
 
-const sendReport = (report: WorkerMessage) => process.connected && process.send!(report);
+const send = (report: WorkerMessage) => process.connected && process.send!(report);
 
 /** Disconnects from the supervisor, which then no longer counts this worker as serving. */
 function disconnect(): void {
@@ -34,7 +34,7 @@ function disconnect(): void {
 function start(): void {
   ignoreClosedOutput();
   const config = readConfig();
-  setInterval(() => sendReport('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
+  setInterval(() => send('alive'), config.workerTimeout / HEARTBEATS_PER_TIMEOUT || DEFAULT_HEARTBEAT_INTERVAL_MS).unref();
   let server: RunningServer | undefined;
   exitOnSignal(['SIGTERM'], async () => {
     disconnect();
@@ -48,7 +48,7 @@ function start(): void {
     // Shown by `ps`, in which a spare worker has the argument `spare` until it serves.
     process.title = 'fitgraph worker';
     const { port, announce, embedded } = order;
-    serve({ ...config, port }, { announce, embedded, socket, ready: () => sendReport('ready') }).then(
+    serve({ ...config, port }, { announce, embedded, socket, ready: () => send('ready') }).then(
       (running) => (server = running),
       exitWithError,
     );

@@ -45,7 +45,7 @@ export class AggregatedMetrics {
     cluster.on('exit', (worker) => this.keepCounters(worker));
   }
 
-  lost(reason: 'hung' | 'crashed'): void {
+  countLostWorker(reason: 'hung' | 'crashed'): void {
     this.replacedWorkers.inc({ reason });
   }
 

@@ -16,7 +16,7 @@ export interface AppGauges {
   /** Number of rejected requests by reason. */
   readonly rejected: Readonly<Record<string, number>>;
   /** Returns the queueing delay, in milliseconds, of clients with a single queued request. */
-  lateness(): number;
+  queueingDelay(): number;
   /** Returns the share of the needed CPU time that the hypervisor withholds. */
   stolenShare(): number;
   /** Returns 1 if this process is ready, else 0. */
@@ -164,7 +164,7 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_queueing_delay_seconds',
       'Queueing delay of clients that send one request at a time; maximum of all workers.',
-      () => app.lateness() / MS_PER_SECOND,
+      () => app.queueingDelay() / MS_PER_SECOND,
       { aggregator: 'max' },
     );
     metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);

@@ -51,7 +51,7 @@ interface Member {
   /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further reports. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
   /** Time of the latest report, by the supervisor's `performance.now()`. */
-  lastReport: number;
+  lastReportAt: number;
   /** Whether it hung, so that it is killed and another worker takes its place. */
   isReplaced: boolean;
 }
@@ -63,7 +63,7 @@ const logFields = ({ worker }: Member) => ({ pid: worker.process.pid });
 export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
-  private keeper?: OrphanReaper;
+  private orphanReaper?: OrphanReaper;
   /** The embedded database; absent with DATABASE_URL. */
   private embedded?: Promise<Embedded>;
   private metrics?: AggregatedMetrics;
@@ -73,8 +73,8 @@ export class Supervisor {
   private hasEverServed = false;
   private isRunning = false;
   private failedStarts = 0;
-  private lastCheck = now();
-  private lastServeOrder = now();
+  private lastCheckAt = now();
+  private lastServeOrderAt = now();
   private isStopping = false;
   private exitStatus = 0;
 
@@ -84,7 +84,7 @@ export class Supervisor {
 
   async run(): Promise<void> {
     validateConfiguredFiles(this.config);
-    this.keeper = new OrphanReaper();
+    this.orphanReaper = new OrphanReaper();
     onFirstSignal(TERMINATION_SIGNALS, () => this.stop());
     const { host, port } = this.config;
     this.port = await choosePort(host, port);
@@ -131,16 +131,16 @@ export class Supervisor {
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
-    const member: Member = { worker, state: 'spare', lastReport: now(), isReplaced: false };
+    const member: Member = { worker, state: 'spare', lastReportAt: now(), isReplaced: false };
     this.members.set(worker, member);
-    this.updateKeeper();
+    this.updateOrphanReaper();
     return member;
   }
 
   private orderToServe(member: Member): void {
     member.state = 'starting';
-    this.lastServeOrder = now();
-    member.lastReport = now();
+    this.lastServeOrderAt = now();
+    member.lastReportAt = now();
     void this.orderOnceDatabaseRuns(member);
   }
 
@@ -164,7 +164,7 @@ export class Supervisor {
   private receive(worker: Worker, report: WorkerMessage): void {
     const member = this.members.get(worker);
     if (!member || member.isReplaced) return;
-    member.lastReport = now();
+    member.lastReportAt = now();
     if (report !== 'ready') return;
     member.state = 'serving';
     this.failedStarts = 0;
@@ -176,27 +176,28 @@ export class Supervisor {
   }
 
   private check(): void {
-    const at = now();
-    if (at - this.lastCheck > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS) for (const member of this.members.values()) member.lastReport = at;
-    this.lastCheck = at;
+    const time = now();
+    if (time - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
+      for (const member of this.members.values()) member.lastReportAt = time;
+    this.lastCheckAt = time;
     const { workerTimeout } = this.config;
     let hasSuspect = false;
     for (const member of this.members.values()) {
       const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
       if (!limit || member.isReplaced || member.state === 'leaving') continue;
-      const silence = at - member.lastReport;
+      const silence = time - member.lastReportAt;
       if (silence > limit) this.replaceHung(member, silence);
       else if (member.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
     }
     const { spare } = this;
-    const needsSpare = this.config.workers === 1 && this.hasEverServed && at - this.lastServeOrder > SPARE_DELAY_MS;
+    const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
     if (!hasSuspect && !needsSpare) spare?.worker.process.kill('SIGKILL');
     else if (!spare && !this.isStopping) this.fork(['spare']);
   }
 
   private replaceHung(member: Member, silence: number): void {
     member.isReplaced = true;
-    this.metrics?.lost('hung');
+    this.metrics?.countLostWorker('hung');
     this.log.error({ ...logFields(member), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
     if (member.state !== 'spare') this.replace();
     member.worker.process.kill('SIGKILL');
@@ -214,7 +215,7 @@ export class Supervisor {
     const member = this.members.get(worker);
     if (!member) return;
     this.members.delete(worker);
-    this.updateKeeper();
+    this.updateOrphanReaper();
     if (this.isStopping) {
       if (status) this.exitStatus = status;
       if (this.members.size === 0) void this.exitGracefully();
@@ -223,7 +224,7 @@ export class Supervisor {
     if (member.isReplaced || member.state === 'spare') return;
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     const fields = { ...logFields(member), status: status ?? undefined, signal: signal ?? undefined };
-    if (status !== 0) this.metrics?.lost('crashed');
+    if (status !== 0) this.metrics?.countLostWorker('crashed');
     if (hasServed(member)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
       return void this.replace();
@@ -239,8 +240,8 @@ export class Supervisor {
     setTimeout(() => this.replace(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
   }
 
-  private updateKeeper(): void {
-    this.keeper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
+  private updateOrphanReaper(): void {
+    this.orphanReaper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
   }
 
   private abort(status: number, message?: string): void {
@@ -262,10 +263,10 @@ export class Supervisor {
     if (this.members.size === 0 && this.isRunning) void this.exitGracefully();
   }
 
-  private exit?: Promise<void>;
+  private gracefulExit?: Promise<void>;
 
   private exitGracefully(): Promise<void> {
-    return (this.exit ??= (async () => {
+    return (this.gracefulExit ??= (async () => {
       await (await this.embedded)?.release();
       process.exit(this.exitStatus);
     })().catch(exitWithError));
