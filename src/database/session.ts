@@ -164,7 +164,7 @@ export class Session implements StatementContext {
     logging: (text: string, milliseconds = 0) => {
       this.statements += 1;
       this.milliseconds += milliseconds;
-      this.trace?.written(text, milliseconds);
+      this.trace?.recordStatement(text, milliseconds);
     },
   };
 

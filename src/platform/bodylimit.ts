@@ -4,14 +4,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { Limiter } from './limiter';
 
-/** Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `tooLarge`, which must respond. Use it only for bodies that `parse` reads. */
-export function limitBody(limit: number, parse: RequestHandler, tooLarge: (request: Request, response: Response) => void): RequestHandler {
+/** Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for bodies that `parse` reads. */
+export function limitBody(
+  limit: number,
+  parse: RequestHandler,
+  rejectTooLarge: (request: Request, response: Response) => void,
+): RequestHandler {
   return (request, response, next) => {
-    if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge(request, response);
+    if (Number(request.headers['content-length'] ?? 0) > limit) return rejectTooLarge(request, response);
     let remainingBytes = limit;
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
-      if (remainingBytes < 0 && !response.headersSent) tooLarge(request, response);
+      if (remainingBytes < 0 && !response.headersSent) rejectTooLarge(request, response);
     });
     parse(request, response, next);
   };
@@ -21,7 +25,7 @@ export function limitBody(limit: number, parse: RequestHandler, tooLarge: (reque
 const LARGE_BODY_BYTES = 256 * 1024;
 
 /** Serializes the large bodies of each user, by user id. */
-const largeBodies = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
+const largeBodyLimiter = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
 /** Waits until the user's earlier requests with large bodies are completed. Throws OverloadedError if the user's queue is full. */
 export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
@@ -34,6 +38,6 @@ export async function awaitLargeBodySlot(request: IncomingMessage, response: Ser
       resolve();
       return response.closed ? Promise.resolve() : once(response, 'close').then(() => undefined);
     };
-    largeBodies.run(sender, untilResponded).catch(reject);
+    largeBodyLimiter.run(sender, untilResponded).catch(reject);
   });
 }

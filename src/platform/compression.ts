@@ -34,14 +34,14 @@ const compress = compression({
   brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
 });
 
-/** Removes the suffix that `separateTag` adds to an ETag. */
+/** Removes the suffix that `addCodingToTag` adds to an ETag. */
 export const stripCodingSuffix = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
  * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its
  * own. Responses with a Content-Length are skipped, because they were not compressed here.
  */
-function separateTag(this: ServerResponse): void {
+function addCodingToTag(this: ServerResponse): void {
   const [tag, coding] = [this.getHeader('ETag'), this.getHeader('Content-Encoding')];
   if (typeof tag === 'string' && typeof coding === 'string' && !this.hasHeader('Content-Length'))
     this.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
@@ -51,7 +51,7 @@ function separateTag(this: ServerResponse): void {
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
   if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined) return;
-  // Registered first, because listeners of `onHeaders` run in reverse order: `compress` must set the coding before `separateTag` reads it.
-  onHeaders(response, separateTag);
+  // Registered first, because listeners of `onHeaders` run in reverse order: `compress` must set the coding before `addCodingToTag` reads it.
+  onHeaders(response, addCodingToTag);
   compress(request as Request, response as Response, () => undefined);
 }

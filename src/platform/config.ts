@@ -26,7 +26,7 @@ function tlsFiles(cert: string | undefined, key: string | undefined) {
   throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
 }
 
-function bucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: Variables) {
+function readBucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: Variables) {
   if (mediaUrl === undefined) return undefined;
   return (
     parseBucketUrl(mediaUrl, endpoint, (name) => variables[name]?.trim() || undefined) ??
@@ -73,7 +73,7 @@ export function readConfig(variables: Variables = process.env) {
     mediaDir: mediaDir ?? join(settings.dataDir, 'media'),
     /** Whether the operator has set `mediaDir`, a folder that several instances may share. */
     ownMediaDir: mediaDir !== undefined,
-    bucket: bucketLocation(mediaUrl, mediaEndpoint, variables),
+    bucket: readBucketLocation(mediaUrl, mediaEndpoint, variables),
     // Higher than LOGIN_RATE, because an office or a school shares one address.
     loginRateAddress: settings.loginRateAddress ?? { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds },
     loginRateTotal: settings.loginRateTotal ?? { points: 100 * loginRate.points, seconds: loginRate.seconds },

@@ -9,7 +9,7 @@ export type Target = (typeof TARGETS)[number];
 
 const SCHEME = /^postgres(?:ql)?:\/\//;
 const AUTHORITY = /^[^/?#]*/;
-const ATTRIBUTE = 'target_session_attrs';
+const TARGET_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
   urls: string[];
@@ -26,6 +26,6 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const rest = text.slice(scheme.length + authority.length);
   const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
-  const target = new URL(urls[0]!).searchParams.get(ATTRIBUTE) ?? 'any';
+  const target = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
   return (TARGETS as readonly string[]).includes(target) ? { urls, target: target as Target } : undefined;
 }

@@ -16,10 +16,11 @@ export function findExceededLimit(json: string): string | undefined {
   let depth = 0;
   let members = 1;
   let values = 1;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
     if (code === QUOTE) {
-      for (at += 1; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) if (json.charCodeAt(at) === BACKSLASH) at += 1;
+      for (index += 1; index < json.length && json.charCodeAt(index) !== QUOTE; index += 1)
+        if (json.charCodeAt(index) === BACKSLASH) index += 1;
     } else if (code === COMMA) {
       values += 1;
       if (depth === 1) members += 1;

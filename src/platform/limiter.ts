@@ -42,14 +42,14 @@ type Queues<Client> = Map<Client, Set<QueuedWork<Client>>>;
 
 export class Limiter<Client> {
   readonly limits: Required<LimiterOptions>;
-  private readonly running = new Map<Client, number>();
+  private readonly slotsByClient = new Map<Client, number>();
   private readonly resumed: Queues<Client> = new Map();
   /** Work that is not resumed. */
   private readonly fresh: Queues<Client> = new Map();
-  private busy = 0;
-  private queuedFresh = 0;
-  private queuedResumed = 0;
-  private rejected = 0;
+  private busySlots = 0;
+  private queuedFreshCount = 0;
+  private queuedResumedCount = 0;
+  private rejectedCount = 0;
 
   constructor({
     slots,
@@ -62,7 +62,12 @@ export class Limiter<Client> {
   }
 
   get state(): { slots: number; busy: number; queued: number; rejected: number } {
-    return { slots: this.limits.slots, busy: this.busy, queued: this.queuedFresh + this.queuedResumed, rejected: this.rejected };
+    return {
+      slots: this.limits.slots,
+      busy: this.busySlots,
+      queued: this.queuedFreshCount + this.queuedResumedCount,
+      rejected: this.rejectedCount,
+    };
   }
 
   /**
@@ -96,7 +101,7 @@ export class Limiter<Client> {
 
   /** Number of slots that a client occupies. */
   slotsOf(client: Client): number {
-    return this.running.get(client) ?? 0;
+    return this.slotsByClient.get(client) ?? 0;
   }
 
   /**
@@ -105,8 +110,8 @@ export class Limiter<Client> {
    */
   acquire(client: Client, isResumed: boolean, start: () => void, reject: (error: Error) => void): QueuedWork<Client> | undefined {
     if (this.tryAcquire(client)) return undefined;
-    if (!isResumed && !this.makeRoom(client)) {
-      this.rejected += 1;
+    if (!isResumed && !this.tryMakeRoom(client)) {
+      this.rejectedCount += 1;
       throw new OverloadedError();
     }
     return this.enqueue({ client, isResumed, start, reject });
@@ -114,10 +119,10 @@ export class Limiter<Client> {
 
   /** Frees a slot of a client and starts the next queued work. */
   release(client: Client): void {
-    this.busy -= 1;
+    this.busySlots -= 1;
     const remaining = this.slotsOf(client) - 1;
-    if (remaining) this.running.set(client, remaining);
-    else this.running.delete(client);
+    if (remaining) this.slotsByClient.set(client, remaining);
+    else this.slotsByClient.delete(client);
     const next = this.takeNext(this.resumed) ?? this.takeNext(this.fresh);
     if (!next) return;
     this.takeSlot(next.client);
@@ -130,20 +135,20 @@ export class Limiter<Client> {
   }
 
   private hasSlot(client: Client): boolean {
-    return this.busy < this.limits.slots && this.slotsOf(client) < this.limits.slotsPerClient;
+    return this.busySlots < this.limits.slots && this.slotsOf(client) < this.limits.slotsPerClient;
   }
 
   private takeSlot(client: Client): void {
-    this.busy += 1;
-    this.running.set(client, this.slotsOf(client) + 1);
+    this.busySlots += 1;
+    this.slotsByClient.set(client, this.slotsOf(client) + 1);
   }
 
   private enqueue(queued: QueuedWork<Client>): QueuedWork<Client> {
     const queues = queued.isResumed ? this.resumed : this.fresh;
     const queue = queues.get(queued.client) ?? new Set();
     queues.set(queued.client, queue.add(queued));
-    if (queued.isResumed) this.queuedResumed += 1;
-    else this.queuedFresh += 1;
+    if (queued.isResumed) this.queuedResumedCount += 1;
+    else this.queuedFreshCount += 1;
     const waitMs = this.limits.maxWaitMs * (queued.isResumed ? RESUMED_WAIT_FACTOR : 1);
     if (waitMs <= MAX_TIMER_MS) queued.timer = setTimeout(() => this.shed(queued), waitMs).unref();
     return queued;
@@ -154,14 +159,14 @@ export class Limiter<Client> {
     const queue = queues.get(queued.client);
     if (!queue?.delete(queued)) return false;
     if (!queue.size) queues.delete(queued.client);
-    if (queued.isResumed) this.queuedResumed -= 1;
-    else this.queuedFresh -= 1;
+    if (queued.isResumed) this.queuedResumedCount -= 1;
+    else this.queuedFreshCount -= 1;
     clearTimeout(queued.timer);
     return true;
   }
 
   private shed(queued: QueuedWork<Client>): void {
-    this.rejected += 1;
+    this.rejectedCount += 1;
     this.cancel(queued, new OverloadedError());
   }
 
@@ -178,11 +183,11 @@ export class Limiter<Client> {
   }
 
   /** Whether another entry of this client may be queued. If necessary, makes room by shedding the newest entry of the client with the longest queue. */
-  private makeRoom(client: Client): boolean {
+  private tryMakeRoom(client: Client): boolean {
     const { maxQueued, maxQueuedPerClient } = this.limits;
     const queuedOfClient = this.fresh.get(client)?.size ?? 0;
     if (queuedOfClient >= maxQueuedPerClient) return false;
-    if (this.queuedFresh < maxQueued) return true;
+    if (this.queuedFreshCount < maxQueued) return true;
     const longest = [...this.fresh.values()].reduce((one, other) => (other.size > one.size ? other : one), new Set<QueuedWork<Client>>());
     if (longest.size <= queuedOfClient + 1) return false;
     this.shed([...longest].at(-1)!);

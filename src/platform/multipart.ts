@@ -38,7 +38,7 @@ export interface MultipartLimits {
   /** Files are written to a subfolder of this folder. */
   dataDir: string;
   /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
-  isStrange?: boolean;
+  isAnonymous?: boolean;
   sender?: number;
 }
 
@@ -46,7 +46,7 @@ export interface MultipartLimits {
 export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
   ...limits,
   maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
-  isStrange: true,
+  isAnonymous: true,
 });
 
 export class MultipartError extends Error {
@@ -55,7 +55,7 @@ export class MultipartError extends Error {
     /** The invalid boundary, or the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the text fields within the limits, and the files before the first error. */
-    readonly arrived: MultipartParts = new Map(),
+    readonly acceptedParts: MultipartParts = new Map(),
   ) {
     super(reason);
   }
@@ -138,7 +138,7 @@ type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
 
 /** Collects the parts that the parser emits, and checks the limits. */
 class PartCollector {
-  private readonly texts: PendingPart[] = [];
+  private readonly textFields: PendingPart[] = [];
   private readonly files: PendingPart[] = [];
   private firstError?: { reason: MultipartError['reason']; name?: string };
   private remainingBytes: number;
@@ -173,11 +173,11 @@ class PartCollector {
     this.isClosed = true;
     const parts: MultipartParts = new Map();
     // Files come after text fields of the same name, as in the reference service.
-    for (const [name, pending] of [...this.texts, ...this.files]) {
+    for (const [name, pending] of [...this.textFields, ...this.files]) {
       const part = await pending;
       if (part === undefined) continue;
-      const sameName = parts.get(name);
-      if (sameName) sameName.push(part);
+      const partsOfName = parts.get(name);
+      if (partsOfName) partsOfName.push(part);
       else parts.set(name, [part]);
     }
     if (this.firstError) throw new MultipartError(this.firstError.reason, this.firstError.name, parts);
@@ -189,7 +189,7 @@ class PartCollector {
     if (this.isClosed || name === undefined) return;
     if (value === undefined) this.fail('charset', name);
     else if (valueTruncated) this.fail('body too large');
-    else if (this.reserve(Buffer.byteLength(value))) this.texts.push([name, value]);
+    else if (this.reserve(Buffer.byteLength(value))) this.textFields.push([name, value]);
   }
 
   private addFile(name: string | undefined, stream: Readable, filename: string | undefined): void {
@@ -198,8 +198,8 @@ class PartCollector {
     stream.on('error', () => undefined);
     const isText = filename === undefined;
     if (this.isClosed || name === undefined || !(isText || hasFileName(filename))) return void stream.resume();
-    if (isText) return void this.texts.push([name, this.readText(stream)]);
-    if (this.limits.isStrange) {
+    if (isText) return void this.textFields.push([name, this.readText(stream)]);
+    if (this.limits.isAnonymous) {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
@@ -241,9 +241,9 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
 
 /** Parses the body. If it is truncated, returns the parts that were received. Files are deleted when the response is closed. */
 export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
-  const { maxBody, maxUpload, dataDir, isStrange, sender } = limits;
+  const { maxBody, maxUpload, dataDir, isAnonymous, sender } = limits;
   const header = request.headers['content-type'] ?? '';
-  if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
+  if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
   const spool = new Spool(dataDir, sender);
@@ -263,7 +263,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     parser.on('close', stop).on('error', stop);
     request.on('error', stop).on('aborted', stop);
     // After an oversized part, reading continues up to this many bytes, because text fields that must be shown again may follow.
-    let remainingBytes = isStrange ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
+    let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;

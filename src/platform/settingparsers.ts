@@ -28,7 +28,7 @@ export const filePath: Parser<string> = (value) => resolve(value);
 /** Parses a list separated by commas or spaces. */
 export const list: Parser<readonly string[]> = (value) => value.split(/[\s,]+/).filter(Boolean);
 
-export const whole =
+export const wholeNumber =
   (min: number, max: number): Parser<number> =>
   (value, name) => {
     const number = Number(value);

@@ -19,7 +19,7 @@ import {
   text,
   url,
   where,
-  whole,
+  wholeNumber,
   type Parser,
 } from './settingparsers';
 
@@ -64,7 +64,7 @@ const origin: Parser<string> = (value, name) => {
     : reject(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
-const origins: Parser<readonly string[]> = (value, name) => list(value, name).map((one) => origin(one, name));
+const originList: Parser<readonly string[]> = (value, name) => list(value, name).map((item) => origin(item, name));
 
 const define = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
@@ -82,9 +82,9 @@ const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
 
 /** All settings, in the order of the guide. */
 export const SETTINGS = {
-  port: setting('PORT', whole(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  port: setting('PORT', wholeNumber(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
-  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), whole(0, 256)), '1').describe(
+  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
     'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
   ),
   workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT, '5s').describe(
@@ -102,7 +102,7 @@ export const SETTINGS = {
   replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
-  poolSize: setting('DATABASE_POOL', whole(1, 1000), '10').describe(
+  poolSize: setting('DATABASE_POOL', wholeNumber(1, 1000), '10').describe(
     'Connections per worker for reads of anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
   statementTimeout: setting('STATEMENT_TIMEOUT', duration, '10s').describe(
@@ -118,7 +118,7 @@ export const SETTINGS = {
   rowSecurity: setting('ROW_SECURITY', choice('on', 'required', 'off'), 'on').describe(
     'Row-level security in PostgreSQL: `on` where possible, `required` (no start without it), `off` (docs/security.md#row-level-security).',
   ),
-  maxQueued: setting('MAX_WAITING', whole(1, 1_000_000), '200').describe(
+  maxQueued: setting('MAX_WAITING', wholeNumber(1, 1_000_000), '200').describe(
     'Maximum number of queued database requests, each for anonymous clients, signed-in users and writes: `OVERLOADED`, 503.',
   ),
   maxWait: setting('MAX_WAIT', duration, '1500ms').describe(
@@ -161,7 +161,7 @@ export const SETTINGS = {
   serverTiming: optional('SERVER_TIMING', flag, '`on`, `off` in production').describe(
     'Whether responses carry `Server-Timing` with database time and number of statements.',
   ),
-  metricsPort: optional('METRICS_PORT', whole(0, 65_535)).describe(
+  metricsPort: optional('METRICS_PORT', wholeNumber(0, 65_535)).describe(
     'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
   ),
   metricsHost: setting('METRICS_HOST', text, '127.0.0.1').describe('Address of that port.'),
@@ -197,7 +197,7 @@ export const SETTINGS = {
   keptAnswers: setting('KEPT_ANSWERS', size, '20MB').describe(
     "Responses stored for one user's Idempotency-Keys, at most 512 KB each. Changes with larger responses are not repeated either.",
   ),
-  maxKeys: setting('MAX_KEYS', whole(1, 1_000_000), '10000').describe(
+  maxKeys: setting('MAX_KEYS', wholeNumber(1, 1_000_000), '10000').describe(
     'Idempotency-Keys of one user within 24 hours; more are 429 with `Retry-After`.',
   ),
   clientTimeout: setting('CLIENT_TIMEOUT', duration, '30s').describe(
@@ -206,7 +206,7 @@ export const SETTINGS = {
   publicUrl: optional('PUBLIC_URL', origin).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, origins), '*').describe(
+  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, originList), '*').describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
@@ -216,9 +216,9 @@ export const SETTINGS = {
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
   tlsKey: optional('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
-  maxTokens: setting('MAX_TOKENS', whole(1, 1000), '50').describe('Access tokens per user.'),
-  auditDays: setting('AUDIT_DAYS', whole(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
-  hstsDays: setting('HSTS_DAYS', whole(0, 3650), '365').describe(
+  maxTokens: setting('MAX_TOKENS', wholeNumber(1, 1000), '50').describe('Access tokens per user.'),
+  auditDays: setting('AUDIT_DAYS', wholeNumber(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  hstsDays: setting('HSTS_DAYS', wholeNumber(0, 3650), '365').describe(
     '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
   ),
   graphqlCsrf: setting('GRAPHQL_CSRF', flag, 'on').describe(
@@ -227,20 +227,22 @@ export const SETTINGS = {
   introspection: setting('INTROSPECTION', choice('anyone', 'users'), 'anyone').describe(
     '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
   ),
-  maxCost: setting('MAX_COST', whole(1000, 1_000_000_000), '500000').describe(
+  maxCost: setting('MAX_COST', wholeNumber(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',
   ),
   budget: setting('BUDGET', flag, 'on').describe('`off`: disables budgets.'),
-  budgetUser: setting('BUDGET_USER', whole(1, 1_000_000_000), '100000').describe(
+  budgetUser: setting('BUDGET_USER', wholeNumber(1, 1_000_000_000), '100000').describe(
     "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
   ),
-  budgetAnonymous: setting('BUDGET_ANONYMOUS', whole(1, 1_000_000_000), '20000').describe(
+  budgetAnonymous: setting('BUDGET_ANONYMOUS', wholeNumber(1, 1_000_000_000), '20000').describe(
     'The same per address (IPv6: /64) of anonymous clients.',
   ),
   exportTimeout: setting('EXPORT_TIMEOUT', duration, '10min').describe(
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
-  maxExports: setting('MAX_EXPORTS', whole(1, 1000), '20').describe('Concurrent exports; a quarter of them per user or anonymous address.'),
+  maxExports: setting('MAX_EXPORTS', wholeNumber(1, 1000), '20').describe(
+    'Concurrent exports; a quarter of them per user or anonymous address.',
+  ),
   compileOperations: setting('COMPILE_OPERATIONS', flag, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
   ),

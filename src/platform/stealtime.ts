@@ -24,7 +24,7 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
 export class StealTime {
   /** Share of stolen time in the latest interval, between 0 and 1. */
   share = 0;
-  private former?: CpuTimes;
+  private previous?: CpuTimes;
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/stat') {
@@ -37,9 +37,9 @@ export class StealTime {
 
   async measure(): Promise<void> {
     const current = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
-    const { former } = this;
-    this.former = current;
-    const demanded = current && former ? current.demanded - former.demanded : 0;
-    this.share = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - former!.stolen) / demanded)) : 0;
+    const { previous } = this;
+    this.previous = current;
+    const demanded = current && previous ? current.demanded - previous.demanded : 0;
+    this.share = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - previous!.stolen) / demanded)) : 0;
   }
 }

@@ -5,5 +5,5 @@ export interface Trace {
   /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
   statement(text: string): (rows?: number) => void;
   /** Records a span of an SQL statement that has just ended and took `ms` milliseconds. */
-  written(text: string, ms: number): void;
+  recordStatement(text: string, ms: number): void;
 }

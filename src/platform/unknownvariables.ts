@@ -29,7 +29,7 @@ const SHARED_WORDS = new Set(
   NAMES.map(firstWordOf).filter((word, index, words) => word !== STANDARD_WORD && words.indexOf(word) !== index),
 );
 
-function suggestionFor(name: string): string | undefined {
+function findSimilarSetting(name: string): string | undefined {
   const distances = NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
     .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
     .sort((a, b) => a.distance - b.distance);
@@ -40,7 +40,7 @@ function suggestionFor(name: string): string | undefined {
 export function findUnknownVariables(variables: Variables): UnknownVariable[] {
   return Object.keys(variables)
     .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
-    .map((name) => ({ name, suggestion: suggestionFor(name) }))
+    .map((name) => ({ name, suggestion: findSimilarSetting(name) }))
     .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_WORDS.has(firstWordOf(name))))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -76,7 +76,7 @@ export class RequestTrace implements Trace {
   }
 
   /** For statements of Sequelize, which reports them when they have ended. Only a summary is recorded, because their text may contain values. */
-  written(text: string, ms: number): void {
+  recordStatement(text: string, ms: number): void {
     const summary = summarize(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();
