@@ -51,7 +51,7 @@ export class Authentication {
   }
 
   /** Whether session cookies have the attribute Secure. If so, cookies without it are ignored. */
-  get secure(): boolean {
+  get usesSecureCookies(): boolean {
     return this.services.config.production || this.info.baseUrl.startsWith('https:');
   }
 
@@ -78,7 +78,7 @@ export class Authentication {
       this.sender = viewer.id;
       return (this.viewer = viewer);
     }
-    const id = services.sessions.idOf(this.request.headers.cookie, this.secure);
+    const id = services.sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
     if (!id) return undefined;
     session.setClient('users', network);
     const viewer = await services.sessions.viewerOf(id, session);
@@ -119,14 +119,14 @@ export class Authentication {
   /** Starts a session of the browser, which replaces the one of its cookie. Returns the Set-Cookie header. */
   async startSession(userId: number): Promise<string> {
     await this.endSession();
-    return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.secure);
+    return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
   }
 
   /** Ends the session of the cookie, if there is one. Returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
     const { sessions } = this.services;
-    const id = sessions.idOf(this.request.headers.cookie, this.secure);
+    const id = sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
     if (id !== undefined) await sessions.end(id, this.session);
-    return sessions.cookie(undefined, this.secure);
+    return sessions.cookie(undefined, this.usesSecureCookies);
   }
 }

@@ -7,7 +7,7 @@ import type { ClientOrigin, RequestHead } from './clientorigin';
 const WARNING_INTERVAL_MS = 60_000;
 
 export class ClearTextWarning {
-  private lastWarning = -Infinity;
+  private lastWarningAt = -Infinity;
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
@@ -19,8 +19,8 @@ export class ClearTextWarning {
   check(request: RequestHead): void {
     if (!this.config.production || this.origin.isPrivate(request)) return;
     const now = performance.now();
-    if (now - this.lastWarning < WARNING_INTERVAL_MS) return;
-    this.lastWarning = now;
+    if (now - this.lastWarningAt < WARNING_INTERVAL_MS) return;
+    this.lastWarningAt = now;
     this.log.warn(
       { address: this.origin.clientAddress(request) },
       'received a token or password over plain HTTP from another host: enable HTTPS with TLS_CERT and TLS_KEY, or list the HTTPS proxy in TRUSTED_PROXIES',

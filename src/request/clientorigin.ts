@@ -15,7 +15,7 @@ const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
 const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Removes the port that some proxies append: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-const withoutPort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+const removePort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
 const lastEntry = (header: string | string[] | undefined) =>
   String(header ?? '')
@@ -80,7 +80,7 @@ export class ClientOrigin {
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
-      const previous = unmapIPv4(withoutPort((forwarded.pop() ?? '').trim()));
+      const previous = unmapIPv4(removePort((forwarded.pop() ?? '').trim()));
       if (!isIP(previous)) break;
       address = previous;
     }

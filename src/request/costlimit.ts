@@ -59,7 +59,7 @@ class Bucket {
   }
 
   /** Updates and returns the level: the cost spent and reserved, less what has leaked since. */
-  spent(): number {
+  currentLevel(): number {
     const now = performance.now();
     this.level = Math.max(0, this.level - ((now - this.updatedAt) / 1000) * this.rate);
     this.updatedAt = now;
@@ -71,14 +71,14 @@ class Bucket {
    * expensive operation can run if the bucket is empty; estimates are often far above the actual cost. If only reservations of other requests are in the way,
    * waits up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity still does not suffice. `pending`: the request's own reservations.
    */
-  async reserve(cost: number, charged: number, pending: number, maxWaitMs: number): Promise<number> {
+  async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
-      const excess = this.spent() + reserved - this.capacity;
+      const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.pending - pending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      if (excess > this.pending - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
@@ -107,7 +107,7 @@ class Bucket {
 
   /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excess = this.spent() - this.pending - this.capacity;
+    const excess = this.currentLevel() - this.pending - this.capacity;
     if (excess > 0) throw this.rateLimitError(excess);
   }
 
@@ -142,7 +142,7 @@ class RequestBudget implements RateBudget {
   private pending = 0;
 
   constructor(
-    private readonly budgets: CostLimiter,
+    private readonly limiter: CostLimiter,
     private readonly findBucket: () => Bucket,
     private readonly session: Session,
   ) {}
@@ -157,10 +157,10 @@ class RequestBudget implements RateBudget {
     const { statements, rows, milliseconds } = this.session;
     return {
       settle: (objects = 0) => {
-        const sent = this.session.statements - statements;
-        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - sent * FREE_MS_PER_STATEMENT);
-        const read = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(total, fixed + sent * COST_PER_STATEMENT + read + slowMs * COST_PER_SLOW_MS);
+        const statementCount = this.session.statements - statements;
+        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - statementCount * FREE_MS_PER_STATEMENT);
+        const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
+        const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
         this.pending -= reserved;
         this.cost += used - total;
@@ -193,28 +193,28 @@ class RequestBudget implements RateBudget {
   }
 
   private readonly countRejection = (error: unknown): never => {
-    this.budgets.rejectedCount += 1;
+    this.limiter.rejectedCount += 1;
     throw error;
   };
 
   get state(): BudgetState | undefined {
     if (!this.bucket) return undefined;
     const { capacity, rate } = this.bucket;
-    const spent = this.bucket.spent();
+    const level = this.bucket.currentLevel();
     return {
       cost: Math.ceil(this.cost),
       limit: capacity,
-      remaining: Math.max(0, Math.floor(capacity - spent)),
-      resetSeconds: Math.ceil(spent / rate),
+      remaining: Math.max(0, Math.floor(capacity - level)),
+      resetSeconds: Math.ceil(level / rate),
     };
   }
 }
 
 /** Returns the RateLimit headers (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). */
 export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
-  const standing = budget?.state;
-  if (!standing) return {};
-  const { cost, limit, remaining, resetSeconds: seconds } = standing;
+  const state = budget?.state;
+  if (!state) return {};
+  const { cost, limit, remaining, resetSeconds: seconds } = state;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }

@@ -29,7 +29,7 @@ export interface StoredResponse {
   body?: unknown;
 }
 
-export type ClaimResult = { kept: StoredResponse } | { claim: IdempotencyClaim };
+export type ClaimResult = { storedResponse: StoredResponse } | { claim: IdempotencyClaim };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 const RETRY_INTERVAL_MS = 500;
@@ -40,52 +40,52 @@ const MAX_DEPTH = 200;
 /** Maximum size of a stored response: twice the usual response of the largest mutation (500 rows). */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
-const EXPIRED = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
+const EXPIRED_SQL = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
 /** SQL condition of claims that may be taken over: ended, older than any request can run, or of an instance that no longer holds its advisory lock. */
-const ABANDONED = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+const ABANDONED_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
 
 /** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
-const COUNT_KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
+const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
 /** SQL: inserts or takes over a claim and then returns a row. Inserts none if the user has reached the maximum number of keys. */
-const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
+const CLAIM_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
-  WHERE (${COUNT_KEYS.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
+  WHERE (${COUNT_KEYS_SQL.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
-  WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED})
+  WHERE k.${EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED_SQL})
   RETURNING 1`;
-const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED} AS "lost"
+const FIND_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED_SQL} AS "lost"
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
-const IS_OWN_CLAIM = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
-const MARK_WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM} RETURNING 1`;
+const IS_OWN_CLAIM_SQL = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
+const MARK_WRITTEN_SQL = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
 /**
  * SQL: ends the claim and stores the response, unless it exceeds the user's storage limit. $8: whether this runs in the transaction of the write. Returns a
  * row unless another request has taken over the claim.
  */
-const STORE_RESPONSE = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} FOR UPDATE),
+const STORE_RESPONSE_SQL = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} FOR UPDATE),
   "room" AS (
     INSERT INTO "idempotency_usage" AS u ("user_id", "bytes") SELECT $1, "bytes" FROM "mine" WHERE "bytes" <= $7
     ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
     RETURNING 1),
   "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")
   UPDATE "idempotency_key" SET "claim" = NULL, "written" = "written" OR $8, "status" = CASE WHEN "room" THEN $4::smallint END,
-    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM} RETURNING 1`;
+    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
 /** SQL: ends a claim without a response. Deletes the key if nothing was written. */
-const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} AND NOT "written")
-  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
+const RELEASE_SQL = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} AND NOT "written")
+  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM_SQL} AND "written"`;
 
-const inProgress = () =>
+const inProgressError = () =>
   new ClientError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
     retryAfter: 1,
   });
-const reused = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
-const responseLost = () =>
+const keyReusedError = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+const responseLostError = () =>
   new ClientError(
     'RESPONSE_LOST',
     'The request with this Idempotency-Key was executed, but its response was lost or too large to be stored. Read what it changed before you send anything again.',
   );
-const tooManyKeys = (maxKeys: number) =>
+const tooManyKeysError = (maxKeys: number) =>
   new ClientError(
     'TOO_MANY_REQUESTS',
     `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and more are not kept. Send this without one, or later.`,
@@ -93,11 +93,11 @@ const tooManyKeys = (maxKeys: number) =>
       retryAfter: FULL_RETRY_SECONDS,
     },
   );
-const badRequest = (message: string) => new ClientError('BAD_REQUEST', message);
+const badRequestError = (message: string) => new ClientError('BAD_REQUEST', message);
 
 /** Converts a request to plain JSON, of which its fingerprint is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw badRequest('The body is nested too deeply for an Idempotency-Key.');
+  if (depth > MAX_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
   if (value instanceof Map) return toPlainJson([...value], depth);
   if (Array.isArray(value)) return value.map((item) => toPlainJson(item, depth + 1));
@@ -130,8 +130,8 @@ export class IdempotencyClaim {
   private async markWritten(transaction: Transaction): Promise<void> {
     if (this.isStored) return;
     const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
-    const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN, options);
-    if (!rows.length) throw inProgress();
+    const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN_SQL, options);
+    if (!rows.length) throw inProgressError();
   }
 
   /**
@@ -151,10 +151,10 @@ export class IdempotencyClaim {
 
   /** Stores the response in the current transaction of the session, unless it is too large. Throws if another request has taken over the claim. */
   async storeInTransaction(response: StoredResponse): Promise<void> {
-    const values = this.valuesOf(response);
+    const values = this.storageParameters(response);
     if (!values) return;
-    const rows = await this.session.query(STORE_RESPONSE, [...values, true]);
-    if (!rows.length) throw inProgress();
+    const rows = await this.session.query(STORE_RESPONSE_SQL, [...values, true]);
+    if (!rows.length) throw inProgressError();
     this.isStored = true;
   }
 
@@ -162,14 +162,14 @@ export class IdempotencyClaim {
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
     const isFreed = status >= (this.isFreedByRejection ? 400 : 500) || status === 429;
-    const values = isFreed ? undefined : this.valuesOf(response);
+    const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
     // If storing fails, the client still gets the response, because the write is committed.
-    await this.session.record(STORE_RESPONSE, [...values, false]).catch(() => this.releaseLater(this.identity));
+    await this.session.record(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
   }
 
-  /** Returns the parameters of STORE_RESPONSE; undefined if the response is too large to be stored. */
-  private valuesOf({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
+  /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
+  private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
     // The body is encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
     if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
@@ -177,7 +177,7 @@ export class IdempotencyClaim {
   }
 
   async release(): Promise<void> {
-    await this.session.record(RELEASE, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.record(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
@@ -207,7 +207,7 @@ export class IdempotencyKeys {
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
       if (this.database.breaker.unavailable) return;
-      const rows = await this.database.ask(RELEASE, claim).catch(() => undefined);
+      const rows = await this.database.ask(RELEASE_SQL, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);
     }
@@ -223,33 +223,34 @@ export class IdempotencyKeys {
   async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
     // The draft requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
-    if (!IDEMPOTENCY_KEY_PATTERN.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+    if (!IDEMPOTENCY_KEY_PATTERN.test(key))
+      throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
     // A keyed hash is stored: a request may contain a password, and somebody with a stolen database could guess it from a plain digest.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
-    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
+    const [claimedRow] = await session.query(CLAIM_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
       // The claim may have been committed although the connection was lost.
       if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
       throw error;
     });
-    if (claimed)
+    if (claimedRow)
       return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
-    const [found] = await session.query(FIND, [userId, key, hash]);
-    if (!found) {
-      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
+    const [row] = await session.query(FIND_SQL, [userId, key, hash]);
+    if (!row) {
+      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
       // With fewer keys than the maximum, another request has released the claim in between. A retry will succeed.
-      throw keys < this.maxKeysPerUser ? inProgress() : tooManyKeys(this.maxKeysPerUser);
+      throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
-    if (!found.same) throw reused();
-    const text = found.body === null ? 'null' : this.vault.open(found.body);
-    if (found.lost || text === undefined) throw responseLost();
-    if (found.status === null) throw inProgress();
-    return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };
+    if (!row.same) throw keyReusedError();
+    const text = row.body === null ? 'null' : this.vault.open(row.body);
+    if (row.lost || text === undefined) throw responseLostError();
+    if (row.status === null) throw inProgressError();
+    return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
   }
 
   /** Deletes expired keys. That is not urgent, because they are ignored. */
   async sweep(): Promise<void> {
-    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
+    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }
 
   stop(): void {

@@ -38,7 +38,7 @@ export class IdempotentExecution {
   async once(body: unknown, run: () => Promise<StoredResponse>, options: OnceOptions = {}): Promise<StoredResponse> {
     const attempt = await this.claim(body, options.formKey);
     if (!attempt) return run();
-    if ('kept' in attempt) return attempt.kept;
+    if ('storedResponse' in attempt) return attempt.storedResponse;
     const { claim } = attempt;
     claim.isFreedByRejection = options.formKey !== undefined;
     try {
