@@ -78,7 +78,7 @@ interface Columns {
   names: string[];
   parsers: ((text: string) => unknown)[];
   /** Row in which all columns are null. */
-  empty: Row;
+  emptyRow: Row;
 }
 
 /** State of a prepared statement on one connection. */
@@ -96,7 +96,7 @@ export interface PrecedingStatement {
 }
 
 /** Name under which the preceding statement is prepared. Its text is the same for all queries of a connection. */
-const BEFORE = 'fitgraph_before';
+const PRECEDING_NAME = 'fitgraph_before';
 
 interface Description {
   fields: { name: string; dataTypeID: number }[];
@@ -108,7 +108,7 @@ export class NamedQuery implements Submittable {
   private readonly values: unknown[];
   private failure?: Error;
   /** Whether messages from PostgreSQL still belong to the preceding statement. */
-  private early: boolean;
+  private isPreceding: boolean;
   private wire?: Wire;
 
   /** Throws if a value cannot be serialized. pg reads the properties `name`, `text` and `callback`. With an empty name, the statement is not prepared. */
@@ -116,30 +116,30 @@ export class NamedQuery implements Submittable {
     readonly name: string,
     readonly text: string,
     values: readonly unknown[],
-    private readonly known: StatementState,
+    private readonly state: StatementState,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
-    private readonly before?: PrecedingStatement,
+    private readonly preceding?: PrecedingStatement,
     /** Called with the size of each row in bytes. An error that it throws becomes the error of the query, and further rows are discarded. */
     private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
-    this.early = before !== undefined;
+    this.isPreceding = preceding !== undefined;
   }
 
   submit(connection: unknown): void {
     const wire = connection as Wire;
     const { name, text } = this;
     wire.stream.cork();
-    if (this.before) this.goBefore(wire, this.before);
+    if (this.preceding) this.sendPreceding(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // Closed first, because PostgreSQL may have the statement although pg's records lack it (see `goBefore`). Closing a missing one is no error.
+      // Closed first, because PostgreSQL may have the statement although pg's records lack it (see `sendPreceding`). Closing a missing one is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;
     }
     wire.bind({ statement: name, values: this.values });
-    if (!this.known.columns) wire.describe({ type: 'P' });
+    if (!this.state.columns) wire.describe({ type: 'P' });
     wire.execute();
     wire.sync();
     wire.stream.uncork();
@@ -149,30 +149,30 @@ export class NamedQuery implements Submittable {
    * Sends the preceding statement. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
    * that record.
    */
-  private goBefore(wire: Wire, { text, values }: PrecedingStatement): void {
+  private sendPreceding(wire: Wire, { text, values }: PrecedingStatement): void {
     this.wire = wire;
-    if (!(BEFORE in wire.parsedStatements)) {
-      wire.close({ type: 'S', name: BEFORE });
-      wire.parse({ name: BEFORE, text });
+    if (!(PRECEDING_NAME in wire.parsedStatements)) {
+      wire.close({ type: 'S', name: PRECEDING_NAME });
+      wire.parse({ name: PRECEDING_NAME, text });
     }
-    wire.bind({ statement: BEFORE, values: [...values] });
+    wire.bind({ statement: PRECEDING_NAME, values: [...values] });
     wire.execute();
   }
 
   handleRowDescription({ fields }: Description): void {
     const names = fields.map((field) => field.name);
-    this.known.columns = {
+    this.state.columns = {
       names,
       parsers: fields.map(({ dataTypeID }) => this.client.getTypeParser(dataTypeID, 'text')),
-      empty: Object.fromEntries(names.map((column) => [column, null])),
+      emptyRow: Object.fromEntries(names.map((column) => [column, null])),
     };
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.failure || this.early) return;
-    const { names, parsers, empty } = this.known.columns!;
+    if (this.failure || this.isPreceding) return;
+    const { names, parsers, emptyRow } = this.state.columns!;
     // All rows are copies of one object, so that they share a hidden class in V8.
-    const row = { ...empty };
+    const row = { ...emptyRow };
     try {
       this.countBytes?.(length);
       for (let index = 0; index < fields.length; index += 1) {
@@ -187,9 +187,9 @@ export class NamedQuery implements Submittable {
 
   /** Notices the end of the preceding statement. The end of the query itself is reported by ReadyForQuery. */
   handleCommandComplete(): void {
-    if (!this.early) return;
-    this.early = false;
-    this.wire!.parsedStatements[BEFORE] = this.before!.text;
+    if (!this.isPreceding) return;
+    this.isPreceding = false;
+    this.wire!.parsedStatements[PRECEDING_NAME] = this.preceding!.text;
   }
 
   handleEmptyQuery(): void {

@@ -22,7 +22,7 @@ export class AggregatedMetrics {
   private runningScrape?: Promise<string>;
   private readonly replacedWorkers: Counter<'reason'>;
 
-  constructor(private readonly serving: () => Worker[]) {
+  constructor(private readonly servingWorkers: () => Worker[]) {
     const registers = [this.registry];
     this.replacedWorkers = new Counter({
       name: 'fitgraph_worker_exits_total',
@@ -35,7 +35,7 @@ export class AggregatedMetrics {
       help: 'Serving workers. Absent with `WEB_CONCURRENCY=0`.',
       registers,
       collect() {
-        this.set(serving().length);
+        this.set(servingWorkers().length);
       },
     });
     cluster.on('message', (worker, message: MetricsMessage) => {
@@ -50,15 +50,15 @@ export class AggregatedMetrics {
   }
 
   /** Returns the metrics of all workers. Concurrent calls share one result. */
-  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumOfAll().finally(() => (this.runningScrape = undefined)));
+  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumMetrics().finally(() => (this.runningScrape = undefined)));
 
-  private async sumOfAll(): Promise<string> {
-    const collected = this.serving().map(async (worker) => {
+  private async sumMetrics(): Promise<string> {
+    const collections = this.servingWorkers().map(async (worker) => {
       const metrics = await this.collect(worker);
       if (metrics) this.lastMetrics.set(worker, metrics);
       return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     });
-    const metricsOfWorkers = await Promise.all(collected);
+    const metricsOfWorkers = await Promise.all(collections);
     if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
     return sum([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
   }

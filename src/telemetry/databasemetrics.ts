@@ -52,8 +52,8 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
     ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
     writes: database.writes,
   });
-  const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
+  const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[property]]));
   metrics.addGauge(
     'fitgraph_limiter_slots',
     'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',

@@ -65,7 +65,7 @@ export class Metrics {
   private readonly durations: Histogram<'route'>;
   private readonly operations: Histogram<'operation'>;
   private readonly costs: Histogram<'api'>;
-  private readonly lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
 
   constructor(
     private readonly services: Services,
@@ -111,11 +111,11 @@ export class Metrics {
     this.addCacheMetrics();
     this.addProcessMetrics();
     this.registry = Registry.merge(Object.values(this.sections).map(({ registry }) => registry));
-    this.lag.enable();
+    this.eventLoopDelay.enable();
   }
 
   stop(): void {
-    this.lag.disable();
+    this.eventLoopDelay.disable();
   }
 
   /** Updates the metrics when the response to a request is closed. */
@@ -127,8 +127,8 @@ export class Metrics {
     this.requests.inc({ method, status, route });
     this.databaseUse.statements += session.statements;
     this.databaseUse.milliseconds += session.milliseconds;
-    const standing = budget?.state;
-    if (standing) this.costs.observe({ api }, standing.cost);
+    const budgetState = budget?.state;
+    if (budgetState) this.costs.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
     this.durations.observe({ route }, ms / MS_PER_SECOND);
     if (operation !== undefined)
@@ -202,7 +202,7 @@ export class Metrics {
   }
 
   private addProcessMetrics(): void {
-    const { app, lag } = this;
+    const { app, eventLoopDelay } = this;
     const metrics = this.sections.processes;
     metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => app.ready());
     metrics.addGauge(
@@ -219,21 +219,21 @@ export class Metrics {
     );
     // The histogram's values include the interval of its own timer, which is subtracted.
     const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
-    const addLag = (name: string, what: string, value: () => number) =>
+    const addLag = (name: string, description: string, value: () => number) =>
       metrics.addGauge(
         `fitgraph_event_loop_lag_${name}_seconds`,
-        `${what} event-loop lag since the last scrape; maximum of all workers.`,
+        `${description} event-loop lag since the last scrape; maximum of all workers.`,
         value,
         {
           aggregator: 'max',
         },
       );
-    addLag('p50', 'Median', () => lagSeconds(lag.percentile(50)));
-    addLag('p99', '99th percentile of the', () => lagSeconds(lag.percentile(99)));
+    addLag('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
+    addLag('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
     // The histogram is reset here, because this is the last of the three metrics to be read at a scrape.
     addLag('max', 'Maximum', () => {
-      const seconds = lagSeconds(lag.max);
-      lag.reset();
+      const seconds = lagSeconds(eventLoopDelay.max);
+      eventLoopDelay.reset();
       return seconds;
     });
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;

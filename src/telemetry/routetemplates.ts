@@ -29,8 +29,8 @@ export function routeTemplate(
   rest: Route | undefined,
 ): string {
   if (rest) return restTemplate(rest);
-  const [, first = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
-  if (PREFIXES.has(first)) return `/${first}`;
+  const [, firstSegment = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
+  if (PREFIXES.has(firstSegment)) return `/${firstSegment}`;
   const path = request.route?.path;
   return typeof path === 'string' ? path : OTHER;
 }

@@ -42,10 +42,10 @@ function sendText(response: ServerResponse, status: number, text: string, header
 
 /** Starts a server on METRICS_PORT that serves only the metrics. */
 export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: Scrape): Promise<Server> {
-  const page = metricsHandler(token, scrape);
+  const handleScrape = metricsHandler(token, scrape);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
-    if (isMetricsRequest) page(request, response);
+    if (isMetricsRequest) handleScrape(request, response);
     else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
   });
   server.listen(port, host);
