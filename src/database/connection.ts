@@ -109,7 +109,7 @@ export class Database {
   }
 
   /** Runs maintenance work that takes long, on a connection without timeouts. */
-  async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async withoutTimeouts<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pools.sessions.connect();
     let failure: Error | undefined;
     try {

@@ -25,7 +25,7 @@ export interface EmbeddedConnection {
 export interface Embedded {
   connection: EmbeddedConnection;
   /** Whether another process owns the server. */
-  joined: boolean;
+  isOwnedElsewhere: boolean;
   /** Resolves when no restart is in progress. */
   ready(): Promise<void>;
   /** Whether the server has stopped since this process connected to it. */
@@ -163,7 +163,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   watch();
   return {
     connection: { host: server.host, port: PORT, user: OWNER, database: DATABASE },
-    joined: !server.process,
+    isOwnedElsewhere: !server.process,
     ready: () => recovery,
     async hasStopped() {
       server.monitor.ref();

@@ -23,8 +23,8 @@ const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
 /** Reports that the migration waits for another process. */
-type Tell = (message: string) => void;
-const toStderr: Tell = (message) => void process.stderr.write(`${message}\n`);
+type Report = (message: string) => void;
+const toStderr: Report = (message) => void process.stderr.write(`${message}\n`);
 
 /** Returns the names of the applied migrations, in order. */
 export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Promise<string[]> {
@@ -62,14 +62,14 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
  * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
  * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
-async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
+async function acquireLock(client: ClientBase, report: Report): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
     if (rows[0].taken) return;
     if (!isReported) {
       const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
-      tell(
+      report(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
@@ -77,11 +77,11 @@ async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
   }
 }
 
-async function runMigration(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: Direction, report: Report): Promise<void> {
   const migration = migrationNamed(name);
   let isReported = false;
   const reportConflict = () => {
-    if (!isReported) tell(`the migration ${name} waits for transactions that use its tables; it is retried`);
+    if (!isReported) report(`the migration ${name} waits for transactions that use its tables; it is retried`);
     isReported = true;
   };
   if (migration.transactional === false) {
@@ -99,10 +99,10 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
 }
 
 /** Runs `work` under the migration lock, after checking that this version supports the schema. */
-function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
-  return database.unlimited(async (client) => {
+function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, report: Report): Promise<T> {
+  return database.withoutTimeouts(async (client) => {
     try {
-      await takeLock(client, tell);
+      await acquireLock(client, report);
       await client.query(MIGRATION_TABLE);
       await refuseUnsupported(client);
       await addLaterColumns(client);
@@ -115,7 +115,7 @@ function withMigrationLock<T>(database: Database, work: (client: PoolClient) => 
 
 export interface UpOptions {
   /** Receives messages about waiting for other processes. Default: writes them to stderr. */
-  tell?: Tell;
+  report?: Report;
   /** Whether migrations that need a maintenance window may run. */
   maintenance?: boolean;
 }
@@ -131,7 +131,7 @@ function rejectWithoutMaintenance(pending: readonly string[], applied: ReadonlyS
 }
 
 /** Applies all pending migrations and returns their names. */
-export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
+export const migrateUp = (database: Database, { report = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
   withMigrationLock(
     database,
     async (client) => {
@@ -139,12 +139,12 @@ export const migrateUp = (database: Database, { tell = toStderr, maintenance = f
       const applied = new Set(await appliedMigrations(client));
       const pending = migrationNames().filter((name) => !applied.has(name));
       if (!maintenance) rejectWithoutMaintenance(pending, applied);
-      for (const name of pending) await runMigration(client, name, 'up', tell);
+      for (const name of pending) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
       return pending;
     },
-    tell,
+    report,
   );
 
 /** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
@@ -180,7 +180,7 @@ export const migrationsToRevert = (database: Database, target?: Target): Promise
   withMigrationLock(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
 
 /** Acquires the migration lock, which is held until the connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<void> => takeLock(client, toStderr);
+export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, toStderr);
 
 /** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {

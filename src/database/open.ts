@@ -8,7 +8,7 @@ import { openEmbedded, type EmbeddedConnection } from './embedded';
 import { ObservedClient } from './observedclient';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
-import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
+import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
@@ -53,7 +53,7 @@ export async function openDatabase(
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
   const { pooling, available } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
   const poolSize = pooling || !available ? config.poolSize : limitPoolSize(config, available, log);
-  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, models });
+  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
@@ -68,13 +68,13 @@ export async function openDatabase(
   }
 }
 
-export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
+export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
 /** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
 function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
-  while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
+  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > available) size -= 1;
   if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;
 }

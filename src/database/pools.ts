@@ -20,7 +20,7 @@ const SESSION_CONNECTIONS = 4;
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
 /** Maximum number of connections of a worker, including the one that listens for notifications. */
-export function connectionsOf(poolSize: number): number {
+export function maxConnectionsPerWorker(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
   return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;
 }

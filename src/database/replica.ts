@@ -66,7 +66,7 @@ export class Replica {
   private log?: Logger;
   private isChecking = false;
   /** Number of statements executed on the standby. */
-  answered = 0;
+  statementCount = 0;
 
   constructor(
     private readonly options: ReplicaOptions,
@@ -86,7 +86,7 @@ export class Replica {
   }
 
   /** Call this on every change of a public row, before subscribers are notified. */
-  changed(): void {
+  recordChange(): void {
     this.lastChangeAt = performance.now();
     this.checkSoon();
   }

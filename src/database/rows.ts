@@ -6,5 +6,5 @@ export type Row = Record<string, any>;
 
 export interface Parameters extends Array<unknown> {
   /** Whether the best plan depends on the values. Then the statement is not prepared, so that PostgreSQL plans each execution. */
-  decisive?: boolean;
+  needsCustomPlan?: boolean;
 }

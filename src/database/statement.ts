@@ -101,7 +101,7 @@ export class Statement {
     try {
       // No preceding statement, because there is no pooler in front of the replica.
       const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
-      replica.answered += 1;
+      replica.statementCount += 1;
       this.isFromReplica = true;
       return rows;
     } catch (error) {
@@ -136,7 +136,7 @@ export class Statement {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
       const preceding = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
-      const name = values.decisive ? undefined : prepared.nameOf(text);
+      const name = values.needsCustomPlan ? undefined : prepared.nameOf(text);
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding });
     } catch (error) {

@@ -26,11 +26,11 @@ const LOCK_TIMEOUT_MS = 1_000;
 export interface RowSecurityStatus {
   role: string;
   /** Why the role cannot be used; absent if it can. */
-  lacking?: string;
+  problem?: string;
   /** SQL statement or command with which an administrator solves the problem. */
   advice?: string;
   /** Whether row-level security applies to the server's own user, which then sees no rows. */
-  isBound: boolean;
+  appliesToServer: boolean;
 }
 
 /** Owner of the tables, and the current user of the server's connection. */
@@ -184,36 +184,36 @@ async function findStatus({ owner, self }: Ownership, client: ClientBase): Promi
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(self);
-  const isBound = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
-  const status = { role, isBound };
-  if (isBound)
+  const appliesToServer = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
+  const status = { role, appliesToServer };
+  if (appliesToServer)
     return {
       ...status,
-      lacking: `the tables belong to ${owner}, and ${self} is not a member of it`,
+      problem: `the tables belong to ${owner}, and ${self} is not a member of it`,
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
   if (!(await roleExists(role, client)))
-    return { ...status, lacking: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+    return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
   if (!(await canSetRole(role, client)))
-    return { ...status, lacking: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+    return { ...status, problem: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
   const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
   if (!all)
     return {
       ...status,
-      lacking: `row-level security does not apply to the role ${role}`,
+      problem: `row-level security does not apply to the role ${role}`,
       advice: `ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS;`,
     };
   const { rows } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
   if (rows.length)
     return {
       ...status,
-      lacking: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
+      problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
   const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES_SQL, [role, POLICIES]);
   if (misdirected.length) {
     const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
-    return { ...status, lacking: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
+    return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
   }
   return status;
 }
@@ -227,10 +227,10 @@ export async function useViewerRole({ options, pool, sessionUsers }: Database, w
   if (rowSecurity === 'off') return;
   const status = await rowSecurityStatus(pool);
   if (!status) return;
-  const { role, lacking, advice } = status;
-  if (lacking === undefined) sessionUsers.role = role;
+  const { role, problem, advice } = status;
+  if (problem === undefined) sessionUsers.role = role;
   else {
-    const warning = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
+    const warning = `row-level security cannot protect the reads of requests: ${problem}. Run: ${advice}`;
     if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${warning}`);
     warn(warning);
   }

@@ -29,7 +29,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
   const { database } = opened;
   try {
     await checkSecretKey(database, opened.secretKey);
-    const applied = await migrateUp(database, { tell: (message) => log.warn(message) });
+    const applied = await migrateUp(database, { report: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordSecretKey(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);

@@ -47,7 +47,7 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
   metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
     aggregator: 'max',
   });
-  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.answered ?? 0);
+  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiters = Object.entries({
     ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
     writes: database.writes,
