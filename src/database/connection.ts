@@ -16,7 +16,7 @@ import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settin
 import type { Reads } from './statement';
 import { SessionUsers } from './sessionuser';
 
-/** Concurrent statements of the server itself. */
+/** Maximum concurrent statements of the server itself. */
 const OWN_SLOTS = 2;
 
 /** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
@@ -82,7 +82,7 @@ export class Database {
     return this.options.direct ?? this.options.connection;
   }
 
-  /** Busy and idle connections and waiting clients, by pool. */
+  /** Returns the number of busy and idle connections and of waiting clients, by pool. */
   connections(): Record<string, { busy: number; idle: number; waiting: number }> {
     const countConnections = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,

@@ -6,7 +6,7 @@ import { DatabaseError } from 'pg';
 export const TABLE_LOCK_TIMEOUT_MS = 500;
 export const TABLE_LOCK_PAUSE_MS = 1_000;
 export const TABLE_LOCK_ATTEMPTS = 200;
-/** SQLSTATE lock_not_available and deadlock_detected. */
+/** Error codes lock_not_available and deadlock_detected. */
 const LOCK_CONFLICTS = ['55P03', '40P01'];
 
 const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICTS.includes(error.code ?? '');

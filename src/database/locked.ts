@@ -7,6 +7,7 @@ import { isLocked, Locked } from './errors';
 const PROBE_INTERVAL_MS = 500;
 
 interface LockState {
+  /** Whether a write is probing whether the table is still locked. */
   isProbed: boolean;
   /** Earliest time of the next probe, by `performance.now()`. */
   nextProbeAt: number;

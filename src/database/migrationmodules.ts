@@ -20,7 +20,7 @@ export type MigrationModule = Declarations &
 
 const folder = join(__dirname, 'migrations');
 
-/** Names of all migrations of this version, in order. */
+/** Returns the names of all migrations of this version, in order. */
 export const migrationNames = (): string[] =>
   readdirSync(folder)
     .map((file) => /^(\d{4}-[a-z-]+)\.(?:ts|js)$/.exec(file)?.[1])

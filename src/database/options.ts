@@ -30,7 +30,7 @@ export interface ConnectionOptions extends ConnectionLimits {
   anonymousTimeout?: number;
   /** Row-level security for requests. Default: `on`, which means if the database permits it. */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Bounds of the queues for database slots. */
+  /** Limits of the queues in which statements wait for a slot of a concurrency limiter. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

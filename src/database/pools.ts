@@ -19,7 +19,7 @@ const SESSION_CONNECTIONS = 4;
 /** Returns the pool sizes that depend on `poolSize`. `live`: connections for subscriptions, in addition to those of signed-in users in the same pool. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
-/** Maximum number of connections of a worker, including the one that listens for notifications. */
+/** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
 export function maxConnectionsPerWorker(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
   return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;

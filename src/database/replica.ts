@@ -28,7 +28,7 @@ const OBSERVATION_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 /** SQL: id of the change log. It is replicated, so that a standby of another database is recognized. */
 const LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
 const PRIMARY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
-const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "follows", pg_backend_pid() AS "pid"`;
+const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
 /** Write-ahead log (WAL) position of the primary at the time `at` (of `performance.now()`). */
 interface PrimaryPosition {
@@ -85,7 +85,7 @@ export class Replica {
     );
   }
 
-  /** Call this on every change of a public row, before subscribers are notified. */
+  /** Records that a public row has changed now. Call this at every such change, before subscribers are notified. */
   recordChange(): void {
     this.lastChangeAt = performance.now();
     this.checkSoon();
@@ -154,7 +154,7 @@ export class Replica {
     this.checkedAt = startedAt;
     const { processID } = backendKeyOf(client);
     if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
-    if (!standby.follows) return this.clearLag('it is not a standby');
+    if (!standby.isStandby) return this.clearLag('it is not a standby');
     if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
     this.primaryPositions.push({ at: startedAt, position: positionOf(primary!.position as string) });
     return this.updateLag(positionOf(standby.position as string), startedAt);

@@ -7,7 +7,7 @@ import type { ClientBase } from 'pg';
 import expected from './schemaobjects.json';
 import { viewerRoleOf } from './viewerrole';
 
-/** Definitions by kind and name, such as `index workout_log.workout_log_pkey`. */
+/** Definitions of objects by their kind and name, such as `index workout_log.workout_log_pkey`. */
 export type SchemaObjects = Record<string, string>;
 
 export interface SchemaDifferences {

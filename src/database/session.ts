@@ -171,7 +171,7 @@ export class Session implements StatementContext {
   /** Is called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
+  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless it returns `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
     const outer = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
@@ -205,7 +205,7 @@ export class Session implements StatementContext {
     return this.openTransaction !== undefined;
   }
 
-  /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */
+  /** Registers a function that undoes an effect outside of the database. It is called if the transaction of `atomically` is rolled back. */
   onRollback(undo: () => Promise<void>): void {
     this.openTransaction?.compensations.push(undo);
   }

@@ -14,7 +14,7 @@ const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/** Error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];

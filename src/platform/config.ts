@@ -81,7 +81,7 @@ export function readConfig(variables: Variables = process.env) {
     metrics:
       metricsPort === undefined && metricsToken === undefined ? undefined : { port: metricsPort, host: metricsHost, token: metricsToken },
     tracing: tracesEndpoint === undefined ? undefined : { endpoint: tracesEndpoint, service: tracesService },
-    /** Absent: plain HTTP. */
+    /** Paths of the TLS certificate and its key; undefined for plain HTTP. */
     tls: tlsFiles(tlsCert, tlsKey),
     /** `max-age` of Strict-Transport-Security (HSTS) in seconds; 0: header not sent. */
     hsts: SECONDS_PER_DAY * hstsDays,

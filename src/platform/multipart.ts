@@ -21,7 +21,7 @@ export class UploadedFile {
     readonly size: number,
     /** SHA-256 of the content in hexadecimal. */
     readonly digest: string,
-    /** Id of the user who sent it. Uploads of anonymous clients are never processed. */
+    /** Id of the user who sent the file; absent for anonymous clients, whose uploads are never processed. */
     readonly sender?: number,
   ) {}
 }

@@ -26,7 +26,7 @@ import {
 export type Variables = Record<string, string | undefined>;
 
 export interface Setting<T> {
-  /** Environment variable. */
+  /** Name of the environment variable. */
   readonly name: string;
   /** Default value as shown in the guide, in Markdown. */
   readonly shownDefault: string;

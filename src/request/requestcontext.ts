@@ -21,7 +21,7 @@ export interface RequestContext {
   readonly authentication: Authentication;
   readonly account: AccountService;
   readonly idempotency: IdempotentExecution;
-  /** Context value of GraphQL operations. */
+  /** Context that resolvers receive. */
   readonly resolverContext: Context;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
   operation?: string | null;

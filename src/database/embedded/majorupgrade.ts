@@ -14,7 +14,7 @@ export interface MajorUpgrade {
   /** Major version of the embedded PostgreSQL. */
   to: string;
   place: Place;
-  /** The data folder of the new database until it replaces the old one. */
+  /** Temporary data folder in which the new database is created. */
   draft: string;
 }
 

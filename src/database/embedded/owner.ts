@@ -39,14 +39,14 @@ const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
+/** Error codes of a lock timeout and a deadlock (https://www.postgresql.org/docs/current/errcodes-appendix.html): another process is using the database. */
 const IN_USE_CODES = ['55P03', '40P01'];
 
 /** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
-  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
+  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
   // A standby replicates the role and the database from its primary.
-  if ((rows as [{ follows: boolean }])[0].follows) return;
+  if ((rows as [{ isStandby: boolean }])[0].isStandby) return;
   let client: Client | undefined;
   try {
     // Serializes processes that open the database concurrently.

@@ -55,7 +55,7 @@ export function openDataDir(dataDir: string): string {
   }
 }
 
-/** Creates a directory that only `owner` may enter. Rejects one that belongs to another user. */
+/** Creates a folder that only `owner` can enter. Throws if it exists and belongs to another user. */
 function privateDir(dir: string, owner?: Owner): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
@@ -111,7 +111,7 @@ function chooseSockets(home: string, owner?: Owner): string {
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
-/** Determines the place and creates its directories. `dataDir`: the result of `openDataDir`. */
+/** Determines the location of the database and creates its folders. `dataDir`: the result of `openDataDir`. */
 export function findPlace(dataDir: string, log: (message: string) => void): Place {
   const locationFile = path.join(dataDir, 'location');
   const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
