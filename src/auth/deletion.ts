@@ -13,7 +13,7 @@ export interface DeletionResult {
 
 /** Deletes everything in one transaction, in which triggers also schedule the files of the rows for removal. */
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
-  database.unlimited((client) =>
+  database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
       const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
       // Locks the account, so that no rows are added meanwhile.

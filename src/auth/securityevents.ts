@@ -137,7 +137,7 @@ export class EventRetention {
   }
 
   private async prune(): Promise<void> {
-    await this.database.unlimited((client) =>
+    await this.database.withoutTimeouts((client) =>
       client.query('DELETE FROM "security_event" WHERE "at" < now() - make_interval(days => $1)', [this.days]),
     );
   }

@@ -9,7 +9,7 @@ import { checkDataDir } from '../database/datadir';
 import { clusterMajor } from '../database/embedded/cluster';
 import { schemaState } from '../database/compatibility';
 import { AVAILABLE_CONNECTIONS, openDatabase } from '../database/open';
-import { connectionsOf } from '../database/pools';
+import { maxConnectionsPerWorker } from '../database/pools';
 import { rowSecurityStatus } from '../database/viewerrole';
 import { keyFile, readKey } from '../database/secretkey';
 import { imageColumns } from '../files/imagecolumns';
@@ -148,7 +148,7 @@ function examineConnections({ workers, poolSize }: Config, { available, running 
       `${running} workers use the database, but WEB_CONCURRENCY is ${workers} here`,
       'unless they belong to several instances, run fitgraph doctor with the variables of the service: --environment FILE',
     );
-  const needed = Math.max(configured, running) * connectionsOf(poolSize);
+  const needed = Math.max(configured, running) * maxConnectionsPerWorker(poolSize);
   const text = `${available} available, up to ${needed} needed`;
   if (needed > available) report.warn('Connections', text, 'lower DATABASE_POOL or WEB_CONCURRENCY, or raise max_connections');
   else report.ok('Connections', text);
@@ -167,10 +167,10 @@ async function examineSecurity({ rowSecurity }: Config, database: Database, repo
   if (rowSecurity === 'off') return report.ok(about, 'off: only the application restricts which rows a request can read');
   const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
   if (!status) return;
-  const { role, lacking, advice, isBound } = status;
-  if (lacking === undefined) report.ok(about, `requests use the role ${role}, which can read only the rows of their viewer`);
-  else if (isBound || rowSecurity === 'required') report.fail(about, lacking, `run: ${advice}`);
-  else report.warn(about, lacking, `run: ${advice}`);
+  const { role, problem, advice, appliesToServer } = status;
+  if (problem === undefined) report.ok(about, `requests use the role ${role}, which can read only the rows of their viewer`);
+  else if (appliesToServer || rowSecurity === 'required') report.fail(about, problem, `run: ${advice}`);
+  else report.warn(about, problem, `run: ${advice}`);
 }
 
 async function examineKey({ secretKey, dataDir }: Config, database: Database, report: Report): Promise<void> {

@@ -19,7 +19,7 @@ export async function rotateKey(file: string, { lost = false }: { lost?: boolean
       const id = randomUUID();
       if (isFile) stageKey(config.dataDir, id, newKey);
       const { rotated, unreadable } = await database
-        .unlimited((client) => rotateSecretKey(client, oldKey, newKey))
+        .withoutTimeouts((client) => rotateSecretKey(client, oldKey, newKey))
         .catch((error) => {
           if (isFile) discardKey(config.dataDir, id);
           throw error;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ConfigError, readConfig, type Config } from '../platform/config';
 import { Database } from '../database/connection';
 import { openEmbedded } from '../database/embedded';
-import { findMajorUpgrade, findOldBinaries, makeDraft, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
+import { findMajorUpgrade, findOldBinaries, createDraft, replaceCluster, withOldServer } from '../database/embedded/majorupgrade';
 import { migrateUp } from '../database/migrate';
 import { FolderStore } from '../files/folderstore';
 import { Media } from '../files/media';
@@ -51,7 +51,7 @@ export async function upgrade({ binaries }: { binaries?: string }): Promise<void
       const database = connectDatabase(config, connection);
       await takeBackup({ file, database, secretKey: '', progress }).finally(() => database.close());
     });
-    makeDraft(major);
+    createDraft(major);
     await createUpgraded(config, major.draft, file, `upgrade from PostgreSQL ${major.from} to ${major.to}`, progress);
     const formerFolder = replaceCluster(major);
     printLine(

@@ -1,12 +1,12 @@
 /**
  * Circuit breaker of the database (https://en.wikipedia.org/wiki/Circuit_breaker_design_pattern). A network that drops packets reports no error, so a
- * statement could wait forever, and others behind it. A timer therefore watches all connections, at no cost to statements. If a running statement has
- * received no data for a moment, PostgreSQL is asked over a new connection which backends are working:
- * - The backend works: the statement is a long one and ends by its own timeout.
- * - The backend is idle or gone: the connection is dead. It is closed, and so are idle connections, which took the same route.
+ * statement could wait forever and block others. A timer therefore watches all connections, at no cost to statements. If a running statement has received
+ * no data for a moment, a health check asks PostgreSQL over a new connection which backends are working:
+ * - The backend is working: the statement is a long one and is ended by its own timeout.
+ * - The backend is idle or gone: the connection is dead. It is closed, and so are idle connections, which use the same network route.
  * - No response: the database is unavailable. Requests fail immediately until a later check succeeds.
  *
- * Time is counted in timer ticks instead of by the clock, so that a delay of this process does not count as silence.
+ * Time is counted in timer ticks instead of by the clock, so that a delay of this process does not count as silence of the database.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, DatabaseError, type PoolConfig } from 'pg';
@@ -15,9 +15,9 @@ import { Unavailable } from './errors';
 import { ObservedClient } from './observedclient';
 
 const TICK_MS = 250;
-/** Ticks without data after which PostgreSQL is asked. */
+/** Ticks without data after which a statement is checked. */
 const TICKS_UNTIL_CHECK = 5;
-/** Ticks within which PostgreSQL must respond. */
+/** Ticks within which PostgreSQL must respond to a check. */
 const MAX_RESPONSE_TICKS = 6;
 /** Ticks until a statement whose backend was working is checked again. */
 const TICKS_UNTIL_RECHECK = 8;
@@ -28,7 +28,7 @@ const KEEPALIVE_MS = 10_000;
 /** Connection options of pg: TCP keep-alive. */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: KEEPALIVE_MS };
 
-/** Rejections by PostgreSQL and failures of name resolution say nothing about existing connections. */
+/** Whether the error of a check says nothing about existing connections: a rejection by PostgreSQL, or a failed name resolution. */
 const isInconclusive = (error: NodeJS.ErrnoException) =>
   error instanceof DatabaseError || ['EAI_AGAIN', 'ENOTFOUND'].includes(error.code ?? '');
 
@@ -36,7 +36,9 @@ interface WatchedConnection {
   client: ObservedClient;
   /** Statement timeout in milliseconds; 0: none. */
   timeout: number;
+  /** Statement that was running at the last tick. */
   statement?: object;
+  /** Bytes received on the connection until the last tick. */
   bytes: number;
   /** Ticks since the running statement last received data. */
   silentTicks: number;
@@ -50,7 +52,7 @@ const BACKEND_STATES_SQL = `SELECT pg_backend_pid() AS "ownPid", a."pid", a."sta
   LEFT JOIN pg_stat_activity a ON a."pid" = ANY($1::int[])`;
 
 export class CircuitBreaker {
-  /** Why the database is unavailable; absent while it is available, as far as known. */
+  /** Why the database is unavailable; absent unless the latest check found it unavailable. */
   unavailable?: Unavailable;
   private readonly watched = new Map<Client, WatchedConnection>();
   private readonly timer: NodeJS.Timeout;
@@ -102,7 +104,7 @@ export class CircuitBreaker {
     if (!this.isChecking && (suspects.length || this.unavailable)) void this.check(suspects);
   }
 
-  /** Connections with a statement that has been waiting for more than one tick. */
+  /** Connections whose running statement has received no data for more than one tick. */
   private silentConnections(): WatchedConnection[] {
     return [...this.watched.values()].filter(
       (connection) => connection.statement && connection.silentTicks > 1 && this.isSilent(connection),
@@ -138,13 +140,13 @@ export class CircuitBreaker {
     this.isChecking = false;
     if (!dead.length) return;
     for (const connection of dead) this.close(connection, this.unavailable ? 'the database does not respond' : 'the connection is dead');
-    // Idle connections took the same route. A connection in a transaction is in use between statements, too.
+    // Idle connections use the same route. A connection in a transaction stays in use between its statements.
     for (const connection of this.watched.values())
       if (!connection.client.statement && connection.client.getTransactionStatus() !== 'T')
         this.close(connection, 'the connection may be dead');
   }
 
-  /** Asks PostgreSQL which of these backends are not running a statement. Throws if it does not respond. */
+  /** Asks PostgreSQL over new connections which of these backends run no statement. Throws if it does not respond. */
   private async findIdle(pids: readonly number[]): Promise<ReadonlySet<number>> {
     const clients = [this.direct, this.connection].flatMap((options) =>
       options ? new ObservedClient({ ...options, application_name: 'fitgraph health check' }) : [],
@@ -168,7 +170,7 @@ export class CircuitBreaker {
     const [client] = clients as [Client];
     const { rows } = await client.query(BACKEND_STATES_SQL, [pids]);
     for (const connection of clients) void connection.end().catch(() => undefined);
-    // Behind a pooler backend ids are not those of our connections.
+    // Behind a pooler, the process ids of backends are not those that our connections were given.
     if (this.direct || rows[0].ownPid !== backendKeyOf(client).processID) return new Set();
     const working = rows.filter(({ state }) => state !== null && !String(state).startsWith('idle')).map(({ pid }) => pid as number);
     return new Set(pids.filter((pid) => !working.includes(pid)));

@@ -7,7 +7,7 @@ import { ConfigError } from '../platform/settingparsers';
 import { VERSION } from '../platform/version';
 import type { Database } from './connection';
 import { findMaintenance, migrationNames } from './migrationmodules';
-import { missingBefore02, squash } from './squashed';
+import { findMissingReplaced, squash } from './squashed';
 
 /** `outdated`: migrations of this version are pending. `incompatible`: a newer version has applied a migration that this version does not support. */
 export type SchemaState = 'current' | 'outdated' | 'incompatible';
@@ -18,27 +18,31 @@ interface AppliedMigration {
   oldestVersion: string | null;
 }
 
-/** SQL: early versions created the table without these columns. */
-const APPLIED = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
+/** SQL: applied migrations, newest first. `to_jsonb` yields NULL for the columns that early versions lack. */
+const APPLIED_SQL = `SELECT "name", to_jsonb(m) ->> 'version' AS "version", to_jsonb(m) ->> 'oldest_version' AS "oldestVersion"
   FROM "migration" m ORDER BY "name" DESC`;
 
-/** Compares versions such as 0.9.1 and 0.10.0 number by number. */
+/** Whether a version is `other` or a newer one. Compares numerically: 0.10.0 is newer than 0.9.1. */
 const isAtLeast = (version: string, other: string) => version.localeCompare(other, 'en', { numeric: true }) >= 0;
 
-/** The applied migrations of newer versions, newest first. */
+/** Returns the applied migrations that this version does not have, newest first. */
 function newerMigrations(rows: readonly AppliedMigration[]): AppliedMigration[] {
-  const known = new Set(migrationNames());
-  const unknown = new Set(squash(rows.map(({ name }) => name)).filter((name) => !known.has(name)));
-  return rows.filter(({ name }) => unknown.has(name));
+  const ownMigrations = new Set(migrationNames());
+  const unknownMigrations = new Set(squash(rows.map(({ name }) => name)).filter((name) => !ownMigrations.has(name)));
+  return rows.filter(({ name }) => unknownMigrations.has(name));
 }
 
+/** Returns the first of these newer migrations after which this version cannot use the database. */
 const findIncompatible = (newer: readonly AppliedMigration[]): AppliedMigration | undefined =>
   newer.find(({ oldestVersion }) => oldestVersion === null || !isAtLeast(VERSION, oldestVersion));
 
-/** Throws a ConfigError for a schema older than that of Fitgraph 0.2, or newer and not compatible with this version. Returns the newer migrations. */
+/**
+ * Throws a ConfigError for a schema that is older than that of Fitgraph 0.2, or that is newer and not compatible with this version. Returns the names of the
+ * newer migrations.
+ */
 export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Promise<string[]> {
-  const { rows } = (await client.query(APPLIED)) as { rows: AppliedMigration[] };
-  const missing = missingBefore02(rows.map(({ name }) => name));
+  const { rows } = (await client.query(APPLIED_SQL)) as { rows: AppliedMigration[] };
+  const missing = findMissingReplaced(rows.map(({ name }) => name));
   if (missing !== undefined)
     throw new ConfigError(
       `The database schema is older than that of Fitgraph 0.2 (${missing} is missing): start Fitgraph 0.2 first, which migrates it, ` +
@@ -56,7 +60,7 @@ export async function refuseUnsupported(client: Pick<ClientBase, 'query'>): Prom
 
 async function readApplied(database: Database): Promise<AppliedMigration[]> {
   const [{ present }] = (await database.ask(`SELECT to_regclass('migration') IS NOT NULL AS present`)) as [{ present: boolean }];
-  return present ? ((await database.ask(APPLIED)) as AppliedMigration[]) : [];
+  return present ? ((await database.ask(APPLIED_SQL)) as AppliedMigration[]) : [];
 }
 
 function pendingAfter(rows: readonly AppliedMigration[]): string[] {
@@ -70,7 +74,7 @@ export async function schemaState(database: Database): Promise<SchemaState> {
   return pendingAfter(rows).length > 0 ? 'outdated' : 'current';
 }
 
-/** The first pending migration that needs a maintenance window. A new database has no requests to protect. */
+/** Returns the first pending migration that needs a maintenance window. A new database needs none, because it serves no requests yet. */
 export async function pendingMaintenance(database: Database): Promise<string | undefined> {
   const rows = await readApplied(database);
   return rows.length > 0 ? findMaintenance(pendingAfter(rows)) : undefined;

@@ -1,4 +1,4 @@
-/** The database of this process: connection pools with a concurrency limiter per kind of client for reads, and Sequelize for writes. */
+/** The database as this process uses it: for reads, a connection pool and a concurrency limiter for each kind of client; for writes, Sequelize. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Pool, PoolClient, PoolConfig } from 'pg';
 import type { Sequelize } from 'sequelize-typescript';
@@ -16,16 +16,16 @@ import { setStatements, timeoutsWithStatement, TIMEOUT_SETTINGS } from './settin
 import type { Reads } from './statement';
 import { SessionUsers } from './sessionuser';
 
-/** Concurrent statements of the server itself. */
-const OWN = 2;
+/** Maximum concurrent statements of the server itself. */
+const OWN_SLOTS = 2;
 
-/** Factor: writes take longer than reads, and losing one costs the client more. */
-const WRITES_WAIT_LONGER = 4;
+/** Factor by which writes wait longer in the queue than reads, because they take longer and a rejected write costs the client more. */
+const WRITE_WAIT_FACTOR = 4;
 
-/** No client may occupy all slots. */
-const shareOf = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
+/** Returns limits with which no client can occupy all slots. */
+const limitsFor = (slots: number) => ({ slots, slotsPerClient: slots > 2 ? slots - 1 : slots });
 
-/** Kinds of clients: anonymous, signed in, subscriptions, the server itself. */
+/** Kinds of clients: anonymous clients, signed-in users, subscriptions (`live`), and the server itself (`own`). */
 export type ClientKind = 'anonymous' | 'users' | 'live' | 'own';
 
 /** Time for running statements to finish at shutdown. */
@@ -48,9 +48,10 @@ export class Database {
     this.breaker = new CircuitBreaker(connection, pooling && direct);
     this.sessionUsers = new SessionUsers(pooling === 'transaction');
     this.pools = new Pools(options, this.breaker, this.sessionUsers);
-    if (replica) this.replica = new Replica(replica, (breaker, viewers) => this.pools.ofReplica(replica, breaker, viewers));
+    if (replica)
+      this.replica = new Replica(replica, (breaker, sessionUsers) => this.pools.createReplicaPool(replica, breaker, sessionUsers));
     this.reads = this.createReads(live);
-    this.writes = new Limiter({ ...shareOf(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITES_WAIT_LONGER });
+    this.writes = new Limiter({ ...limitsFor(writes), ...queue, maxWaitMs: queue.maxWaitMs * WRITE_WAIT_FACTOR });
     this.sequelize = openSequelize(options, this.pools.writes, this.sessionUsers);
   }
 
@@ -59,42 +60,42 @@ export class Database {
     const { pooling, poolSize, queue, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     const preceding = (timeout: number) => (pooling === 'transaction' ? timeoutsWithStatement(options, timeout) : undefined);
     const shared = { prepared, breaker, preceding: preceding(statementTimeout) };
-    const ofUsers = { ...shared, pool: pools.users, sessionUsers };
+    const userReads = { ...shared, pool: pools.users, sessionUsers };
     const { replica } = this;
-    const ofAnonymous = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
+    const anonymousReads = { ...shared, pool: pools.anonymous, replica, sessionUsers, preceding: preceding(anonymousTimeout) };
     return {
-      anonymous: { ...ofAnonymous, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      users: { ...ofUsers, limiter: new Limiter({ ...shareOf(poolSize), ...queue }) },
-      // Events of subscriptions may wait; their number is bounded by the number of subscriptions.
-      live: { ...ofUsers, limiter: new Limiter(shareOf(live)) },
-      own: { ...shared, pool: pools.own, limiter: new Limiter(shareOf(OWN)) },
+      anonymous: { ...anonymousReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
+      users: { ...userReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
+      // The queue has no limit: events of subscriptions may wait, and the number of subscriptions limits theirs.
+      live: { ...userReads, limiter: new Limiter(limitsFor(live)) },
+      own: { ...shared, pool: pools.own, limiter: new Limiter(limitsFor(OWN_SLOTS)) },
     };
   }
 
-  /** Pool of the server itself, to which row-level security does not apply. */
+  /** Pool of the server itself. Row-level security does not apply to its connections. */
   get pool(): Pool {
     return this.pools.own;
   }
 
-  /** Connection options for work that needs a session. */
+  /** Connection options for work that needs a session: they bypass a pooler. */
   get direct(): PoolConfig {
     return this.options.direct ?? this.options.connection;
   }
 
-  /** Busy and idle connections and waiting clients, by pool. */
+  /** Returns the number of busy and idle connections and of waiting clients, by pool. */
   connections(): Record<string, { busy: number; idle: number; waiting: number }> {
-    const ofPool = ({ totalCount, idleCount, waitingCount }: Pool) => ({
+    const countConnections = ({ totalCount, idleCount, waitingCount }: Pool) => ({
       busy: totalCount - idleCount,
       idle: idleCount,
       waiting: waitingCount,
     });
     const { anonymous, users, own, writes } = this.pools;
     return {
-      anonymous: ofPool(anonymous),
-      users: ofPool(users),
-      own: ofPool(own),
-      writes: ofPool(writes),
-      ...(this.replica && { replica: ofPool(this.replica.pool) }),
+      anonymous: countConnections(anonymous),
+      users: countConnections(users),
+      own: countConnections(own),
+      writes: countConnections(writes),
+      ...(this.replica && { replica: countConnections(this.replica.pool) }),
     };
   }
 
@@ -107,8 +108,8 @@ export class Database {
     return this.session().query(text, values);
   }
 
-  /** Runs long maintenance work in a session without timeouts. */
-  async unlimited<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
+  /** Runs maintenance work that takes long, on a connection without timeouts. */
+  async withoutTimeouts<T>(work: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.pools.sessions.connect();
     let failure: Error | undefined;
     try {
@@ -117,17 +118,17 @@ export class Database {
       return await work(client);
     } finally {
       const { options } = this;
-      const again = options.pooling
+      const restoration = options.pooling
         ? setStatements(options, options.statementTimeout ?? 0)
         : TIMEOUT_SETTINGS.map((name) => `RESET ${name}`).join(';');
-      await client.query(again).catch((error: Error) => (failure = error));
+      await client.query(restoration).catch((error: Error) => (failure = error));
       this.breaker.setStatementTimeout(client, options.statementTimeout ?? 0);
-      // A connection that may have kept the settings is not used again.
+      // If the settings could not be restored, the connection is closed instead of returned to the pool.
       client.release(failure);
     }
   }
 
-  /** A statement that still runs, waiting for a lock perhaps, does not keep the process from ending. */
+  /** Closes all connections. Waits only a short time for running statements, which may be waiting for a lock. */
   async close(): Promise<void> {
     this.replica?.stop();
     const closed = Promise.all([this.pools.end(), this.replica?.pool.end()]);

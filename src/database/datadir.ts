@@ -3,8 +3,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../platform/config';
 
-/** All that is ever put there; `run`, locks and claims are of earlier releases. */
-const OWN = [
+/** Names of all files and folders that Fitgraph creates in DATA_DIR. Earlier releases created `run`, locks and claims. */
+const OWN_ENTRIES = [
   ...[
     /^(?:location|run|socket|postgres|media|incoming|upgrade(?:\.tar\.gz(?:\.[0-9a-f]{8}\.part)?)?)$/,
     /^postgres\.(?:new-[0-9a-f]{1,8}|log|log\.old|\d{1,3})$/,
@@ -12,33 +12,33 @@ const OWN = [
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
-/** Entries that file systems, desktops and version control create in empty folders. */
-const NOTHING = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
+/** Entries of an otherwise empty folder: file systems, desktops and version control create them. */
+const IGNORED_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
-/** Entries that identify a data folder of Fitgraph, even if it has gained foreign files since. */
-const MARKS = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
+/** Entries that identify a data folder of Fitgraph, even if it also contains foreign files. */
+const IDENTIFYING_ENTRIES = ['secret-key', 'location', path.join('postgres', 'PG_VERSION')];
 
 const fail = (dataDir: string, problem: string): never => {
   throw new ConfigError(`DATA_DIR: ${dataDir} ${problem}`);
 };
 
-/** Throws a ConfigError for an unusable folder. A missing one is fine. Writes nothing. */
+/** Throws a ConfigError if the folder cannot be used as DATA_DIR. It may be missing. Writes nothing. */
 export function checkDataDir(dataDir: string): void {
-  let found: fs.Stats | undefined;
+  let stats: fs.Stats | undefined;
   let names: string[] = [];
   try {
-    found = fs.statSync(dataDir, { throwIfNoEntry: false });
-    if (found?.isDirectory()) {
+    stats = fs.statSync(dataDir, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) {
       names = fs.readdirSync(dataDir);
       fs.accessSync(dataDir, fs.constants.W_OK | fs.constants.X_OK);
     }
   } catch (error) {
     fail(dataDir, `cannot be used: ${(error as Error).message}`);
   }
-  if (!found) return;
-  if (!found.isDirectory()) fail(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
-  if (MARKS.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
-  const foreign = names.filter((name) => !NOTHING.includes(name) && !OWN.some((pattern) => pattern.test(name)));
+  if (!stats) return;
+  if (!stats.isDirectory()) fail(dataDir, 'is not a folder: choose an empty folder or one that does not exist yet');
+  if (IDENTIFYING_ENTRIES.some((mark) => fs.existsSync(path.join(dataDir, mark)))) return;
+  const foreign = names.filter((name) => !IGNORED_ENTRIES.includes(name) && !OWN_ENTRIES.some((pattern) => pattern.test(name)));
   if (foreign.length)
     fail(dataDir, `contains other files (${foreign.slice(0, 3).join(', ')}…): choose an empty folder or one that does not exist yet`);
 }

@@ -1,6 +1,6 @@
 /**
- * The embedded database: PostgreSQL from an npm package. The process that starts it owns it: it ends with its owner. Other processes of the same data folder
- * are its clients and find its socket by postmaster.pid.
+ * The embedded database: PostgreSQL from an npm package. The process that starts it owns it, and the database stops when its owner exits. Other processes
+ * with the same data folder only connect to it; they find its socket by postmaster.pid.
  */
 import type { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { ConfigError } from '../platform/config';
 import { findBinaries, findPackage } from './embedded/binaries';
-import { clearDrafts, findServer, prepareCluster } from './embedded/cluster';
+import { removeUnfinishedClusters, findServer, prepareCluster } from './embedded/cluster';
 import { DATABASE, OWNER, prepareOwner } from './embedded/owner';
 import { findPlace, openDataDir, PORT, type Place } from './embedded/place';
 import { connect, isAbsent, isRefusal, isRunning, lastLines, START_LIMIT_MS, startServer, stopServer } from './embedded/server';
@@ -24,20 +24,20 @@ export interface EmbeddedConnection {
 
 export interface Embedded {
   connection: EmbeddedConnection;
-  /** True when another process owns the server. */
-  joined: boolean;
-  /** Resolves when no restart is under way. */
+  /** Whether another process owns the server. */
+  isOwnedElsewhere: boolean;
+  /** Resolves when no restart is in progress. */
   ready(): Promise<void>;
   /** Whether the server has stopped since this process connected to it. */
   hasStopped(): Promise<boolean>;
-  /** Stops the server if this process owns it. End your connections before. */
+  /** Stops the server if this process owns it. Close your connections first. */
   release(): Promise<void>;
 }
 
-/** Application name of the connection that notifies each process of the server's end. */
-const MONITOR = 'fitgraph monitor';
+/** Application name of the connection by whose end each process notices that the server has stopped. */
+const MONITOR_NAME = 'fitgraph monitor';
 
-/** The server is restarted if the socket file is missing in two consecutive checks. A starting server has none for a moment. */
+/** Interval of checks of the socket file. The server is restarted if two consecutive checks miss it; while the server starts, it is missing for a moment. */
 const SOCKET_CHECK_MS = 5_000;
 
 const FIRST_PAUSE_MS = 500;
@@ -45,18 +45,18 @@ const LONGEST_PAUSE_MS = 30_000;
 
 type Log = (message: string) => void;
 
-/** Missing in the type declarations of pg. */
+/** `ref` and `unref` are missing in the type declarations of pg. */
 type Monitor = Client & { ref(): void; unref(): void };
 
 interface Server {
   host: string;
   monitor: Monitor;
-  /** Present in the owner process. */
+  /** Process of the server; absent unless this process owns it. */
   process?: ChildProcess;
 }
 
 async function connectMonitor(host: string): Promise<Monitor> {
-  const monitor = await connect({ host, port: PORT }, 'postgres', MONITOR);
+  const monitor = await connect({ host, port: PORT }, 'postgres', MONITOR_NAME);
   try {
     await prepareOwner(monitor);
   } catch (error) {
@@ -70,44 +70,47 @@ async function start(place: Place, log: Log): Promise<ChildProcess | undefined> 
   const binaries = findBinaries(place);
   if (prepareCluster(place, binaries)) log(`Created a database of PostgreSQL ${binaries.major} in ${place.cluster}`);
   const server = await startServer(place, binaries);
-  if (server) clearDrafts(place);
+  if (server) removeUnfinishedClusters(place);
   return server;
 }
 
-/** Connects to a running server or starts one. Waits while one is starting or stopping. `last`: the previously known server. */
-async function openServer(dataDir: string, log: Log, last?: Server): Promise<Server> {
+/** Connects to the running server or starts one. Waits while a server is starting or stopping. `previous`: the server before a restart. */
+async function openServer(dataDir: string, log: Log, previous?: Server): Promise<Server> {
   const place = findPlace(dataDir, log);
-  if (last && fs.existsSync(last.host)) place.sockets = last.host;
-  let own = last?.process;
-  const giveUp = Date.now() + START_LIMIT_MS;
+  if (previous && fs.existsSync(previous.host)) place.sockets = previous.host;
+  let ownProcess = previous?.process;
+  const deadline = Date.now() + START_LIMIT_MS;
   try {
     for (;;) {
       const running = findServer(place);
       const host = running?.sockets ?? place.sockets;
       try {
         const monitor = await connectMonitor(host);
-        return { host, monitor, process: own && isRunning(own) ? own : undefined };
+        return { host, monitor, process: ownProcess && isRunning(ownProcess) ? ownProcess : undefined };
       } catch (error) {
         if (error instanceof ConfigError || isRefusal(error)) throw error;
-        if (Date.now() > giveUp) {
+        if (Date.now() > deadline) {
           const end = lastLines(place.log);
           throw new Error(`the database in ${place.cluster} neither responds nor exits; the end of ${place.log}:\n${end}`, {
             cause: error,
           });
         }
-        // The process of a server in another container is invisible; only its socket shows.
-        // A second attempt is refused while the server of the first one is running.
-        if (!running && isAbsent(error)) own = (await start(place, log)) ?? own;
+        // A server in another container is noticed only by its socket, because its process is invisible.
+        // Starting a second server on the same data fails while the first one is running.
+        if (!running && isAbsent(error)) ownProcess = (await start(place, log)) ?? ownProcess;
         await sleep(10);
       }
     }
   } catch (error) {
-    if (own && own !== last?.process) await stopServer(own);
+    if (ownProcess && ownProcess !== previous?.process) await stopServer(ownProcess);
     throw error;
   }
 }
 
-/** `restart`: whether this process starts a stopped server again and becomes its owner, unless another process does so first. */
+/**
+ * Opens the embedded database. `restart`: whether this process restarts a server that has stopped unexpectedly and becomes its owner, unless another process
+ * does so first.
+ */
 export async function openEmbedded(options: { dataDir: string; log?: Log; restart?: boolean }): Promise<Embedded> {
   const { log = () => {}, restart = false } = options;
   findPackage();
@@ -117,7 +120,7 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   let recovery = Promise.resolve();
   let released: Promise<void> | undefined;
 
-  /** Listens for the end of the server, without keeping this process from ending. */
+  /** Restarts the database if it stops unexpectedly and `restart` is set. Does not keep this process running. */
   const watch = (): void => {
     server.monitor.unref();
     server.monitor.once('end', () => {
@@ -139,12 +142,12 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
     }
   };
 
-  let missing = 0;
-  // Without its socket file (a cleaner of temporary files may remove it) a server takes no connections until it is restarted.
+  let missedChecks = 0;
+  // A program that cleans up temporary files may remove the socket file. Then the server accepts no connections until it is restarted.
   const checkSocket = setInterval(() => {
-    missing = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missing + 1;
-    if (missing < 2) return;
-    missing = 0;
+    missedChecks = !server.process || fs.existsSync(path.join(server.host, `.s.PGSQL.${PORT}`)) ? 0 : missedChecks + 1;
+    if (missedChecks < 2) return;
+    missedChecks = 0;
     log('The socket of the embedded database was removed; restarting the database');
     server.process?.kill('SIGINT');
   }, SOCKET_CHECK_MS).unref();
@@ -160,16 +163,16 @@ export async function openEmbedded(options: { dataDir: string; log?: Log; restar
   watch();
   return {
     connection: { host: server.host, port: PORT, user: OWNER, database: DATABASE },
-    joined: !server.process,
+    isOwnedElsewhere: !server.process,
     ready: () => recovery,
     async hasStopped() {
       server.monitor.ref();
-      // While it shuts down, it still serves some of its connections but accepts none.
-      const answers = [
+      // A server that is shutting down still serves existing connections but accepts no new one, so both are tested.
+      const probes = [
         server.monitor.query('SELECT 1'),
         connect({ host: server.host, port: PORT }, 'postgres').then((client) => client.end()),
       ];
-      return Promise.all(answers).then(
+      return Promise.all(probes).then(
         () => false,
         () => true,
       );

@@ -8,45 +8,45 @@ export class ClientGone extends Error {
   }
 }
 
-/** The rows read for one response exceed its size limit. */
+/** Thrown if the rows that were read for one response exceed its size limit. */
 export class ReadLimitExceeded extends Error {
   constructor(readonly limit: number) {
     super(`the rows that were asked for are longer than ${limit} bytes`);
   }
 }
 
-/** No connection could be established, or it was lost. */
+/** Thrown if no connection could be established, or if it was lost. */
 export class Unavailable extends Error {
   constructor(override readonly cause: unknown) {
     super(`the database cannot be used: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 
-/** The connection was lost during COMMIT: the transaction may or may not have been committed. */
+/** Thrown if the connection was lost during COMMIT: the transaction may or may not have been committed. */
 export class CommitUncertain extends Unavailable {}
 
 /**
- * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, idle
- * transactions that were ended, a server that starts or stops.
+ * Transient PostgreSQL error codes (https://www.postgresql.org/docs/current/errcodes-appendix.html): connection failures, too many connections, transactions
+ * and sessions ended by a timeout, a dropped database, a server that is starting or stopping.
  */
 const UNREACHABLE = /^(08...|53300|25P0[34]|57P0[1-5])$/;
-/** Out of disk or memory, read-only, lock timeout, operating system errors. */
+/** Error codes: out of disk space or memory, read-only transaction, lock timeout, operating system errors. */
 const UNABLE = /^(53...|25006|55P03|58...)$/;
-/** The operating system lacks file descriptors, buffers or memory. */
+/** Error codes of the operating system: out of file descriptors, buffers or memory. */
 const EXHAUSTED = /^(?:EMFILE|ENFILE|ENOBUFS|ENOMEM)$/;
-/** Data corruption, invalid data, a missing file. */
+/** Error codes: data corruption, invalid data, a missing file. */
 const DAMAGE = /^(XX...|22...|58P01)$/;
 const TIMEOUT = '57014';
 const LOCKED = '55P03';
 
-/** The table is known to be locked; another request checks when it is released. */
+/** Thrown without trying to write, because the table is known to be locked; another request checks when it is released. */
 export class Locked extends Error {
   constructor() {
     super('what is written to is locked');
   }
 }
 
-/** The error of PostgreSQL or the operating system that Sequelize may have wrapped. */
+/** Returns the error of PostgreSQL or the operating system, which Sequelize may have wrapped. */
 function originalOf(error: unknown): unknown {
   const { original } = (error ?? {}) as { original?: unknown };
   return original ?? error;
@@ -63,14 +63,14 @@ export const isLocked = (error: unknown): boolean => error instanceof Locked || 
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof Unavailable || UNREACHABLE.test(errorCodeOf(error))) return true;
   if (error instanceof ConnectionError || error instanceof ConnectionAcquireTimeoutError) return true;
-  // An error sent by PostgreSQL arrived over a working connection.
+  // If PostgreSQL itself sent the error, the connection works.
   return error instanceof SequelizeDatabaseError && !(error.original instanceof DatabaseError);
 }
 
 /** Whether PostgreSQL responds but cannot execute statements of this kind at present. */
 export const isResourceError = (error: unknown): boolean => UNABLE.test(errorCodeOf(error));
 
-/** Whether the operating system denied this process a resource, wherever that happened. */
+/** Whether the operating system lacked a resource for this process, in the database client or elsewhere. */
 export const isExhausted = (error: unknown): boolean => EXHAUSTED.test(errorCodeOf(error));
 
 export const isCorruption = (error: unknown): boolean => DAMAGE.test(errorCodeOf(error));

@@ -5,10 +5,10 @@
 import { Client, type ClientBase } from 'pg';
 import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform/databasehosts';
 
-/** Below the timeout of a connection, which includes the probe. */
+/** Shorter than the timeout of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** SQL: whether a server may be used, by target. */
+/** SQL: whether a server may be used, by value of `target_session_attrs`. */
 const CONDITIONS: Record<Target, string> = {
   any: 'true',
   primary: 'NOT pg_is_in_recovery()',
@@ -24,22 +24,23 @@ export class HostSelection {
   private static readonly byUrl = new Map<string, HostSelection>();
   private selected?: Promise<SelectedHost>;
 
-  /** The selection that all connections with this URL share; undefined for a URL with one host and without requirements. */
+  /** Returns the selection that all connections with this URL share; undefined if the URL has a single host and does not restrict target_session_attrs. */
   static of(url: string | undefined): HostSelection | undefined {
     const hosts = url === undefined ? undefined : parseDatabaseHosts(url);
     if (!hosts || (hosts.urls.length === 1 && hosts.target === 'any')) return undefined;
-    const known = this.byUrl.get(url!) ?? new HostSelection(hosts);
-    this.byUrl.set(url!, known);
-    return known;
+    const selection = this.byUrl.get(url!) ?? new HostSelection(hosts);
+    this.byUrl.set(url!, selection);
+    return selection;
   }
 
   private constructor(private readonly hosts: DatabaseHosts) {}
 
-  /** For the database, the user and the other options, which all hosts share. */
+  /** URL with the first host. The database, the user and the other options are the same for all hosts. */
   get url(): string {
     return this.hosts.urls[0]!;
   }
 
+  /** Returns the selected host; probes all hosts first if none is selected. */
   select(): Promise<SelectedHost> {
     return (this.selected ??= this.probeAll().catch((error) => {
       this.selected = undefined;
@@ -47,7 +48,7 @@ export class HostSelection {
     }));
   }
 
-  /** Call this when a connection to the selected host failed or was rejected as read-only. */
+  /** Discards the selection if it is this host. Call this when a connection to the host failed or was rejected as read-only. */
   reject(host: SelectedHost): void {
     void this.selected?.then((selected) => {
       if (selected.host === host.host && selected.port === host.port) this.selected = undefined;
@@ -55,18 +56,18 @@ export class HostSelection {
   }
 
   /** Throws if the server of the connection does not have the required state. */
-  async demandTarget(client: ClientBase): Promise<void> {
+  async requireTarget(client: ClientBase): Promise<void> {
     const { target } = this.hosts;
     if (target === 'any') return;
     const { rows } = await client.query(`SELECT ${CONDITIONS[target]} AS "suits"`);
     if (!(rows as [{ suits: boolean }])[0].suits) throw new Error(`the server is not ${target}`);
   }
 
-  /** Probes all hosts at the same time, so that one that does not respond delays the others once only. */
+  /** Probes all hosts concurrently, so that hosts that do not respond cost a single timeout, and returns the first suitable host in the order of the URL. */
   private async probeAll(): Promise<SelectedHost> {
     const probes = await Promise.allSettled(this.hosts.urls.map((url) => this.probe(url)));
-    const found = probes.find((probe) => probe.status === 'fulfilled');
-    if (found) return found.value;
+    const suitable = probes.find((probe) => probe.status === 'fulfilled');
+    if (suitable) return suitable.value;
     throw (probes[0] as PromiseRejectedResult).reason;
   }
 
@@ -80,7 +81,7 @@ export class HostSelection {
     client.on('error', () => undefined);
     try {
       await client.connect();
-      await this.demandTarget(client);
+      await this.requireTarget(client);
       return { host: client.host, port: client.port };
     } finally {
       void client.end().catch(() => undefined);

@@ -1,4 +1,5 @@
-/** SQL identifiers. Names from outside this code (archives, catalogues, roles) are never put into SQL without this quoting. */
+/** Quoting of SQL identifiers. It is required for all names that do not come from the code: those in archives, in PostgreSQL's catalogs, and of roles. */
 import { escapeIdentifier } from 'pg';
 
+/** Returns the quoted names, separated by commas. */
 export const quoteIdentifiers = (names: readonly string[]): string => names.map((name) => escapeIdentifier(name)).join(', ');

@@ -6,17 +6,18 @@ import { isLocked, Locked } from './errors';
 
 const PROBE_INTERVAL_MS = 500;
 
-interface State {
+interface LockState {
+  /** Whether a write is probing whether the table is still locked. */
   isProbed: boolean;
   /** Earliest time of the next probe, by `performance.now()`. */
   nextProbeAt: number;
 }
 
 export class LockedTables {
-  private readonly states = new Map<string, State>();
+  private readonly states = new Map<string, LockState>();
 
   /** Runs a write to `table`. Throws Locked while the table is known to be locked. */
-  async writing<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
+  async runWrite<T>(table: string | undefined, work: () => Promise<T>): Promise<T> {
     if (table === undefined) return work();
     const state = this.states.get(table);
     if (state) {

@@ -6,11 +6,11 @@
 
 /** Locks with one key. */
 export const LOCKS = {
-  /** Held while migrations run or the first rows are written: one process at a time. */
+  /** Held by one process at a time, while it runs migrations or writes the first rows. */
   migration: 7_316_402,
-  /** Shared while files of deleted rows are removed, exclusive while a backup reads files. */
+  /** Held in shared mode while files of deleted rows are removed, and in exclusive mode while a backup reads files. */
   files: 7_316_403,
-  /** Held while a backup is restored, and while the remains of a killed restore are cleared. */
+  /** Held while a backup is restored, and while a killed restore is cleaned up. */
   restore: 7_316_404,
   /** Held in the database `postgres` while the role and the database of the embedded PostgreSQL are created. */
   embeddedOwner: 7_316_405,
@@ -18,7 +18,7 @@ export const LOCKS = {
 
 /** First keys of locks with two; each comment names the second key. */
 export const LOCK_CLASSES = {
-  /** Second key: instance number. Held as long as the process is connected; once it is free, other instances release the idempotency keys it had claimed. */
+  /** Second key: instance number. Held while the process is connected. Once it is free, other instances may take over the process's idempotency keys. */
   instance: 7_316_403,
   /** Second key: user id. Held while the upload quota is checked and used. */
   quota: 7_301,

@@ -1,4 +1,4 @@
-/** Schema migrations, run at start: each in a transaction or online, all under an advisory lock, so that instances can start concurrently. */
+/** Schema migrations, run at start: each in a transaction or online, under an advisory lock, so that several instances can start concurrently. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, PoolClient } from 'pg';
 import { ConfigError } from '../platform/config';
@@ -15,16 +15,18 @@ import { assignPolicies, prepareViewerRole, rejectIfRowsAreHidden } from './view
 
 export type { Migration } from './migrationmodules';
 
-const LOCK_EVERY_MS = 200;
+/** Interval of attempts to acquire the migration lock. */
+const LOCK_RETRY_MS = 200;
 
-const HOLDER = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
+/** SQL: the backend that holds the advisory lock `$1`. */
+const LOCK_HOLDER_SQL = `SELECT a."pid", host(a."client_addr") AS "address" FROM pg_locks l JOIN pg_stat_activity a ON a."pid" = l."pid"
   WHERE l."locktype" = 'advisory' AND l."granted" AND l."classid" = 0 AND l."objid" = $1 AND l."objsubid" = 1`;
 
-/** Receives messages about waiting for other processes. */
-type Tell = (message: string) => void;
-const toStderr: Tell = (message) => void process.stderr.write(`${message}\n`);
+/** Reports that the migration waits for another process. */
+type Report = (message: string) => void;
+const toStderr: Report = (message) => void process.stderr.write(`${message}\n`);
 
-/** Names of the applied migrations, in order. */
+/** Returns the names of the applied migrations, in order. */
 export async function appliedMigrations(client: Pick<ClientBase, 'query'>): Promise<string[]> {
   const { rows } = await client.query('SELECT "name" FROM "migration" ORDER BY "name"');
   return squash(rows.map(({ name }) => name as string));
@@ -43,7 +45,7 @@ async function record(client: ClientBase, name: string, direction: Direction): P
 export const MIGRATION_TABLE =
   'CREATE TABLE IF NOT EXISTS "migration" ("name" text PRIMARY KEY, "applied" timestamptz NOT NULL DEFAULT now(), "version" text, "oldest_version" text)';
 
-/** Columns that the tables of earlier versions lack. */
+/** Columns of the migration table that earlier versions did not create. */
 const LATER_COLUMNS = ['version', 'oldest_version'];
 
 async function addLaterColumns(client: PoolClient): Promise<void> {
@@ -57,29 +59,29 @@ async function addLaterColumns(client: PoolClient): Promise<void> {
 }
 
 /**
- * Acquires the migration lock. While waiting, reports the process that holds it, which may be a leftover. A blocking statement would keep a snapshot, for
- * whose end CREATE INDEX CONCURRENTLY waits: a deadlock.
+ * Acquires the migration lock. While it waits, it reports the process that holds the lock, because that process may hang. It polls instead of using a
+ * blocking statement: CREATE INDEX CONCURRENTLY of the other process would wait for the snapshot of that statement, and so both would deadlock.
  */
-async function takeLock(client: ClientBase, tell: Tell): Promise<void> {
+async function acquireLock(client: ClientBase, report: Report): Promise<void> {
   for (let isReported = false; ; isReported = true) {
     const { rows } = await client.query('SELECT pg_try_advisory_lock($1) AS "taken"', [LOCKS.migration]);
     if (rows[0].taken) return;
     if (!isReported) {
-      const { rows: holders } = await client.query(HOLDER, [LOCKS.migration]);
+      const { rows: holders } = await client.query(LOCK_HOLDER_SQL, [LOCKS.migration]);
       const { pid, address } = holders[0] ?? {};
-      tell(
+      report(
         `waiting for another process that migrates or fills the database${pid ? ` (PostgreSQL process ${pid}, connected from ${address ?? 'this machine'})` : ''}`,
       );
     }
-    await sleep(LOCK_EVERY_MS);
+    await sleep(LOCK_RETRY_MS);
   }
 }
 
-async function perform(client: ClientBase, name: string, direction: Direction, tell: Tell): Promise<void> {
+async function runMigration(client: ClientBase, name: string, direction: Direction, report: Report): Promise<void> {
   const migration = migrationNamed(name);
   let isReported = false;
   const reportConflict = () => {
-    if (!isReported) tell(`the migration ${name} waits for transactions that use its tables; it is retried`);
+    if (!isReported) report(`the migration ${name} waits for transactions that use its tables; it is retried`);
     isReported = true;
   };
   if (migration.transactional === false) {
@@ -90,16 +92,17 @@ async function perform(client: ClientBase, name: string, direction: Direction, t
     inTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migration[direction]((sql) => client.query(sql));
-      // In the same transaction, so that a process that is killed here does not apply it twice.
+      // In the same transaction, so that the migration is not applied twice if the process is killed.
       await record(client, name, direction);
     });
   await retryLockConflicts(applyAndRecord, reportConflict);
 }
 
-function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>, tell: Tell): Promise<T> {
-  return database.unlimited(async (client) => {
+/** Runs `work` under the migration lock, after checking that this version supports the schema. */
+function withMigrationLock<T>(database: Database, work: (client: PoolClient) => Promise<T>, report: Report): Promise<T> {
+  return database.withoutTimeouts(async (client) => {
     try {
-      await takeLock(client, tell);
+      await acquireLock(client, report);
       await client.query(MIGRATION_TABLE);
       await refuseUnsupported(client);
       await addLaterColumns(client);
@@ -111,14 +114,14 @@ function locked<T>(database: Database, work: (client: PoolClient) => Promise<T>,
 }
 
 export interface UpOptions {
-  /** Receives messages about waiting for other processes. Default: stderr. */
-  tell?: Tell;
+  /** Receives messages about waiting for other processes. Default: writes them to stderr. */
+  report?: Report;
   /** Whether migrations that need a maintenance window may run. */
   maintenance?: boolean;
 }
 
-/** Throws a ConfigError if a pending migration needs a maintenance window. A new database has no requests to protect. */
-function demandMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
+/** Throws a ConfigError if a pending migration needs a maintenance window. A new database needs none, because it serves no requests yet. */
+function rejectWithoutMaintenance(pending: readonly string[], applied: ReadonlySet<string>): void {
   const name = applied.size > 0 && findMaintenance(pending);
   if (name)
     throw new ConfigError(
@@ -127,31 +130,32 @@ function demandMaintenance(pending: readonly string[], applied: ReadonlySet<stri
     );
 }
 
-export const migrateUp = (database: Database, { tell = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
-  locked(
+/** Applies all pending migrations and returns their names. */
+export const migrateUp = (database: Database, { report = toStderr, maintenance = false }: UpOptions = {}): Promise<string[]> =>
+  withMigrationLock(
     database,
     async (client) => {
       await squashApplied(client);
-      const present = new Set(await appliedMigrations(client));
-      const pending = migrationNames().filter((name) => !present.has(name));
-      if (!maintenance) demandMaintenance(pending, present);
-      for (const name of pending) await perform(client, name, 'up', tell);
+      const applied = new Set(await appliedMigrations(client));
+      const pending = migrationNames().filter((name) => !applied.has(name));
+      if (!maintenance) rejectWithoutMaintenance(pending, applied);
+      for (const name of pending) await runMigration(client, name, 'up', report);
       await rejectIfRowsAreHidden(client);
       await (database.options.rowSecurity === 'off' ? assignPolicies(client) : prepareViewerRole(client));
       return pending;
     },
-    tell,
+    report,
   );
 
-/** The newest migration that stays applied; null reverts all. By default only the last migration is reverted. */
+/** The newest migration that stays applied; null reverts all migrations. By default only the last migration is reverted. */
 type Target = string | null;
 
 /** Returns the names of the migrations after the target, newest first. */
 function namesAfter(applied: readonly string[], target?: Target): string[] {
   if (typeof target === 'string' && !applied.includes(target))
     throw new ConfigError(`--to: the migration ${target} is not applied; applied are ${applied.join(', ')}`);
-  const first = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
-  const names = applied.slice(first).reverse();
+  const start = target === undefined ? -1 : target === null ? 0 : applied.indexOf(target) + 1;
+  const names = applied.slice(start).reverse();
   const unknown = names.find((name) => !migrationNames().includes(name));
   if (unknown !== undefined) throw new ConfigError(`The migration ${unknown} is of a newer version: revert it with that version`);
   return names;
@@ -159,34 +163,34 @@ function namesAfter(applied: readonly string[], target?: Target): string[] {
 
 /** Reverts the migrations after the target and returns their names, newest first. */
 export const migrateDown = (database: Database, target?: Target): Promise<string[]> =>
-  locked(
+  withMigrationLock(
     database,
     async (client) => {
       await squashApplied(client);
       const migrations = namesAfter(await appliedMigrations(client), target);
       await forgetReplaced(client, migrations);
-      for (const name of migrations) await perform(client, name, 'down', toStderr);
+      for (const name of migrations) await runMigration(client, name, 'down', toStderr);
       return migrations;
     },
     toStderr,
   );
 
-/** Names of the migrations that `migrateDown` would revert, newest first. */
+/** Returns the names of the migrations that `migrateDown` would revert, newest first. */
 export const migrationsToRevert = (database: Database, target?: Target): Promise<string[]> =>
-  locked(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
+  withMigrationLock(database, async (client) => namesAfter(await appliedMigrations(client), target), toStderr);
 
-/** Holds the migration lock until the connection ends. */
-export const lockMigrations = (client: ClientBase): Promise<void> => takeLock(client, toStderr);
+/** Acquires the migration lock, which is held until the connection ends. */
+export const lockMigrations = (client: ClientBase): Promise<void> => acquireLock(client, toStderr);
 
-/** Tries to hold the migration lock until the transaction ends; returns false if another process has it. */
+/** Acquires the migration lock until the end of the transaction. Returns false if another process holds it. */
 export async function tryLockMigrations(client: ClientBase): Promise<boolean> {
   const { rows } = await client.query('SELECT pg_try_advisory_xact_lock($1) AS "taken"', [LOCKS.migration]);
   return (rows as [{ taken: boolean }])[0].taken;
 }
 
 /** Applies the migrations in order, within the caller's transaction, which must hold the lock and have locked all tables. */
-export async function applyWithin(client: ClientBase, those: readonly string[]): Promise<void> {
-  for (const name of those) {
+export async function applyWithin(client: ClientBase, names: readonly string[]): Promise<void> {
+  for (const name of names) {
     const migration = migrationNamed(name);
     if (migration.transactional === false) await migration.up(new OnlineSchemaChange(client));
     else await migration.up((sql) => client.query(sql));

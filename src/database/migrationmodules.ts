@@ -8,19 +8,19 @@ export type Migration = (query: (sql: string) => Promise<unknown>) => Promise<vo
 export type OnlineMigration = (change: OnlineSchemaChange) => Promise<void>;
 
 interface Declarations {
-  /** Oldest version of Fitgraph whose servers can use the migrated database. Absent: no older one can. */
+  /** Oldest version of Fitgraph whose servers can use the migrated database. Absent: no older version can. */
   oldestVersion?: string;
   /** Why no server may run during the migration; such a migration is not applied at start. */
   maintenance?: string;
 }
 
-/** With `transactional: false` the steps are not in one transaction, and an interrupted migration starts again. */
+/** A migration file. With `transactional: false` its steps do not run in one transaction, and an interrupted migration starts again. */
 export type MigrationModule = Declarations &
   (({ transactional?: true } & Record<Direction, Migration>) | ({ transactional: false } & Record<Direction, OnlineMigration>));
 
 const folder = join(__dirname, 'migrations');
 
-/** Names of all migrations of this version, in order. */
+/** Returns the names of all migrations of this version, in order. */
 export const migrationNames = (): string[] =>
   readdirSync(folder)
     .map((file) => /^(\d{4}-[a-z-]+)\.(?:ts|js)$/.exec(file)?.[1])
@@ -30,5 +30,6 @@ export const migrationNames = (): string[] =>
 // eslint-disable-next-line @typescript-eslint/no-require-imports -- found by name, once, at start
 export const migrationNamed = (name: string) => require(join(folder, name)) as MigrationModule;
 
+/** Returns the first of these migrations that needs a maintenance window. */
 export const findMaintenance = (names: readonly string[]): string | undefined =>
   names.find((name) => migrationNamed(name).maintenance !== undefined);

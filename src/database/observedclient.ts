@@ -1,18 +1,18 @@
 /**
- * A client of pg that shows whether a statement is running, for the circuit breaker, and whether its session is read-only, for the pool. It connects to one
- * of several hosts if the connection URL has them.
+ * A pg client that exposes whether a statement is running, for the circuit breaker, and whether its session is read-only, for the pool. If the connection URL
+ * has several hosts, it connects to the selected one.
  */
 import { Client, type ClientConfig } from 'pg';
 import { onServerError, socketOf } from '../internals/pg';
 import { HostSelection } from './hostselection';
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: read_only_sql_transaction */
+/** Error code read_only_sql_transaction (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const READ_ONLY = '25006';
 
 export class ObservedClient extends Client {
   /** Identifies the latest statement; undefined while the connection is idle. */
   statement?: object;
-  /** Whether a write was rejected because of a read-only transaction. The session may keep that default after the database has become writable. */
+  /** Whether a write was rejected because the transaction is read-only. The session may stay read-only after the database has become writable. */
   isReadOnly = false;
   private readonly hosts?: HostSelection;
 
@@ -28,7 +28,7 @@ export class ObservedClient extends Client {
     });
   }
 
-  /** Has both overloads of `Client.connect`. */
+  /** Accepts the parameters of both overloads of `Client.connect`. */
   override connect(...parameters: unknown[]): never {
     const connect = (...all: unknown[]) => (super.connect as (...all: unknown[]) => never).apply(this, all);
     if (!this.hosts) return connect(...parameters);
@@ -43,7 +43,7 @@ export class ObservedClient extends Client {
     Object.assign(this, selected);
     try {
       await connect();
-      await hosts.demandTarget(this);
+      await hosts.requireTarget(this);
     } catch (error) {
       hosts.reject(selected);
       void this.end().catch(() => undefined);
@@ -51,7 +51,7 @@ export class ObservedClient extends Client {
     }
   }
 
-  /** Has all overloads of `Client.query`. */
+  /** Accepts the parameters of all overloads of `Client.query`. */
   override query(...parameters: unknown[]): never {
     const result = (super.query as (...all: unknown[]) => never).apply(this, parameters);
     this.statement = {};

@@ -1,41 +1,41 @@
 /**
- * Online schema change: the steps of a migration that runs outside of a transaction, beside requests. No step holds a lock that blocks requests for longer
- * than a moment. Each can be repeated, because an interrupted migration starts again. In the transaction of a restore, where nobody else has access, the
- * same steps take the direct way.
+ * Online schema change: the steps of a migration that runs outside of a transaction while the server handles requests. No step holds a lock that blocks
+ * requests for more than a moment. Each step can be repeated, because an interrupted migration starts again from the beginning. A restore runs the same
+ * steps in its transaction, in which all tables are locked; there they need neither short locks nor batches.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientBase, QueryResult } from 'pg';
 import { retryLockConflicts, TABLE_LOCK_ATTEMPTS, TABLE_LOCK_PAUSE_MS, TABLE_LOCK_TIMEOUT_MS } from './lockconflicts';
 import type { Row } from './rows';
 
-/** Longer than the deadlock_timeout of PostgreSQL, which then cancels an autovacuum that is in the way. */
+/** Lock timeout that exceeds PostgreSQL's deadlock_timeout, after which PostgreSQL cancels an autovacuum that blocks the lock. */
 const AUTOVACUUM_TIMEOUT_MS = 2_000;
 
-/** A write to a row of a batch waits until the batch ends. */
+/** Target duration of a batch of updates. A request that writes to one of its rows waits until the batch ends. */
 const BATCH_MS = 100;
 const FIRST_BATCH_ROWS = 1_000;
 const MAX_BATCH_ROWS = 20_000;
-/** Pause after a batch, as a share of its time. */
+/** Pause after a batch, as a fraction of the batch's duration. */
 const PAUSE_SHARE = 0.5;
 
-/** Triggers that set versions and log changes of owned rows skip those that a migration fills (migrations 0070 and 0081). */
-const BACKFILL = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
+/** SQL: while it is `on`, the triggers that set row versions and write the change log ignore updates (migrations 0070 and 0081). */
+const setBackfill = (state: 'on' | 'off') => `SET LOCAL fitgraph.backfill = '${state}'`;
 
 export class OnlineSchemaChange {
-  /** `onConflict`: called for each lock conflict. Absent in the transaction of the caller, which must have locked all tables. */
+  /** `onConflict` is called for each lock conflict. Without it, all steps run in the caller's transaction, which must have locked all tables. */
   constructor(
     private readonly client: ClientBase,
     private readonly onConflict?: () => void,
   ) {}
 
-  /** Runs statements in a short transaction. The wait for locks is bounded and repeated. Returns the rows of the last one. */
+  /** Runs statements in one short transaction and returns the rows of the last statement. Repeats the transaction if it does not get its locks in time. */
   async run(sql: string): Promise<Row[]> {
     const text = this.onConflict ? `SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${sql}` : sql;
     const results = await this.retry(() => this.client.query(text) as Promise<QueryResult | QueryResult[]>);
     return [results].flat().at(-1)!.rows as Row[];
   }
 
-  /** `action`: as in ALTER TABLE. A first lock, for which requests do not queue, ends an autovacuum of the table. */
+  /** Runs ALTER TABLE with `action`. Before, it takes a lock that blocks no request, so that PostgreSQL cancels an autovacuum of the table. */
   async alter(table: string, action: string): Promise<void> {
     const statement = `ALTER TABLE "${table}" ${action}`;
     if (!this.onConflict) return void (await this.run(statement));
@@ -43,22 +43,22 @@ export class OnlineSchemaChange {
     await this.retry(() => this.client.query(`${first}; SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}; ${statement}`));
   }
 
-  /** The definition must not rewrite the table: a constant default or none, and no NOT NULL without one. */
+  /** Adds a column. To avoid a rewrite of the table, its default must be constant, and NOT NULL requires a default. */
   async addColumn(table: string, column: string, definition: string): Promise<void> {
     await this.alter(table, `ADD COLUMN IF NOT EXISTS "${column}" ${definition}`);
   }
 
-  /** `on`: table and columns, such as `"workout" ("user_id", "name")`. Waits for the end of all transactions that are older. */
-  async createIndex(name: string, on: string, { unique = false } = {}): Promise<void> {
+  /** Creates an index. `target`: table and columns, such as `"workout" ("user_id", "name")`. PostgreSQL waits until all older transactions have ended. */
+  async createIndex(name: string, target: string, { unique = false } = {}): Promise<void> {
     const kind = unique ? 'UNIQUE INDEX' : 'INDEX';
-    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${on}`));
+    if (!this.onConflict) return void (await this.client.query(`CREATE ${kind} IF NOT EXISTS "${name}" ON ${target}`));
     await this.retry(async () => {
-      // Left by an interrupted attempt.
+      // An interrupted attempt leaves an invalid index.
       await this.dropInvalidIndex(name);
       try {
-        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${on}`);
+        await this.client.query(`CREATE ${kind} CONCURRENTLY IF NOT EXISTS "${name}" ON ${target}`);
       } catch (error) {
-        // A unique one would go on rejecting writes.
+        // An invalid unique index would still reject writes.
         await this.dropInvalidIndex(name);
         throw error;
       }
@@ -75,7 +75,7 @@ export class OnlineSchemaChange {
     await this.retry(() => this.client.query(`ALTER TABLE "${table}" VALIDATE CONSTRAINT "${name}"`));
   }
 
-  /** `columns`: as in `("user_id", "name")`. */
+  /** Adds a unique constraint. `columns`: with parentheses, such as `("user_id", "name")`. */
   async addUniqueConstraint(table: string, name: string, columns: string): Promise<void> {
     if (await this.hasConstraint(table, name)) return;
     await this.createIndex(name, `"${table}" ${columns}`, { unique: true });
@@ -91,12 +91,12 @@ export class OnlineSchemaChange {
   }
 
   /**
-   * Updates the rows that meet `condition`, in batches of ascending ids. The assignments must make the condition false. Rows that are inserted meanwhile are
-   * not included: give the column a default before. Versions of rows and the change log stay as they are.
+   * Updates the rows that meet `condition`, in batches of ascending ids. The assignments must make the condition false. Rows inserted in the meantime are not
+   * updated, so the column needs a default before this step. Row versions and the change log do not change.
    */
   async fill(table: string, assignments: string, condition: string): Promise<void> {
     const update = (rows: string) => `UPDATE "${table}" SET ${assignments} WHERE ${rows}`;
-    if (!this.onConflict) return void (await this.run(`${BACKFILL('on')}; ${update(condition)}; ${BACKFILL('off')}`));
+    if (!this.onConflict) return void (await this.run(`${setBackfill('on')}; ${update(condition)}; ${setBackfill('off')}`));
     const [{ last }] = (await this.run(`SELECT max("id")::float8 AS "last" FROM "${table}"`)) as [{ last: number | null }];
     for (let pass = 0; last !== null; pass += 1) {
       const [{ first }] = (await this.run(
@@ -104,10 +104,10 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (first === null) return;
       if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
-      // Some rows were locked.
+      // The previous pass skipped locked rows.
       if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
       await this.fillRange(table, first, last, (range) =>
-        // Locked rows are left to the next pass. Waiting for them could deadlock with a transaction that locks several.
+        // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.
         update(`"id" IN (SELECT "id" FROM "${table}" WHERE ${range} AND (${condition}) FOR NO KEY UPDATE SKIP LOCKED)`),
       );
     }
@@ -120,10 +120,10 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (end === null) return;
       const startedAt = performance.now();
-      await this.run(`${BACKFILL('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
+      await this.run(`${setBackfill('on')}; ${update(`"id" BETWEEN ${start} AND ${end}`)}`);
       const ms = performance.now() - startedAt;
       await sleep(ms * PAUSE_SHARE);
-      // At most doubled, because a batch with few rows to fill says little about the next.
+      // The size at most doubles, because a batch in which few rows needed the update says little about the duration of the next one.
       size = Math.round(Math.min(MAX_BATCH_ROWS, size * Math.min(2, Math.max(0.1, BATCH_MS / ms))));
       start = (end as number) + 1;
     }

@@ -8,7 +8,7 @@ import { openEmbedded, type EmbeddedConnection } from './embedded';
 import { ObservedClient } from './observedclient';
 import type { Pooling } from './options';
 import { detectPooling, poolerError } from './pooler';
-import { connectionsOf, CONNECTION_TIMEOUT_MS } from './pools';
+import { maxConnectionsPerWorker, CONNECTION_TIMEOUT_MS } from './pools';
 import { KEEP_ALIVE } from './circuitbreaker';
 import type { ReplicaOptions } from './replica';
 import { startupOptions } from './settings';
@@ -20,20 +20,23 @@ export interface OpenDatabase {
   database: Database;
   embedded: boolean;
   secretKey: string;
+  /** Whether the embedded database has stopped since it was opened. */
   hasStopped(): Promise<boolean>;
   close(): Promise<void>;
 }
 
 interface OpenOptions {
-  /** `false`: the secret key is not read, and `secretKey` is empty. */
+  /** Whether to read the secret key (default). Otherwise `secretKey` is empty. */
   key?: boolean;
+  /** Whether to restart an embedded database that stops unexpectedly. */
   restart?: boolean;
-  /** Connection to the embedded database if another process owns it. */
+  /** Connection to the embedded database, if the caller knows one: another process has started the database. */
   embedded?: EmbeddedConnection;
 }
 
-interface Checked {
+interface DatabaseCheck {
   pooling?: Pooling;
+  /** Connection limit for this role. */
   available?: number;
 }
 
@@ -41,16 +44,16 @@ export async function openDatabase(
   config: Config,
   models: ModelCtor[],
   log: (message: string) => void,
-  { key = true, restart, embedded: kept }: OpenOptions = {},
+  { key = true, restart, embedded: existing }: OpenOptions = {},
 ): Promise<OpenDatabase> {
   const { databaseUrl, listenUrl } = config;
   checkDataDir(config.dataDir);
-  const embedded = databaseUrl || kept ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
-  const connection = databaseUrl ? { connectionString: databaseUrl } : (kept ?? embedded!.connection);
+  const embedded = databaseUrl || existing ? undefined : await openEmbedded({ dataDir: config.dataDir, log, restart });
+  const connection = databaseUrl ? { connectionString: databaseUrl } : (existing ?? embedded!.connection);
   const direct = listenUrl === undefined ? undefined : { connectionString: listenUrl };
-  const { pooling, available } = databaseUrl === undefined ? {} : await check(config, connection, direct);
-  const poolSize = pooling || !available ? config.poolSize : affordable(config, available, log);
-  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOf(config), pooling, models });
+  const { pooling, available } = databaseUrl === undefined ? {} : await checkDatabase(config, connection, direct);
+  const poolSize = pooling || !available ? config.poolSize : limitPoolSize(config, available, log);
+  const database = new Database({ ...config, poolSize, connection, direct, replica: replicaOptions(config), pooling, models });
   const close = async () => {
     await database.close();
     await embedded?.release();
@@ -65,30 +68,30 @@ export async function openDatabase(
   }
 }
 
-export const replicaOf = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
+export const replicaOptions = ({ replicaUrl, replicaLag }: Pick<Config, 'replicaUrl' | 'replicaLag'>): ReplicaOptions | undefined =>
   replicaUrl === undefined ? undefined : { connection: { connectionString: replicaUrl }, maxLag: replicaLag };
 
-/** Reduces DATABASE_POOL to what the connection limit of the database allows. */
-function affordable({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
+/** Returns the pool size: DATABASE_POOL, or the largest smaller one that the connection limit of the database allows. */
+function limitPoolSize({ poolSize, workers }: Config, available: number, log: (message: string) => void): number {
   let size = poolSize;
-  while (size > 1 && connectionsOf(size) * Math.max(1, workers) > available) size -= 1;
+  while (size > 1 && maxConnectionsPerWorker(size) * Math.max(1, workers) > available) size -= 1;
   if (size < poolSize) log(`the database allows ${available} connections for this role: reduced DATABASE_POOL from ${poolSize} to ${size}`);
   return size;
 }
 
-/** SQL: connections that PostgreSQL allows this role in this database, over all processes. */
+/** SQL: number of connections to this database that PostgreSQL allows for this role, in all processes together. */
 export const AVAILABLE_CONNECTIONS = `(
   SELECT least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
            nullif(rolconnlimit, -1), nullif(datconnlimit, -1))
     FROM pg_roles, pg_database WHERE rolname = current_user AND datname = current_database())`;
 
 /** Detects the pooling mode and the connection limit. Throws a ConfigError for unsupported setups. */
-async function check(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<Checked> {
-  const ends = [{ name: 'DATABASE_URL', to: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', to: direct }] : [])];
+async function checkDatabase(config: Config, connection: PoolConfig, direct: PoolConfig | undefined): Promise<DatabaseCheck> {
+  const endpoints = [{ name: 'DATABASE_URL', options: connection }, ...(direct ? [{ name: 'DATABASE_LISTEN_URL', options: direct }] : [])];
   const clients: Client[] = [];
-  const reach = async ({ name, to }: (typeof ends)[number]): Promise<Client> => {
+  const connectTo = async ({ name, options }: (typeof endpoints)[number]): Promise<Client> => {
     const client: Client = new ObservedClient({
-      ...to,
+      ...options,
       ...KEEP_ALIVE,
       connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
       options: startupOptions(config, config.statementTimeout),
@@ -106,7 +109,7 @@ async function check(config: Config, connection: PoolConfig, direct: PoolConfig 
     return client;
   };
   try {
-    const pooling = await detectPooling(() => reach(ends[0]!), ends[1] && (() => reach(ends[1]!)));
+    const pooling = await detectPooling(() => connectTo(endpoints[0]!), endpoints[1] && (() => connectTo(endpoints[1]!)));
     const [{ available }] = (await clients[0]!.query(`SELECT ${AVAILABLE_CONNECTIONS} AS "available"`)).rows;
     return { pooling, available };
   } finally {

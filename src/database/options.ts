@@ -5,29 +5,32 @@ import type { LimiterOptions } from '../platform/limiter';
 import type { ReplicaOptions } from './replica';
 import type { ConnectionLimits } from './settings';
 
-/** Pooling mode of a pooler before PostgreSQL: one session per connection (without its startup parameters), or a different one for each transaction. */
+/**
+ * Mode of a connection pooler in front of PostgreSQL. `session`: each connection keeps one PostgreSQL session, without its startup parameters. `transaction`:
+ * each transaction may run in a different session.
+ */
 export type Pooling = 'session' | 'transaction';
 
-/** Client of the limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
+/** Client of a concurrency limiter: a user's id, the network of an anonymous client, or a name for the server itself. */
 export type Caller = string | number;
 
 export interface ConnectionOptions extends ConnectionLimits {
   /** Options of pg: a connection string, or host, port, user and database. */
   connection: PoolConfig;
-  /** The same without a pooler, for what needs a session, such as LISTEN. Default: `connection`. */
+  /** Options of a connection that bypasses the pooler, for work that needs a session, such as LISTEN. Default: `connection`. */
   direct?: PoolConfig;
   replica?: ReplicaOptions;
-  /** Absent without a pooler. */
+  /** Mode of the pooler; absent without a pooler. */
   pooling?: Pooling;
-  /** Connections for reads, each for anonymous clients and for signed-in users. */
+  /** Maximum connections for reads of anonymous clients, and as many for those of signed-in users. */
   poolSize: number;
   /** `statement_timeout` in milliseconds; absent or 0: none. */
   statementTimeout?: number;
-  /** The same for anonymous clients. */
+  /** `statement_timeout` for anonymous clients. Default: `statementTimeout`. */
   anonymousTimeout?: number;
-  /** Row-level security for requests. Default: `on`, which means where possible. */
+  /** Row-level security for requests. Default: `on`, which means if the database permits it. */
   rowSecurity?: 'on' | 'required' | 'off';
-  /** Bounds of the queues for database slots. */
+  /** Limits of the queues in which statements wait for a slot of a concurrency limiter. */
   queue: Required<Pick<LimiterOptions, 'maxQueued' | 'maxWaitMs'>>;
   models: ModelCtor[];
 }

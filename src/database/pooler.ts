@@ -9,12 +9,13 @@ import { backendKeyOf } from '../internals/pg';
 import { ConfigError } from '../platform/config';
 import type { Pooling } from './options';
 
-/** Process id of the backend that serves the connection. A pooler reports a different one to its clients. */
+/** Returns the process id of the backend that serves the connection. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-const announcedPid = (client: Client) => backendKeyOf(client).processID;
+/** Returns the process id that the client received when it connected. A pooler announces another one than that of the backend. */
+const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
-/** Attempts to observe that two connections share backends. */
+/** Number of attempts to observe that two connections use the same backends. */
 const ATTEMPTS = 3;
 
 const STATEMENT_POOLING =
@@ -30,10 +31,10 @@ const NO_PREPARED_STATEMENTS =
 const INDIRECT_LISTEN_URL = 'DATABASE_LISTEN_URL points to a pooler with transaction pooling: it must connect directly to PostgreSQL.';
 const DIFFERENT_DATABASES = 'DATABASE_LISTEN_URL and DATABASE_URL must refer to the same database on the same server.';
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: poolers reject unknown startup parameters with it. */
+/** Error code with which poolers reject unknown startup parameters (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const PROTOCOL_VIOLATION = '08P01';
 
-/** Explains a connection error caused by a pooler; undefined for other errors. */
+/** Returns an explanation of a connection error that a pooler has caused; undefined for other errors. */
 export const poolerError = (error: Error): ConfigError | undefined =>
   (error as { code?: string }).code === PROTOCOL_VIOLATION
     ? new ConfigError(
@@ -44,24 +45,24 @@ export const poolerError = (error: Error): ConfigError | undefined =>
 
 type Connect = () => Promise<Client>;
 
-/** The pooling mode, or undefined without a pooler. Throws a ConfigError for unsupported combinations. */
+/** Returns the pooling mode; undefined without a pooler. Throws a ConfigError for unsupported combinations. */
 export async function detectPooling(connect: Connect, connectDirectly?: Connect): Promise<Pooling | undefined> {
   const client = await connect();
-  const pooling = await modeOf(client, connect);
+  const pooling = await detectMode(client, connect);
   if (pooling === 'transaction') {
     if (!connectDirectly) throw new ConfigError(TRANSACTION_POOLING);
-    if (!(await keepsPrepared(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
+    if (!(await tracksPreparedStatements(client))) throw new ConfigError(NO_PREPARED_STATEMENTS);
   }
   if (!connectDirectly) return pooling;
   const direct = await connectDirectly();
-  if ((await modeOf(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
-  if (!(await seesLocksOf(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
+  if ((await detectMode(direct, connectDirectly)) === 'transaction') throw new ConfigError(INDIRECT_LISTEN_URL);
+  if (!(await isSameDatabase(direct, client))) throw new ConfigError(DIFFERENT_DATABASES);
   return pooling;
 }
 
-async function modeOf(client: Client, connect: Connect): Promise<Pooling | undefined> {
+async function detectMode(client: Client, connect: Connect): Promise<Pooling | undefined> {
   let pid = await pidOf(client);
-  if (pid === announcedPid(client)) return undefined;
+  if (pid === announcedPidOf(client)) return undefined;
   const other = await connect();
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     await other.query('BEGIN').catch(() => {
@@ -71,7 +72,7 @@ async function modeOf(client: Client, connect: Connect): Promise<Pooling | undef
       throw new ConfigError(STATEMENT_POOLING);
     });
     const previousPid = pid;
-    // While the other connection holds its backend, this one is served by a different backend if they had shared it.
+    // If both connections used the same backend, the transaction of the other one occupies it, and this connection gets a different backend.
     pid = await pidOf(client);
     await other.query('COMMIT');
     if (otherPid === previousPid || pid !== previousPid) return 'transaction';
@@ -79,14 +80,15 @@ async function modeOf(client: Client, connect: Connect): Promise<Pooling | undef
   return 'session';
 }
 
-/** A pooler that tracks prepared statements renames them, so PostgreSQL does not know this name. */
-async function keepsPrepared(client: Client): Promise<boolean> {
+/** Whether the pooler tracks prepared statements. Such a pooler renames them, so PostgreSQL does not know the original name. */
+async function tracksPreparedStatements(client: Client): Promise<boolean> {
   const name = `fitgraph_${randomUUID()}`;
   const { rowCount } = await client.query({ name, text: 'SELECT FROM pg_prepared_statements WHERE "name" = $1', values: [name] });
   return rowCount === 0;
 }
 
-async function seesLocksOf(direct: Client, client: Client): Promise<boolean> {
+/** Whether both clients are connected to the same database: an advisory lock of one is visible to the other. */
+async function isSameDatabase(direct: Client, client: Client): Promise<boolean> {
   const lock = [randomInt(2 ** 31), randomInt(2 ** 31)];
   await direct.query('SELECT pg_advisory_lock($1, $2)', lock);
   const { rowCount } = await client.query(

@@ -10,22 +10,22 @@ import type { SessionUsers } from './sessionuser';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
-/** For the server itself, never used by requests. */
+/** Connections of the server itself, which requests never use. */
 const OWN_CONNECTIONS = 4;
 
-/** Direct connections for work that needs a session, behind a transaction pooler. */
+/** Connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
 const SESSION_CONNECTIONS = 4;
 
-/** Pool sizes derived from `poolSize`; `live` is added to the pool of signed-in users for subscriptions. */
+/** Returns the pool sizes that depend on `poolSize`. `live`: connections for subscriptions, in addition to those of signed-in users in the same pool. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
-/** Maximum number of connections of a worker, including the one that listens for notifications. */
-export function connectionsOf(poolSize: number): number {
+/** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
+export function maxConnectionsPerWorker(poolSize: number): number {
   const { writes, live } = poolSizes(poolSize);
   return 2 * poolSize + live + writes + OWN_CONNECTIONS + 1;
 }
 
-/** SET statements for a connection behind a pooler, which drops startup parameters. */
+/** Returns the SET statements for a new connection behind a pooler, which drops startup parameters; undefined without a pooler. */
 export function settingsBehindPooler(pooling: Pooling | undefined, limits: ConnectionLimits, timeout: number): string | undefined {
   if (pooling === undefined) return undefined;
   return pooling === 'session' ? setStatements(limits, timeout) : poolerSafeSettings(limits);
@@ -38,41 +38,41 @@ export async function runFirstStatements(client: PoolClient, firstStatements: re
 }
 
 export class Pools {
-  /** Of the server itself; row-level security does not apply. */
+  /** For the server itself. Row-level security does not apply. */
   readonly own: Pool;
   readonly users: Pool;
   /** For anonymous clients, with a shorter statement timeout. */
   readonly anonymous: Pool;
   readonly writes: Pool;
-  /** Connections with a session of their own. */
+  /** For work that needs a session, such as advisory locks: bypasses a pooler. */
   readonly sessions: Pool;
 
   constructor(
     private readonly options: ConnectionOptions,
     private readonly breaker: CircuitBreaker,
-    viewers: SessionUsers,
+    sessionUsers: SessionUsers,
   ) {
     const { writes, live } = poolSizes(options.poolSize);
     const { direct, poolSize, statementTimeout = 0, anonymousTimeout = statementTimeout } = options;
     this.own = this.poolFor(OWN_CONNECTIONS, statementTimeout);
-    this.users = this.poolFor(poolSize + live, statementTimeout, viewers);
-    this.anonymous = this.poolFor(poolSize, anonymousTimeout, viewers);
-    this.writes = this.poolFor(writes, statementTimeout, viewers);
+    this.users = this.poolFor(poolSize + live, statementTimeout, sessionUsers);
+    this.anonymous = this.poolFor(poolSize, anonymousTimeout, sessionUsers);
+    this.writes = this.poolFor(writes, statementTimeout, sessionUsers);
     this.sessions = direct
       ? this.createPool(direct, SESSION_CONNECTIONS, statementTimeout, () => [setStatements(options, statementTimeout)])
       : this.own;
   }
 
-  /** For the read replica; one connection more for monitoring its lag. */
-  ofReplica({ connection }: ReplicaOptions, breaker: CircuitBreaker, viewers: SessionUsers): Pool {
+  /** Creates the pool of the read replica, with an additional connection for monitoring its lag. */
+  createReplicaPool({ connection }: ReplicaOptions, breaker: CircuitBreaker, sessionUsers: SessionUsers): Pool {
     const { poolSize, anonymousTimeout = this.options.statementTimeout ?? 0 } = this.options;
-    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [viewers.first], breaker);
+    return this.createPool(connection, poolSize + 1, anonymousTimeout, () => [sessionUsers.firstStatement], breaker);
   }
 
-  private poolFor(max: number, timeout: number, viewers?: SessionUsers): Pool {
+  private poolFor(max: number, timeout: number, sessionUsers?: SessionUsers): Pool {
     const { options } = this;
     const firstStatements = settingsBehindPooler(options.pooling, options, timeout);
-    return this.createPool(options.connection, max, timeout, () => [firstStatements, viewers?.first]);
+    return this.createPool(options.connection, max, timeout, () => [firstStatements, sessionUsers?.firstStatement]);
   }
 
   private createPool(
@@ -94,12 +94,12 @@ export class Pools {
       verify: (client: PoolClient, done: (error?: Error) => void) =>
         void runFirstStatements(client, firstStatements()).then(() => done(), done),
     } as PoolConfig);
-    // The pool replaces lost idle connections; a request that cannot get one reports the failure.
+    // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);
-    // The pool removes a connection that is ending, and opens another one.
+    // Closes a read-only connection when it is released; the pool then opens another one.
     pool.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
     pool.on('connect', (client) => {
-      // The running query reports the loss; without a listener the error event would be uncaught.
+      // Errors are ignored: the running query reports the lost connection. Without a listener, the event would be an uncaught error.
       client.on('error', () => undefined);
       breaker.watch(client, timeout);
     });

@@ -1,20 +1,21 @@
 /**
- * Decides which statements are prepared: those that recur. A PostgreSQL connection keeps the plans of its prepared statements, about fifty times as large as
- * their texts, so each connection keeps the most recently used ones (LRU) and closes the others.
+ * Decides which statements are prepared: those that recur. A PostgreSQL backend stores the plans of its prepared statements, which are about fifty times as
+ * large as their texts. Each connection therefore keeps only the most recently used ones (LRU) and closes the others.
  */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ClientBase } from 'pg';
 import { closePrepared, type StatementState } from '../internals/pg';
 
-/** Executions before a statement is prepared, so that one-off filters do not fill the cache. */
+/** Executions of a statement before it is prepared, so that filters that occur once do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
-/** Characters. Longer statements come from filters that hardly recur. */
+/** In characters. Longer statements are not prepared: they come from filters that hardly recur. */
 const MAX_TEXT_LENGTH = 16_000;
-/** Bounds of the caches of statement texts: entries, and characters in total. */
+/** Limits of the caches of statement texts: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
 /** Prepared statements per connection, including the one that sets the session user. */
 export const MAX_PREPARED_STATEMENTS = 200;
+/** Total characters of the prepared statements of a connection. */
 const MAX_PREPARED_LENGTH = 250_000;
 
 interface ClientStatements {
@@ -33,7 +34,10 @@ export class PreparedStatements {
     return this.names.size;
   }
 
-  /** Name for a recurring statement: a hash of its text, so that all connections and processes use the same. */
+  /**
+   * Counts an execution and returns the name under which to prepare the statement; undefined for its first executions and
+   * for long texts. The name is a hash of the text, so that all connections and processes use the same.
+   */
   nameOf(text: string): string | undefined {
     const name = this.names.get(text);
     if (name !== undefined || text.length > MAX_TEXT_LENGTH) return name;
@@ -48,7 +52,10 @@ export class PreparedStatements {
     return newName;
   }
 
-  /** Call this right before executing the named statement. Closes evicted statements in the same packet, without a round trip. */
+  /**
+   * Returns the state of a prepared statement on a connection. Call this right before executing the statement: it also closes the least recently used
+   * statements beyond the limits, in the packet of the execution and so without a round trip.
+   */
   stateOf(client: ClientBase, name: string, text: string): StatementState {
     let prepared = this.preparedByClient.get(client);
     if (!prepared) this.preparedByClient.set(client, (prepared = { statements: new Map(), totalLength: 0 }));

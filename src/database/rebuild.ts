@@ -2,22 +2,22 @@
 import type { ClientBase } from 'pg';
 import { applyWithin, MIGRATION_TABLE } from './migrate';
 
-/** SQL: objects of the schema that no extension owns. */
-const own = (catalogue: string, namespace: string) => `FROM ${catalogue} o
+/** Returns the FROM and WHERE clauses of a query for the objects of the schema that belong to no extension. */
+const fromOwnObjects = (catalogue: string, namespace: string) => `FROM ${catalogue} o
   WHERE o.${namespace} = quote_ident(current_schema())::regnamespace
   AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = '${catalogue}'::regclass AND d.objid = o.oid AND d.deptype = 'e')`;
 
-/** Queries for DROP statements, executed in this order with CASCADE. */
-const EVERYTHING = [
-  `SELECT format('DROP VIEW %s', oid::regclass) AS "sql" ${own('pg_class', 'relnamespace')} AND relkind = 'v'`,
-  `SELECT format('DROP TABLE %s', oid::regclass) AS "sql" ${own('pg_class', 'relnamespace')} AND relkind IN ('r', 'p')`,
-  `SELECT format('DROP ROUTINE %s', oid::regprocedure) AS "sql" ${own('pg_proc', 'pronamespace')}`,
-  `SELECT format('DROP COLLATION %I', collname) AS "sql" ${own('pg_collation', 'collnamespace')}`,
+/** Queries whose rows are DROP statements for all objects. They are executed in this order, with CASCADE. */
+const DROP_QUERIES = [
+  `SELECT format('DROP VIEW %s', oid::regclass) AS "sql" ${fromOwnObjects('pg_class', 'relnamespace')} AND relkind = 'v'`,
+  `SELECT format('DROP TABLE %s', oid::regclass) AS "sql" ${fromOwnObjects('pg_class', 'relnamespace')} AND relkind IN ('r', 'p')`,
+  `SELECT format('DROP ROUTINE %s', oid::regprocedure) AS "sql" ${fromOwnObjects('pg_proc', 'pronamespace')}`,
+  `SELECT format('DROP COLLATION %I', collname) AS "sql" ${fromOwnObjects('pg_collation', 'collnamespace')}`,
 ];
 
 /** Drops everything in the schema including its rows, and applies the migrations. */
 export async function rebuildWithin(client: ClientBase, migrations: readonly string[]): Promise<void> {
-  for (const query of EVERYTHING)
+  for (const query of DROP_QUERIES)
     for (const { sql } of (await client.query(query)).rows as { sql: string }[])
       await client.query(`${sql.replace(/^DROP (\w+)/, 'DROP $1 IF EXISTS')} CASCADE`);
   await client.query(MIGRATION_TABLE);

@@ -1,7 +1,7 @@
 /**
  * Read replica: a streaming standby that serves public rows to anonymous clients, who have no writes of their own to miss. It is used while its replay
- * position is at most `maxLag` behind the primary and includes every change that this process was notified of. A timer compares the positions, so
- * statements pay nothing for it. If the position is unknown, or a statement fails on the standby, the primary is read.
+ * position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer compares the positions, which costs
+ * statements no time. If the position is unknown, or a statement fails on the standby, the primary is read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -13,30 +13,30 @@ import type { Row } from './rows';
 import { SessionUsers } from './sessionuser';
 
 export interface ReplicaOptions {
-  /** Connection options of pg, leading to PostgreSQL without a pooler. */
+  /** pg connection options. They must connect to PostgreSQL directly, not through a pooler. */
   connection: PoolConfig;
-  /** Milliseconds. */
+  /** Maximum replication lag in milliseconds. */
   maxLag: number;
 }
 
 const CHECK_INTERVAL_MS = 500;
-/** Interval after a change, until the standby has replayed it. */
+/** Interval of checks after a change, until the standby has replayed it. */
 const EARLY_CHECK_MS = 50;
-/** Validity of an observation. It counts as lag. */
+/** How long the result of a check is trusted. It is subtracted from the permitted lag, because the standby may fall behind that much in the meantime. */
 const OBSERVATION_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
-/** SQL: id of the change log, which a standby inherits from its primary. */
+/** SQL: id of the change log. It is replicated, so that a standby of another database is recognized. */
 const LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
 const PRIMARY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
-const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "follows", pg_backend_pid() AS "pid"`;
+const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
 
-/** WAL position of the primary at a time of `performance.now()`. */
+/** Write-ahead log (WAL) position of the primary at the time `at` (of `performance.now()`). */
 interface PrimaryPosition {
   at: number;
   position: bigint;
 }
 
-/** `16/B374D848`: https://www.postgresql.org/docs/current/datatype-pg-lsn.html */
+/** Parses a WAL position such as `16/B374D848` (https://www.postgresql.org/docs/current/datatype-pg-lsn.html). */
 function positionOf(text: string): bigint {
   const [high = '0', low = '0'] = text.split('/');
   return (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`);
@@ -46,19 +46,19 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  /** Session users of its connections, which lead around any pooler. */
-  readonly viewers = new SessionUsers(false);
+  /** Session users of the connections to the standby, which do not pass through a pooler. */
+  readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
-  /** Why the standby is not used; absent while it is. */
+  /** Why the standby is not used; undefined while it is used. */
   private unusableReason: string | undefined = 'it has not been checked yet';
   private checkedAt = -Infinity;
-  /** The standby has replayed everything that the primary had at this time. */
+  /** The standby has replayed all changes that the primary had made before this time. */
   private caughtUpAt = -Infinity;
   /** Time of the last notified change, which the standby must have replayed. */
   private lastChangeAt = -Infinity;
-  /** Milliseconds; absent while unknown. */
+  /** Replication lag in milliseconds; absent while unknown. */
   private lag?: number;
-  /** Positions of the primary, oldest first: the last one that the standby has replayed, and all later ones. */
+  /** Positions of the primary, oldest first: the latest one that the standby has replayed, and all later ones. */
   private primaryPositions: PrimaryPosition[] = [];
   private timer?: NodeJS.Timeout;
   private earlyCheck?: NodeJS.Timeout;
@@ -66,14 +66,14 @@ export class Replica {
   private log?: Logger;
   private isChecking = false;
   /** Number of statements executed on the standby. */
-  answered = 0;
+  statementCount = 0;
 
   constructor(
     private readonly options: ReplicaOptions,
-    make: (breaker: CircuitBreaker, viewers: SessionUsers) => Pool,
+    createPool: (breaker: CircuitBreaker, sessionUsers: SessionUsers) => Pool,
   ) {
     this.breaker = new CircuitBreaker(options.connection);
-    this.pool = make(this.breaker, this.viewers);
+    this.pool = createPool(this.breaker, this.sessionUsers);
   }
 
   get isUsed(): boolean {
@@ -85,8 +85,8 @@ export class Replica {
     );
   }
 
-  /** Call this on every change of a public row, before subscribers are notified. */
-  changed(): void {
+  /** Records that a public row has changed now. Call this at every such change, before subscribers are notified. */
+  recordChange(): void {
     this.lastChangeAt = performance.now();
     this.checkSoon();
   }
@@ -107,28 +107,28 @@ export class Replica {
   /** Starts monitoring in the background. `queryPrimary` queries the primary; `role` is the role of requests. */
   follow(queryPrimary: QueryPrimary, role: string | undefined, log: Logger): void {
     this.queryPrimary = queryPrimary;
-    this.viewers.role = role;
+    this.sessionUsers.role = role;
     this.log = log;
     this.timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
     void this.check();
   }
 
-  /** Checks for up to `maxLag` (for `doctor`). Returns why the standby cannot be used. */
+  /** Checks repeatedly, for up to `maxLag`, whether the standby can be used (for `doctor`). Returns why it cannot be used; undefined if it can. */
   async inspect(queryPrimary: QueryPrimary): Promise<string | undefined> {
     this.queryPrimary = queryPrimary;
     const deadline = performance.now() + this.options.maxLag;
     for (;;) {
-      const reason = await this.compare().catch((error: Error) => error.message);
+      const reason = await this.comparePositions().catch((error: Error) => error.message);
       if (reason === undefined || performance.now() > deadline) return reason;
       await sleep(CHECK_INTERVAL_MS);
     }
   }
 
   private async check(): Promise<void> {
-    // A check that hangs is not repeated.
+    // No second check starts while one is running, even if that one hangs.
     if (this.isChecking) return;
     this.isChecking = true;
-    const reason = await this.compare().catch((error: Error) => this.withoutLag(error.message));
+    const reason = await this.comparePositions().catch((error: Error) => this.clearLag(error.message));
     this.isChecking = false;
     if (reason === undefined && this.lastChangeAt > this.caughtUpAt) this.checkSoon();
     if (reason === this.unusableReason || !this.log) return;
@@ -137,11 +137,11 @@ export class Replica {
     else this.log.warn({ why: reason }, 'not reading from the replica');
   }
 
-  /** Compares both positions. Returns why the standby cannot be used. */
-  private async compare(): Promise<string | undefined> {
+  /** Compares the positions of primary and standby. Returns why the standby cannot be used; undefined if it can. */
+  private async comparePositions(): Promise<string | undefined> {
     const startedAt = performance.now();
-    if (this.breaker.unavailable) return this.withoutLag('it does not respond');
-    const [database] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
+    if (this.breaker.unavailable) return this.clearLag('it does not respond');
+    const [primary] = await this.queryPrimary!(PRIMARY_POSITION_SQL);
     const client = await this.pool.connect();
     let standby: Row;
     try {
@@ -153,21 +153,21 @@ export class Replica {
     client.release();
     this.checkedAt = startedAt;
     const { processID } = backendKeyOf(client);
-    if (standby.pid !== processID)
-      return this.withoutLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
-    if (!standby.follows) return this.withoutLag('it is not a standby');
-    if (standby.log !== database!.log) return this.withoutLag('it replicates another database, or has not caught up with a restore');
-    this.primaryPositions.push({ at: startedAt, position: positionOf(database!.position as string) });
-    return this.measureLag(positionOf(standby.position as string), startedAt);
+    if (standby.pid !== processID) return this.clearLag('DATABASE_REPLICA_URL points to a pooler: it must connect directly to PostgreSQL');
+    if (!standby.isStandby) return this.clearLag('it is not a standby');
+    if (standby.log !== primary!.log) return this.clearLag('it replicates another database, or has not caught up with a restore');
+    this.primaryPositions.push({ at: startedAt, position: positionOf(primary!.position as string) });
+    return this.updateLag(positionOf(standby.position as string), startedAt);
   }
 
-  /** Forgets the lag, which stays known from one check to the next otherwise. */
-  private withoutLag(reason: string): string {
+  /** Marks the lag as unknown and returns the reason. Otherwise the lag of the previous check stays valid. */
+  private clearLag(reason: string): string {
     this.lag = undefined;
     return reason;
   }
 
-  private measureLag(position: bigint, now: number): string | undefined {
+  /** Updates the lag. Returns why the standby cannot be used; undefined if it can. */
+  private updateLag(position: bigint, now: number): string | undefined {
     const maxAgeMs = this.options.maxLag - OBSERVATION_VALID_MS;
     const index = this.primaryPositions.findLastIndex((entry) => entry.position <= position);
     const replayed = this.primaryPositions[index];

@@ -1,10 +1,10 @@
-/** Parameters of statements and rows of results. */
+/** Types of statement parameters and result rows. */
 
-/** Types of columns are known at run time only, from the field metadata. */
+/** Values by column. Their types are known only at run time, from the field metadata. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- each reader knows which columns it has asked for
 export type Row = Record<string, any>;
 
 export interface Parameters extends Array<unknown> {
-  /** The best plan depends on a value, so the statement is not prepared and is planned for each execution. */
-  decisive?: boolean;
+  /** Whether the best plan depends on the values. Then the statement is not prepared, so that PostgreSQL plans each execution. */
+  needsCustomPlan?: boolean;
 }

@@ -1,13 +1,13 @@
 /**
  * Schema comparison: the objects of a database and how they differ from those that the migrations create. The expected objects are in `schemaobjects.json`,
- * which `npm run describe:database` generates from a migrated database; a test compares it. Definitions are limited to what PostgreSQL 14 and later versions
- * print alike, and names of roles and of the schema, which installations choose, are left out.
+ * which `npm run describe:database` generates from a migrated database and a test keeps up to date. Definitions contain only what PostgreSQL 14 and all later
+ * versions print in the same form. They omit the names of roles and of the schema, which installations choose.
  */
 import type { ClientBase } from 'pg';
 import expected from './schemaobjects.json';
 import { viewerRoleOf } from './viewerrole';
 
-/** Definitions by kind and name, such as `index workout_log.workout_log_pkey`. */
+/** Definitions of objects by their kind and name, such as `index workout_log.workout_log_pkey`. */
 export type SchemaObjects = Record<string, string>;
 
 export interface SchemaDifferences {
@@ -15,14 +15,14 @@ export interface SchemaDifferences {
   faults: string[];
   /** Whether a table or column is missing, so that statements fail. */
   isIncomplete: boolean;
-  /** Objects that no migration creates, except for extensions and policies of other roles, which administrators need. */
+  /** Objects that no migration creates. Extensions and policies of other roles are omitted, because administrators may need them. */
   additions: string[];
 }
 
 interface ObjectRow {
   name: string;
   definition: string;
-  /** Why the object has no effect although it exists; null if it has. */
+  /** What is wrong with an existing object, such as that it is disabled; null if nothing is. */
   flaw: string | null;
 }
 
@@ -54,7 +54,7 @@ const COLUMNS = `
     LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
   WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
-/** Without NOT NULL constraints, which are rows since PostgreSQL 18. The triggers of a foreign key can be disabled like others. */
+/** Without NOT NULL, which only PostgreSQL 18 and later list as a constraint. A foreign key has no effect if its triggers are disabled. */
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'
@@ -77,7 +77,7 @@ const POLICIES = `
     'USING ' || qual, 'CHECK ' || with_check), NULL
   FROM pg_policies WHERE schemaname = current_schema()`;
 
-/** Without the collation in a body, which a migration chooses among those that the server has. */
+/** Ignores collations in the bodies of functions, because a migration chooses among those that the server supports. */
 const ROUTINES = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 
@@ -95,7 +95,7 @@ async function queryObjects(client: Pick<ClientBase, 'query'>): Promise<ObjectRo
   const { rows } = await client.query(`SELECT pg_get_userbyid("relowner") AS "owner" FROM pg_class WHERE "oid" = to_regclass('migration')`);
   const role = viewerRoleOf((rows as [{ owner: string }])[0].owner);
   const objects = (await client.query(OBJECTS, [role])).rows as ObjectRow[];
-  // By code units, independent of the collation of the database.
+  // Sorts by UTF-16 code units, independently of the database's collation.
   return objects.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
@@ -103,15 +103,15 @@ export async function describeSchema(client: Pick<ClientBase, 'query'>): Promise
   return Object.fromEntries((await queryObjects(client)).map(({ name, definition }) => [name, definition]));
 }
 
-/** Compares a database, whose migrations are all applied, with what the migrations create. */
+/** Compares a database to which all migrations are applied with the objects that the migrations create. */
 export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<SchemaDifferences> {
-  const found = new Map((await queryObjects(client)).map((row) => [row.name, row]));
+  const objects = new Map((await queryObjects(client)).map((row) => [row.name, row]));
   const expectedObjects = new Map(Object.entries<string>(expected));
-  const missing = [...expectedObjects.keys()].filter((name) => !found.has(name));
+  const missing = [...expectedObjects.keys()].filter((name) => !objects.has(name));
   const missingTables = new Set(missing.filter((name) => name.startsWith('table ')).map((name) => name.slice('table '.length)));
   const faults = missing.filter((name) => !missingTables.has(tableOf(name))).map((name) => `${name} is missing`);
   const additions: string[] = [];
-  for (const [name, { definition, flaw }] of found) {
+  for (const [name, { definition, flaw }] of objects) {
     const intended = expectedObjects.get(name);
     if (intended === undefined) {
       if (appliesToRequests(name, definition)) faults.push(`${name} applies to requests although no migration created it`);
@@ -128,7 +128,7 @@ export async function compareSchema(client: Pick<ClientBase, 'query'>): Promise<
   };
 }
 
-/** Whether an object is a policy of the viewer role, whose requests it would show rows of other users or hide own ones. */
+/** Whether an object is a policy that applies to the viewer role: it could show other users' rows to requests, or hide the viewer's own rows. */
 const appliesToRequests = (name: string, definition: string): boolean =>
   name.startsWith('policy ') &&
   / TO (.*?)(?: USING | CHECK |$)/
@@ -136,6 +136,7 @@ const appliesToRequests = (name: string, definition: string): boolean =>
     .split(', ')
     .some((role) => role === VIEWER || role === 'public');
 
+/** Returns the name of the table to which an object belongs. */
 const tableOf = (name: string): string => /^(?:row security |[a-z]+ (?=\S+\.))([^.]+)/.exec(name)?.[1] ?? '';
 
 const quote = (definition: string): string => JSON.stringify(definition);

@@ -1,6 +1,6 @@
 /**
- * The secret key that encrypts API keys: from SECRET_KEY, or generated at the first start and stored beside the embedded database. The database stores a
- * fingerprint of it.
+ * The secret key that encrypts API keys: the value of SECRET_KEY, or one that is generated at the first start and stored next to the embedded database. The
+ * database stores its fingerprint.
  */
 import { hkdfSync, randomBytes } from 'node:crypto';
 import fs from 'node:fs';
@@ -14,27 +14,29 @@ import type { Database } from './connection';
 
 export const keyFile = (dataDir: string): string => join(dataDir, 'secret-key');
 
-const HOW =
+const RECOVERY_ADVICE =
   'restore it, for example from a backup. If it is lost, write a new one to another file (openssl rand -hex 32 > FILE) and run: fitgraph rotate-key FILE --lost';
 
+/** Returns the secret key. Generates one for a new embedded database. */
 export async function secretKeyOf({ secretKey, databaseUrl, dataDir }: Config, database: Database): Promise<string> {
   if (secretKey) return secretKey;
   if (databaseUrl) throw new ConfigError('SECRET_KEY is missing: DATABASE_URL requires it');
   const file = keyFile(dataDir);
   await publishStaged(dataDir, database);
-  const kept = readKey(file);
-  if (kept !== undefined) return kept;
+  const existing = readKey(file);
+  if (existing !== undefined) return existing;
   // Generating another key would hide that the old one is missing.
-  if (await hasAccounts(database)) throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${HOW}`);
+  if (await hasAccounts(database))
+    throw new ConfigError(`SECRET_KEY: the file ${file} is missing, but the database has accounts: ${RECOVERY_ADVICE}`);
   writeKey(file, randomBytes(32).toString('hex'));
   // A concurrent process may have written its key first.
   return readKey(file)!;
 }
 
-/** Identifies the key without revealing it: derived by HKDF-SHA-256, independently of the keys for encryption and signatures. */
+/** Returns a value that identifies the key without revealing it, derived by HKDF-SHA-256 independently of the keys for encryption and signatures. */
 export const fingerprintOf = (secretKey: string): Buffer => Buffer.from(hkdfSync('sha256', secretKey, '', 'fitgraph fingerprint', 32));
 
-/** The fingerprint of the key that belongs to this database; undefined before it has one. */
+/** Returns the fingerprint of the key that belongs to this database; undefined before it is recorded. */
 export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Promise<Buffer | undefined> {
   const { rows } = await client.query(`SELECT to_regclass('secret_key_fingerprint') IS NOT NULL AS "present"`);
   if (!rows[0].present) return undefined;
@@ -44,17 +46,18 @@ export async function storedFingerprint(client: Pick<ClientBase, 'query'>): Prom
 const stagedName = (id: string): string => `secret-key.restored-${id}`;
 const STAGED = new RegExp(`^secret-key\\.restored-(${UUID_SOURCE})$`);
 
-/** Stores the key of a backup or of a rotation, to be published after its rows are committed. */
+/** Stores the key of a restore or rotation in a temporary file. `publishKey` puts it into effect after the rows are committed. */
 export function stageKey(dataDir: string, id: string, key: string): void {
   createFolder(dataDir);
   fs.writeFileSync(join(dataDir, stagedName(id)), `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
 }
 
+/** Replaces the key file with the staged one. */
 export const publishKey = (dataDir: string, id: string): void => fs.renameSync(join(dataDir, stagedName(id)), keyFile(dataDir));
 
 export const discardKey = (dataDir: string, id: string): void => fs.rmSync(join(dataDir, stagedName(id)), { force: true });
 
-/** Publishes the key of a restore or rotation that committed its rows and was killed before publishing the key. */
+/** Publishes the key of a restore or rotation that was killed after it had committed its rows and before it published the key. */
 async function publishStaged(dataDir: string, { pool }: Database): Promise<void> {
   const ids = fs.existsSync(dataDir) ? fs.readdirSync(dataDir).flatMap((name) => STAGED.exec(name)?.[1] ?? []) : [];
   if (!ids.length || !(await pool.query(`SELECT to_regclass('restored') AS "table"`)).rows[0].table) return;
@@ -69,8 +72,8 @@ async function publishStaged(dataDir: string, { pool }: Database): Promise<void>
   if (rotated !== undefined) publishKey(dataDir, rotated);
 }
 
-/** Undefined if the file does not exist. `advice` ends the message about an unusable one. */
-export function readKey(file: string, advice = HOW): string | undefined {
+/** Reads a key file; returns undefined if it does not exist. Throws a ConfigError that ends with `advice` if it is too short. */
+export function readKey(file: string, advice = RECOVERY_ADVICE): string | undefined {
   if (!fs.existsSync(file)) return undefined;
   const key = fs.readFileSync(file, 'utf8').trim();
   if (key.length >= MIN_SECRET_KEY) return key;
@@ -79,7 +82,7 @@ export function readKey(file: string, advice = HOW): string | undefined {
   );
 }
 
-/** Creates the file atomically; an existing file is not replaced. */
+/** Creates the key file atomically. An existing file is not replaced. */
 function writeKey(file: string, key: string): void {
   const draft = `${file}.${randomBytes(4).toString('hex')}`;
   createFolder(join(file, '..'));

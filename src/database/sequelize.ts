@@ -1,4 +1,4 @@
-/** Sequelize for writes, on connections of our own pool, with the session user for row-level security sent in the packet of BEGIN. */
+/** Sequelize for writes. It uses connections of our own pool, and sends the session user for row-level security in the packet of BEGIN. */
 import type { Pool, PoolClient } from 'pg';
 import { Sequelize } from 'sequelize-typescript';
 import { extendBegin, useConnections } from '../internals/sequelize';
@@ -7,7 +7,7 @@ import { Unavailable } from './errors';
 import { BEGIN, beginWithTimeouts } from './settings';
 import type { SessionUsers } from './sessionuser';
 
-export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, viewers: SessionUsers): Sequelize {
+export function openSequelize({ models, pooling, ...options }: ConnectionOptions, pool: Pool, sessionUsers: SessionUsers): Sequelize {
   const sequelize = new Sequelize({
     dialect: 'postgres',
     models,
@@ -25,6 +25,6 @@ export function openSequelize({ models, pooling, ...options }: ConnectionOptions
   });
   const { statementTimeout = 0 } = options;
   const begin = pooling === 'transaction' ? beginWithTimeouts(options, statementTimeout) : BEGIN;
-  extendBegin(sequelize, ({ viewer }) => begin + viewers.beginning(viewer));
+  extendBegin(sequelize, ({ viewer }) => begin + sessionUsers.afterBegin(viewer));
   return sequelize;
 }

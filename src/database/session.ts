@@ -14,12 +14,13 @@ import { ANONYMOUS } from './sessionuser';
 /** A transaction that spans a whole operation or request. */
 interface OpenTransaction {
   transaction: Transaction;
-  /** Compensations for effects outside of the database. */
+  /** Functions that undo effects outside of the database, in case of a rollback. */
   compensations: (() => Promise<void>)[];
   /** Settles when the statements sent so far have completed. */
   precedingStatements: Promise<unknown>;
 }
 
+/** Thrown to make Sequelize roll back a transaction whose result is discarded. */
 class RolledBack extends Error {}
 
 export class Session implements StatementContext {
@@ -31,11 +32,12 @@ export class Session implements StatementContext {
   private byteLimit = Infinity;
   trace?: Trace;
   private readonly running = new Set<{ stop(reason: Error): void }>();
-  /** Set when the session has ended: the error of all further statements. */
+  /** Why the session has ended: all further statements throw this error. Absent while it has not. */
   private endReason?: Error;
+  /** Whether the request continues even if the client disconnects. */
   private runsToEnd = false;
-  /** Whether the primary has been used, after which the replica must not be: the request sees its own writes and consistent rows. */
-  private isCurrent = false;
+  /** Whether the request has used the primary. From then on it does not read from the replica, so that it sees its own writes and consistent rows. */
+  private hasUsedPrimary = false;
   private clientKind: ClientKind = 'own';
   private openTransaction?: OpenTransaction;
   caller: Caller = 'own';
@@ -45,7 +47,7 @@ export class Session implements StatementContext {
 
   constructor(readonly database: Database) {}
 
-  /** Sets the client after authentication, which gives no priority to its next statement. Subscriptions stay subscriptions. */
+  /** Sets the client after authentication. The next statement does not inherit priority from those of the authentication. A subscription stays `live`. */
   setClient(clientKind: ClientKind, caller: Caller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
@@ -57,54 +59,56 @@ export class Session implements StatementContext {
     return this.run(text, values, this.viewer);
   }
 
-  /** As `query`, for public rows that an anonymous client may read from the replica. */
+  /** Like `query`, for public rows, which an anonymous client may read from the replica. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
-    return this.run(text, values, this.viewer, !this.isCurrent);
+    return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }
 
-  /** Runs an authentication statement. Its tables have no row-level security, so no session user is set. */
+  /** Runs a statement of the authentication. The tables that it reads have no row-level security, so no session user is set. */
   async identify(text: string, values: Parameters): Promise<Row[]> {
     return this.run(text, values, undefined);
   }
 
-  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+  private async run(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     if (this.endReason) throw this.endReason;
     try {
-      return await this.send(text, values, viewer, mayBeOld);
+      return await this.send(text, values, viewer, mayBeStale);
     } catch (error) {
-      // Further statements would fail as well. A request waits for an overloaded or unavailable database once.
+      // Further statements would probably fail as well, and a request must not wait repeatedly for an overloaded or unavailable database.
       if (error instanceof OverloadedError || isTimeout(error) || isUnavailable(error)) this.end(error as Error);
       throw error;
     }
   }
 
-  /** Records the outcome of the request, even after the session has ended. */
+  /** Runs a statement that records the outcome of the request, even after the session has ended. */
   async record(text: string, values: Parameters): Promise<void> {
     this.hasStarted = true;
     await this.send(text, values, this.viewer);
   }
 
-  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeOld = false): Promise<Row[]> {
+  private async send(text: string, values: Parameters, viewer: string | undefined, mayBeStale = false): Promise<Row[]> {
     const { openTransaction: open } = this;
     const endSpan = this.trace?.statement(text);
     this.statements += 1;
-    let read: number | undefined;
+    let rowCount: number | undefined;
     try {
-      const rows = await (open ? this.sendInTransaction(open, text, values) : this.sendOutsideTransaction(text, values, viewer, mayBeOld));
-      read = rows.length;
-      this.rows += read;
+      const rows = await (open
+        ? this.sendInTransaction(open, text, values)
+        : this.sendOutsideTransaction(text, values, viewer, mayBeStale));
+      rowCount = rows.length;
+      this.rows += rowCount;
       return rows;
     } finally {
-      endSpan?.(read);
+      endSpan?.(rowCount);
     }
   }
 
-  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeOld: boolean): Promise<Row[]> {
+  private async sendOutsideTransaction(text: string, values: Parameters, viewer: string | undefined, mayBeStale: boolean): Promise<Row[]> {
     const statement = new Statement(this.database.reads[this.clientKind], this, text, values, viewer);
     this.running.add(statement);
     try {
-      const rows = await statement.rows(mayBeOld);
-      this.isCurrent ||= !statement.isOfReplica;
+      const rows = await statement.rows(mayBeStale);
+      this.hasUsedPrimary ||= !statement.isFromReplica;
       return rows;
     } finally {
       this.running.delete(statement);
@@ -119,6 +123,7 @@ export class Session implements StatementContext {
     return result;
   }
 
+  /** Sets how many bytes may be read for the current response. */
   limitBytes(bytes: number): void {
     this.bytesLeft = this.byteLimit = bytes;
   }
@@ -128,12 +133,13 @@ export class Session implements StatementContext {
     if (this.bytesLeft < 0) throw new ReadLimitExceeded(this.byteLimit);
   }
 
+  /** Stops all running statements, and rejects further ones with `reason`. */
   private end(reason: Error): void {
     this.endReason ??= reason;
     for (const running of this.running) running.stop(reason);
   }
 
-  /** Call this when the client has disconnected: cancels reads. A write that has begun is completed. */
+  /** Cancels the reads of a client that has disconnected. A write that has begun is completed. */
   cancelReads(): void {
     if (!this.runsToEnd) this.end(new ClientGone());
   }
@@ -144,26 +150,26 @@ export class Session implements StatementContext {
     this.runsToEnd = true;
   }
 
-  /** Starts a new event of a subscription, which is independent of the outcome of the last one. */
+  /** Starts a new event of a subscription. Errors of earlier events do not affect it, unless the client has disconnected. */
   beginEvent(): void {
     this.clientKind = 'live';
     if (!(this.endReason instanceof ClientGone)) this.endReason = undefined;
   }
 
-  /** Sequelize options that count and trace its statements. */
+  /** Options for Sequelize, so that its statements are counted and traced. */
   readonly sequelizeOptions = {
     benchmark: true,
     logging: (text: string, milliseconds = 0) => {
       this.statements += 1;
       this.milliseconds += milliseconds;
-      this.trace?.written(text, milliseconds);
+      this.trace?.recordStatement(text, milliseconds);
     },
   };
 
-  /** Runs before COMMIT of every transaction. An error rolls back. */
+  /** Is called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless `isKept`. Nested transactions are savepoints. */
+  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless it returns `isKept`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
     const outer = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
@@ -197,7 +203,7 @@ export class Session implements StatementContext {
     return this.openTransaction !== undefined;
   }
 
-  /** Registers a compensation for an effect outside of the database, in case the atomic transaction is rolled back. */
+  /** Registers a function that undoes an effect outside of the database. It is called if the transaction of `atomically` is rolled back. */
   onRollback(undo: () => Promise<void>): void {
     this.openTransaction?.compensations.push(undo);
   }
@@ -210,16 +216,16 @@ export class Session implements StatementContext {
     }
   }
 
-  /** Runs a transaction. `table`: the table that is written to, if it is one. */
+  /** Runs a transaction. `table`: the table to which it writes, if it is only one. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller, openTransaction: open } = this;
     const { writes, lockedTables } = this.database;
-    if (open) return lockedTables.writing(table, () => this.savepoint(open.transaction, work));
+    if (open) return lockedTables.runWrite(table, () => this.savepoint(open.transaction, work));
     await this.waitForSlot(writes, caller);
-    this.isCurrent = true;
+    this.hasUsedPrimary = true;
     try {
       this.completeRegardless();
-      return await lockedTables.writing(table, () => this.runTransaction(work));
+      return await lockedTables.runWrite(table, () => this.runTransaction(work));
     } finally {
       writes.release(caller);
     }
@@ -241,7 +247,7 @@ export class Session implements StatementContext {
       });
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      // The connection was dead before the transaction began.
+      // BEGIN failed because the connection was already dead, so nothing was executed and the transaction can be repeated.
       if (mayRetry && !progress.hasBegun && !this.database.breaker.unavailable) return this.runTransaction(work, false);
       throw progress.isComplete ? new CommitUncertain(error) : new Unavailable(error);
     }

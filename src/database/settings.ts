@@ -11,55 +11,59 @@ export interface ConnectionLimits {
 
 type Settings = Record<string, string | number>;
 
-/** Formats of dates and strings. PostgreSQL reports changes of these, so a pooler preserves them. Sequelize's quoting requires standard_conforming_strings. */
-const ofTexts = ({ timeZone }: ConnectionLimits): Settings => ({
+/**
+ * Formats of dates and strings. PostgreSQL reports changes of these settings to the client, so a pooler preserves them. Sequelize's quoting requires
+ * standard_conforming_strings.
+ */
+const formatSettings = ({ timeZone }: ConnectionLimits): Settings => ({
   TimeZone: timeZone,
   DateStyle: 'ISO,YMD',
   standard_conforming_strings: 'on',
 });
 
-const timeouts = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionLimits, statementTimeout: number): Settings => ({
+const timeoutSettings = ({ lockTimeout = 0, idleTransactionTimeout = 0 }: ConnectionLimits, statementTimeout: number): Settings => ({
   statement_timeout: statementTimeout,
   lock_timeout: lockTimeout,
   idle_in_transaction_session_timeout: idleTransactionTimeout,
 });
 
-/** TCP settings have no effect on a local socket. */
-const settings = (limits: ConnectionLimits, statementTimeout: number): Settings => ({
-  ...ofTexts(limits),
-  ...timeouts(limits, statementTimeout),
-  // Bounds how long a client that vanished keeps its locks.
+/** All settings of a connection. Those of TCP have no effect on a Unix socket. */
+const allSettings = (limits: ConnectionLimits, statementTimeout: number): Settings => ({
+  ...formatSettings(limits),
+  ...timeoutSettings(limits, statementTimeout),
+  // Limit how long a client that disappeared without closing its connection keeps its locks.
   tcp_keepalives_idle: 10,
   tcp_keepalives_interval: 2,
   tcp_keepalives_count: 5,
   tcp_user_timeout: 20_000,
 });
 
-const statements = (those: Settings, set = 'SET'): string =>
-  Object.entries(those)
+const toSetStatements = (settings: Settings, set = 'SET'): string =>
+  Object.entries(settings)
     .map(([name, value]) => `${set} ${name} = '${value}'`)
     .join('; ');
 
-/** Startup parameter `options`, which needs no statement. */
+/** Returns the startup parameter `options` that sets all settings, without a statement. */
 export const startupOptions = (limits: ConnectionLimits, statementTimeout: number): string =>
-  Object.entries(settings(limits, statementTimeout))
+  Object.entries(allSettings(limits, statementTimeout))
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ');
 
-/** The same as SET statements, for session poolers, which drop startup parameters. */
-export const setStatements = (limits: ConnectionLimits, statementTimeout: number): string => statements(settings(limits, statementTimeout));
+/** Returns SET statements for all settings, for session poolers, which drop startup parameters. */
+export const setStatements = (limits: ConnectionLimits, statementTimeout: number): string =>
+  toSetStatements(allSettings(limits, statementTimeout));
 
-/** SET statements whose effect a transaction pooler preserves across sessions. */
-export const poolerSafeSettings = (limits: ConnectionLimits): string => statements(ofTexts(limits));
+/** Returns SET statements for the settings that a transaction pooler preserves when it moves a client to another PostgreSQL connection. */
+export const poolerSafeSettings = (limits: ConnectionLimits): string => toSetStatements(formatSettings(limits));
 
 /** First statement of a transaction, without a final semicolon. */
 export const BEGIN = 'START TRANSACTION';
 
-/** The same with timeouts, for transaction poolers. */
+/** Returns the first statements of a transaction behind a transaction pooler: BEGIN and the timeouts. */
 export const beginWithTimeouts = (limits: ConnectionLimits, statementTimeout: number): string =>
-  `${BEGIN}; ${statements(timeouts(limits, statementTimeout), 'SET LOCAL')}`;
+  `${BEGIN}; ${toSetStatements(timeoutSettings(limits, statementTimeout), 'SET LOCAL')}`;
 
-/** Timeouts sent with a single statement, for transaction poolers. */
+/** Returns the statement that sets the timeouts, to be sent with each single statement behind a transaction pooler. */
 export const timeoutsWithStatement = ({ lockTimeout = 0 }: ConnectionLimits, statementTimeout: number): PrecedingStatement => ({
   text: `SELECT set_config('statement_timeout', $1, true), set_config('lock_timeout', $2, true)`,
   values: [String(statementTimeout), String(lockTimeout)],

@@ -1,6 +1,6 @@
 /**
- * Squashed migrations: a few migrations replace the 38 of Fitgraph 0.2 and create the same schema. A database with all of the replaced ones counts as one
- * with the replacements. A database with only some of them is not supported.
+ * Squashed migrations: a few migrations replace the 38 of Fitgraph 0.2 and create the same schema. If a database has all the replaced migrations, the
+ * replacements count as applied. A database with only some of them is not supported.
  */
 import type { ClientBase } from 'pg';
 
@@ -14,14 +14,14 @@ const REPLACED: readonly string[] = [
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
-/** Numbered differently from all replaced migrations. */
+/** Migrations that replace them. Their numbers differ from those of all replaced migrations. */
 const REPLACEMENTS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],
 ];
 
-/** Returns the first replaced migration that is missing if others are applied; undefined if all or none are applied. */
-export function missingBefore02(applied: readonly string[]): string | undefined {
+/** Returns the first replaced migration that is missing although others of them are applied; undefined if all or none are applied. */
+export function findMissingReplaced(applied: readonly string[]): string | undefined {
   return REPLACED.some((name) => applied.includes(name)) ? REPLACED.find((name) => !applied.includes(name)) : undefined;
 }
 
@@ -32,8 +32,8 @@ export function squash(applied: readonly string[]): string[] {
 }
 
 /**
- * Adds the replacements to the table of migrations, with version and time of the replaced ones. Those stay, because servers of 0.2 that still run look for
- * them and would report that they are not ready.
+ * Adds the replacements to the table of migrations, with the version and time of the replaced ones. The replaced ones stay in the table, because servers of
+ * version 0.2 that are still running look for them and would otherwise report "not ready".
  */
 export const squashApplied = (client: ClientBase): Promise<unknown> =>
   client.query(
@@ -43,7 +43,7 @@ export const squashApplied = (client: ClientBase): Promise<unknown> =>
     [REPLACED, REPLACEMENTS],
   );
 
-/** Removes the replaced migrations if a replacement is reverted; `squash` would count it as applied. */
+/** Removes the replaced migrations from the table if a replacement is reverted: otherwise `squash` would still count the replacement as applied. */
 export async function forgetReplaced(client: ClientBase, reverted: readonly string[]): Promise<void> {
   if (reverted.some((name) => REPLACEMENTS.includes(name)))
     await client.query('DELETE FROM "migration" WHERE "name" = ANY($1)', [REPLACED]);

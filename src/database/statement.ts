@@ -11,27 +11,27 @@ import { isTimeout, isUnavailable, ReadLimitExceeded, Unavailable } from './erro
 import type { Replica } from './replica';
 import type { SessionUsers } from './sessionuser';
 
-/** The pool, limiter and prepared statements of one kind of client. */
+/** What the reads of one kind of client share: pool, limiter and prepared statements. */
 export interface Reads {
   pool: Pool;
-  /** Serves reads that may be stale, while it is usable. */
+  /** Runs statements whose result may be stale, while it can be used. */
   replica?: Replica;
   limiter: Limiter<Caller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
-  /** Sent with each statement behind a transaction pooler, where no session keeps settings. */
+  /** Statement to send with each other one behind a transaction pooler, where settings do not last longer than a transaction. */
   preceding?: PrecedingStatement;
   /** Absent: no session user is set. */
   sessionUsers?: SessionUsers;
 }
 
-/** Matches statements that can be retried because they only read. A false negative is harmless. */
-const READS = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
+/** Matches statements that only read and so can be retried. It need not match all of them. */
+const READ_STATEMENT = /^\s*(?:SELECT|WITH)\b(?![\s\S]*\b(?:INSERT|UPDATE|DELETE)\b)/i;
 
 /** The request that a statement belongs to. */
 export interface StatementContext {
   caller: Caller;
-  /** Whether a statement of the request has run already, which gives the next one priority. */
+  /** Whether a statement of the request has already started. Then its next statements have priority. */
   hasStarted: boolean;
   /** Time that its statements have run, without waiting for a slot or a connection. */
   milliseconds: number;
@@ -42,9 +42,9 @@ export interface StatementContext {
 interface Query {
   text: string;
   values: Parameters;
-  /** An error that it throws becomes that of the query; further rows are discarded. */
+  /** Called for each row. An error that it throws becomes the error of the query, and further rows are discarded. */
   countBytes(bytes: number): void;
-  /** Absent: not prepared. */
+  /** Name of the prepared statement; absent if it is not prepared. */
   name?: string;
   state?: StatementState;
   preceding?: PrecedingStatement;
@@ -55,8 +55,8 @@ async function send(client: ClientBase, query: Query, request: StatementContext)
   const startedAt = performance.now();
   try {
     return await new Promise((resolve, reject) => {
-      const answered = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
-      client.query(new NamedQuery(name, text, values, state, client, answered, preceding, countBytes));
+      const callback = (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows));
+      client.query(new NamedQuery(name, text, values, state, client, callback, preceding, countBytes));
     });
   } finally {
     request.milliseconds += performance.now() - startedAt;
@@ -72,32 +72,32 @@ export const queryInTransaction = (client: PoolClient, text: string, values: Par
 export class Statement {
   private stopReason?: Error;
   private client?: PoolClient;
-  private waiting?: QueuedWork<Caller>;
-  private stopping?: Promise<void>;
+  private queuedWork?: QueuedWork<Caller>;
+  private cancellation?: Promise<void>;
   /** Whether the rows came from the replica. */
-  isOfReplica = false;
+  isFromReplica = false;
 
   constructor(
     private readonly reads: Reads,
     private readonly request: StatementContext,
     private readonly text: string,
     private readonly values: Parameters,
-    /** Session user for row-level security; absent: any. */
+    /** Session user for row-level security; undefined if the statement does not depend on it. */
     private readonly viewer: string | undefined,
   ) {}
 
-  /** Call it once. `mayBeOld`: whether the replica may serve it. */
-  async rows(mayBeOld: boolean): Promise<Row[]> {
+  /** Runs the statement and returns its rows. Call this once. `mayBeStale`: whether the rows may come from the replica. */
+  async rows(mayBeStale: boolean): Promise<Row[]> {
     const { request } = this;
     const { limiter, replica } = this.reads;
     const { caller } = request;
-    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.waiting = queued));
-    // At once, so that further statements that the request sends now have priority, too.
-    request.hasStarted ||= !this.waiting;
+    const slot = limiter.waitForSlot(caller, request.hasStarted, (queued) => (this.queuedWork = queued));
+    // Set before waiting, so that statements that the request sends in the same event-loop turn have priority as well.
+    request.hasStarted ||= !this.queuedWork;
     await slot;
     request.hasStarted = true;
     try {
-      const rows = (mayBeOld && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
+      const rows = (mayBeStale && replica?.isUsed ? await this.queryReplica(replica) : undefined) ?? (await this.queryPrimary());
       if (this.stopReason) throw this.stopReason;
       return rows;
     } finally {
@@ -105,13 +105,13 @@ export class Statement {
     }
   }
 
-  /** Undefined if the replica fails, for example by a recovery conflict or a missing new table. */
+  /** Returns undefined if the replica fails, for example because of a recovery conflict or a table that it does not have yet. */
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
-      // There is no pooler before the replica.
-      const rows = await this.queryOn(await replica.pool.connect(), replica.viewers, undefined);
-      replica.answered += 1;
-      this.isOfReplica = true;
+      // No preceding statement, because there is no pooler in front of the replica.
+      const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
+      replica.statementCount += 1;
+      this.isFromReplica = true;
       return rows;
     } catch (error) {
       if (this.stopReason || isTimeout(error)) throw error;
@@ -128,31 +128,35 @@ export class Statement {
     try {
       return await this.queryOn(client, sessionUsers, preceding);
     } catch (error) {
-      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READS.test(this.text)) throw error;
+      if (!(error instanceof Unavailable) || this.stopReason || isRetry || !READ_STATEMENT.test(this.text)) throw error;
     }
     return this.queryPrimary(true);
   }
 
-  private async queryOn(client: PoolClient, users: SessionUsers | undefined, along: PrecedingStatement | undefined): Promise<Row[]> {
+  private async queryOn(
+    client: PoolClient,
+    sessionUsers: SessionUsers | undefined,
+    fixedStatement: PrecedingStatement | undefined,
+  ): Promise<Row[]> {
     const { text, values } = this;
     const { prepared } = this.reads;
     let broken: Unavailable | undefined;
     try {
       if (this.stopReason) throw this.stopReason;
       this.client = client;
-      const preceding = users ? users.before(client, this.viewer, along) : along;
-      const name = values.decisive ? undefined : prepared.nameOf(text);
+      const preceding = sessionUsers ? sessionUsers.precedingStatement(client, this.viewer, fixedStatement) : fixedStatement;
+      const name = values.needsCustomPlan ? undefined : prepared.nameOf(text);
       const state = name === undefined ? undefined : prepared.stateOf(client, name, text);
       return await send(client, { text, values, countBytes: this.countBytes, name, state, preceding }, this.request);
     } catch (error) {
-      users?.forget(client);
+      sessionUsers?.forget(client);
       // An error sent by PostgreSQL leaves the connection usable.
       if (error !== this.stopReason && (!(error instanceof DatabaseError) || isUnavailable(error))) broken = new Unavailable(error);
       throw this.stopReason ?? broken ?? error;
     } finally {
       this.client = undefined;
-      // Wait for the CancelRequest, which could otherwise hit the connection's next statement.
-      if (this.stopping) await this.stopping;
+      // Waits for the CancelRequest, which could otherwise cancel the connection's next statement.
+      if (this.cancellation) await this.cancellation;
       client.release(broken);
     }
   }
@@ -171,7 +175,7 @@ export class Statement {
   stop(reason: Error): void {
     if (this.stopReason) return;
     this.stopReason = reason;
-    if (this.client) this.stopping = cancelStatement(this.client);
-    else if (this.waiting) this.reads.limiter.cancel(this.waiting, reason);
+    if (this.client) this.cancellation = cancelStatement(this.client);
+    else if (this.queuedWork) this.reads.limiter.cancel(this.queuedWork, reason);
   }
 }

@@ -1,6 +1,7 @@
-/** A transaction on one connection, for the server's own work. */
+/** Transactions of the server's own work, on a given connection. */
 import type { ClientBase } from 'pg';
 
+/** Runs `work` in a transaction. An error rolls it back and is thrown again. */
 export async function inTransaction<T>(client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query('BEGIN');
   try {

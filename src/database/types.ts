@@ -3,15 +3,15 @@ import { types } from 'pg';
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;
 
-const micro = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
+const formatMicroseconds = (fraction: string | undefined) => (fraction ? `.${fraction.padEnd(6, '0')}` : '');
 
-/** `18:00:00.5` → `18:00:00.500000`: microseconds only when there are some, then all six. */
-const timeOf = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => micro(fraction));
+/** `18:00:00.5` → `18:00:00.500000`: a fraction always has six digits, and is omitted if there is none. */
+const formatTime = (value: string) => value.replace(/\.(\d+)$/, (_, fraction: string) => formatMicroseconds(fraction));
 
 /** `2021-03-10 08:00:00+01` → `2021-03-10T08:00:00+01:00`. */
-function momentOf(value: string): string {
+function formatTimestamp(value: string): string {
   const parts = /^(\S+) (\d\d:\d\d:\d\d)(?:\.(\d+))?([+-]\d\d)(?::?(\d\d))?/.exec(value);
-  return parts ? `${parts[1]}T${parts[2]}${micro(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
+  return parts ? `${parts[1]}T${parts[2]}${formatMicroseconds(parts[3])}${parts[4]}:${parts[5] ?? '00'}` : value;
 }
 
 export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
@@ -21,9 +21,9 @@ export const getTypeParser = ((oid: number, format?: 'text' | 'binary') => {
     case OID.date:
       return (value: string) => value;
     case OID.time:
-      return timeOf;
+      return formatTime;
     case OID.timestamptz:
-      return momentOf;
+      return formatTimestamp;
     default:
       return types.getTypeParser(oid, format);
   }

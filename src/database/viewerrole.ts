@@ -1,7 +1,7 @@
 /**
- * The PostgreSQL role of requests. It cannot log in, owns nothing and is subject to row-level security, to which the owner of the tables is not. Roles are
- * shared by all databases of a PostgreSQL server, so each owner of tables has its own viewer role: an owner of one database can read nothing of another. The
- * policies apply to this role only, because every role can set the session user that they compare.
+ * The viewer role: the PostgreSQL role of requests. It cannot log in, owns nothing and, unlike the owner of the tables, is subject to row-level security.
+ * Roles are shared by all databases of a PostgreSQL server. Each owner of tables therefore has its own viewer role, so that the owner of one database can
+ * read nothing in another. The policies apply to the viewer role only, because any role could set the session user with which they compare.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
@@ -14,26 +14,27 @@ const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const NOT_PERMITTED = '42501';
-/** Error codes of concurrent CREATE ROLE and GRANT in other processes, and of a lock that was not granted in time. Retried. */
-const RACED = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
+/** Error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const INSUFFICIENT_PRIVILEGE = '42501';
+/** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
+const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];
 const ATTEMPTS = 20;
-const AGAIN_MS = 25;
+const RETRY_PAUSE_MS = 25;
 const LOCK_TIMEOUT_MS = 1_000;
 
-/** Whether row-level security applies to requests, and what is missing. */
+/** Whether row-level security can be applied to requests and, if not, why. */
 export interface RowSecurityStatus {
   role: string;
   /** Why the role cannot be used; absent if it can. */
-  lacking?: string;
-  /** SQL for an administrator. */
+  problem?: string;
+  /** SQL statement or command with which an administrator solves the problem. */
   advice?: string;
-  /** Whether row-level security applies to the server's own user, which would then see no rows. */
-  isBound: boolean;
+  /** Whether row-level security applies to the server's own user, which then sees no rows. */
+  appliesToServer: boolean;
 }
 
-interface Owner {
+/** Owner of the tables, and the current user of the server's connection. */
+interface Ownership {
   owner: string;
   self: string;
 }
@@ -43,18 +44,18 @@ export function viewerRoleOf(owner: string): string {
   return Buffer.byteLength(name) <= MAX_NAME_BYTES ? name : `fitgraph_${createHash('md5').update(owner).digest('hex')}${SUFFIX}`;
 }
 
-async function ownerOf(client: Pick<ClientBase, 'query'>): Promise<Owner | undefined> {
+async function findOwnership(client: Pick<ClientBase, 'query'>): Promise<Ownership | undefined> {
   const { rows } = await client.query(
     `SELECT pg_get_userbyid("relowner") AS "owner", current_user AS "self" FROM pg_class WHERE "oid" = to_regclass('user_account')`,
   );
-  return rows[0] as Owner | undefined;
+  return rows[0] as Ownership | undefined;
 }
 
-const isThere = async (role: string, client: ClientBase): Promise<boolean> =>
+const roleExists = async (role: string, client: ClientBase): Promise<boolean> =>
   (await client.query('SELECT FROM pg_roles WHERE "rolname" = $1', [role])).rowCount === 1;
 
 /** Runs `work` under the role in a transaction that is always rolled back. */
-async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
+async function withRole<T>(role: string, client: ClientBase, work: () => Promise<T>): Promise<T> {
   await client.query(`BEGIN; SET LOCAL ROLE ${escapeIdentifier(role)}`);
   try {
     return await work();
@@ -63,29 +64,29 @@ async function as<T>(role: string, client: ClientBase, work: () => Promise<T>): 
   }
 }
 
-async function mayTake(role: string, client: ClientBase): Promise<boolean> {
+async function canSetRole(role: string, client: ClientBase): Promise<boolean> {
   try {
-    await as(role, client, async () => undefined);
+    await withRole(role, client, async () => undefined);
     return true;
   } catch (error) {
     await client.query('ROLLBACK');
-    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
     return false;
   }
 }
 
-async function again(work: () => Promise<unknown>): Promise<void> {
+async function retry(work: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt += 1)
     try {
       return void (await work());
     } catch (error) {
-      if (!RACED.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
-      await sleep(AGAIN_MS);
+      if (!RETRIED_CODES.includes(String((error as DatabaseError).code)) || attempt === ATTEMPTS) throw error;
+      await sleep(RETRY_PAUSE_MS);
     }
 }
 
-/** SQL: tables, views and sequences of the owner for which the role lacks a privilege that requests need. */
-const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FROM pg_class c
+/** SQL: the owner's tables, views and sequences for which the role `$1` lacks a privilege that requests need. */
+const MISSING_PRIVILEGES_SQL = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "isSequence" FROM pg_class c
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND c."relkind" IN ('r', 'p', 'v', 'S')
     AND c."relowner" = (SELECT "relowner" FROM pg_class WHERE "oid" = to_regclass('user_account'))
     AND NOT EXISTS (SELECT FROM pg_depend d WHERE d."classid" = 'pg_class'::regclass AND d."objid" = c."oid" AND d."deptype" = 'e')
@@ -93,79 +94,80 @@ const WITHHELD = `SELECT c."relname" AS "name", c."relkind" = 'S' AS "counts" FR
       ELSE NOT (${PRIVILEGES.map((privilege) => `has_table_privilege($1, c."oid", '${privilege}')`).join(' AND ')}) END`;
 
 /**
- * Creates the role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to; `rowSecurityStatus` reports what is missing. Other databases of the same
- * owner may do this concurrently.
+ * Creates the viewer role, grants its privileges and restricts the policies to it, as far as the server's user is permitted to do so. `rowSecurityStatus`
+ * reports what is missing. Processes with other databases of the same owner may do the same concurrently.
  */
 export async function prepareViewerRole(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found) return;
-  const role = viewerRoleOf(found.owner);
+  const ownership = await findOwnership(client);
+  if (!ownership) return;
+  const role = viewerRoleOf(ownership.owner);
   const name = escapeIdentifier(role);
   try {
-    await again(async () => {
-      if (!(await isThere(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
+    await retry(async () => {
+      if (!(await roleExists(role, client))) await client.query(`CREATE ROLE ${name} NOLOGIN`);
     });
-    await again(async () => {
-      if (!(await mayTake(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(found.self)}`);
+    await retry(async () => {
+      if (!(await canSetRole(role, client))) await client.query(`GRANT ${name} TO ${escapeIdentifier(ownership.self)}`);
     });
-    await again(() => grant(role, found.owner, client));
+    await retry(() => grantPrivileges(role, ownership.owner, client));
   } catch (error) {
-    if ((error as DatabaseError).code !== NOT_PERMITTED) throw error;
+    if ((error as DatabaseError).code !== INSUFFICIENT_PRIVILEGE) throw error;
   }
   await assignPolicies(client);
 }
 
-/** Names of this program's policies. Policies that an administrator creates for other roles have other names and are not changed. */
+/** Names of the policies that migrations create. Policies with other names, which an administrator has created for other roles, are not changed. */
 const POLICIES = ['own_rows', 'own_changes', 'noted'];
 
-/** SQL: the policies of this program that do not apply to the role, and to no other one. */
-const MISDIRECTED_POLICIES = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
+/** SQL: policies with one of the names `$2` that apply to other roles than exactly the role `$1`. */
+const MISDIRECTED_POLICIES_SQL = `SELECT p."polname" AS "policy", c."relname" AS "table" FROM pg_policy p JOIN pg_class c ON c."oid" = p."polrelid"
   WHERE c."relnamespace" = quote_ident(current_schema())::regnamespace AND p."polname" = ANY($2)
     AND p."polroles" <> ARRAY[quote_ident($1)::regrole::oid] ORDER BY c."relname", p."polname"`;
 
 /**
- * Restricts the policies to the viewer role, or to the owner of the tables while that role does not exist: row-level security does not apply to the owner, so
- * nobody sees rows through such a policy. Call this after the tables were created or have changed their owner.
+ * Restricts the policies to the viewer role. While that role does not exist, it restricts them to the owner of the tables, to whom row-level security does
+ * not apply, so that nobody sees rows through them. Call this after the tables were created or have changed their owner.
  */
 export async function assignPolicies(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found) return;
-  const role = viewerRoleOf(found.owner);
-  const target = (await isThere(role, client)) ? role : found.owner;
-  const { rows } = await client.query(MISDIRECTED_POLICIES, [target, POLICIES]);
+  const ownership = await findOwnership(client);
+  if (!ownership) return;
+  const role = viewerRoleOf(ownership.owner);
+  const target = (await roleExists(role, client)) ? role : ownership.owner;
+  const { rows } = await client.query(MISDIRECTED_POLICIES_SQL, [target, POLICIES]);
   for (const { policy, table } of rows) {
     const alter = `ALTER POLICY ${escapeIdentifier(policy)} ON ${escapeIdentifier(table)} TO ${escapeIdentifier(target)}`;
-    // One table per transaction; a lock that has to wait for a long statement must not block the others for long.
-    await again(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
+    // A transaction for each policy, with a lock timeout: a lock that waits for a long statement makes all requests for its table wait as well.
+    await retry(() => client.query(`SELECT set_config('lock_timeout', '${LOCK_TIMEOUT_MS}', true); ${alter}`));
   }
 }
 
-/** Also grants privileges on future tables: a restore creates tables beside running servers. */
-async function grant(role: string, owner: string, client: ClientBase): Promise<void> {
-  const { rows: withheld } = await client.query(WITHHELD, [role]);
-  if (!withheld.length) return;
+/** Grants the missing privileges, also on future tables, because a restore creates tables while servers are running. */
+async function grantPrivileges(role: string, owner: string, client: ClientBase): Promise<void> {
+  const { rows: objects } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
+  if (!objects.length) return;
   const name = escapeIdentifier(role);
   const [{ schema }] = (await client.query('SELECT quote_ident(current_schema()) AS "schema"')).rows;
-  const later = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
+  const grantByDefault = `ALTER DEFAULT PRIVILEGES FOR ROLE ${escapeIdentifier(owner)} IN SCHEMA ${schema} GRANT`;
   await client.query(
     [
       `GRANT USAGE ON SCHEMA ${schema} TO ${name}`,
-      `${later} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
-      `${later} USAGE ON SEQUENCES TO ${name}`,
-      ...withheld.map(
-        (one) => `GRANT ${one.counts ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(one.name)} TO ${name}`,
+      `${grantByDefault} ${PRIVILEGES.join(', ')} ON TABLES TO ${name}`,
+      `${grantByDefault} USAGE ON SEQUENCES TO ${name}`,
+      ...objects.map(
+        (object) =>
+          `GRANT ${object.isSequence ? 'USAGE ON SEQUENCE' : `${PRIVILEGES.join(', ')} ON`} ${escapeIdentifier(object.name)} TO ${name}`,
       ),
     ].join('; '),
   );
 }
 
-/** Determines by trial whether row-level security applies to requests. Undefined before the tables exist. */
+/** Tests whether row-level security can be applied to requests, by switching to the viewer role. Returns undefined before the tables exist. */
 export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus | undefined> {
   const client = await pool.connect();
   let failure: Error | undefined;
   try {
-    const found = await ownerOf(client);
-    return found && (await judge(found, client));
+    const ownership = await findOwnership(client);
+    return ownership && (await findStatus(ownership, client));
   } catch (error) {
     failure = error as Error;
     throw error;
@@ -174,71 +176,71 @@ export async function rowSecurityStatus(pool: Pool): Promise<RowSecurityStatus |
   }
 }
 
-/** SQL: whether row-level security is active for the current user on some, and on all, of the tables that enable it. */
-const BOUND = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
+/** SQL: whether row-level security is active for the current user on any (`some`) or on every (`all`) table that has it enabled. */
+const ROW_SECURITY_ACTIVE_SQL = `SELECT coalesce(bool_or(row_security_active("oid")), false) AS "some", coalesce(bool_and(row_security_active("oid")), false) AS "all"
   FROM pg_class WHERE "relnamespace" = quote_ident(current_schema())::regnamespace AND "relrowsecurity"`;
 
-async function judge({ owner, self }: Owner, client: ClientBase): Promise<RowSecurityStatus> {
+async function findStatus({ owner, self }: Ownership, client: ClientBase): Promise<RowSecurityStatus> {
   const role = viewerRoleOf(owner);
   const name = escapeIdentifier(role);
   const user = escapeIdentifier(self);
-  const isBound = (await client.query(BOUND)).rows[0].some as boolean;
-  const standing = { role, isBound };
-  if (isBound)
+  const appliesToServer = (await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some as boolean;
+  const status = { role, appliesToServer };
+  if (appliesToServer)
     return {
-      ...standing,
-      lacking: `the tables belong to ${owner}, and ${self} is not a member of it`,
+      ...status,
+      problem: `the tables belong to ${owner}, and ${self} is not a member of it`,
       advice: `GRANT ${escapeIdentifier(owner)} TO ${user};`,
     };
-  if (!(await isThere(role, client)))
-    return { ...standing, lacking: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
-  if (!(await mayTake(role, client)))
-    return { ...standing, lacking: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
-  const all = (await as(role, client, () => client.query(BOUND))).rows[0].all as boolean;
+  if (!(await roleExists(role, client)))
+    return { ...status, problem: `the role ${role} does not exist`, advice: `CREATE ROLE ${name} NOLOGIN; GRANT ${name} TO ${user};` };
+  if (!(await canSetRole(role, client)))
+    return { ...status, problem: `${self} is not allowed to use the role ${role}`, advice: `GRANT ${name} TO ${user};` };
+  const all = (await withRole(role, client, () => client.query(ROW_SECURITY_ACTIVE_SQL))).rows[0].all as boolean;
   if (!all)
     return {
-      ...standing,
-      lacking: `row-level security does not apply to the role ${role}`,
+      ...status,
+      problem: `row-level security does not apply to the role ${role}`,
       advice: `ALTER ROLE ${name} NOSUPERUSER NOBYPASSRLS;`,
     };
-  const { rows } = await client.query(WITHHELD, [role]);
+  const { rows } = await client.query(MISSING_PRIVILEGES_SQL, [role]);
   if (rows.length)
     return {
-      ...standing,
-      lacking: `the role ${role} has no privileges for ${rows.map((one) => one.name as string).join(', ')}`,
+      ...status,
+      problem: `the role ${role} has no privileges for ${rows.map((object) => object.name as string).join(', ')}`,
       advice: 'fitgraph migrate',
     };
-  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES, [role, POLICIES]);
+  const { rows: misdirected } = await client.query(MISDIRECTED_POLICIES_SQL, [role, POLICIES]);
   if (misdirected.length) {
     const tables = [...new Set(misdirected.map(({ table }) => table as string))].join(', ');
-    return { ...standing, lacking: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
+    return { ...status, problem: `the policies of ${tables} do not apply to ${role} alone`, advice: 'fitgraph migrate' };
   }
-  return standing;
+  return status;
 }
 
 /**
- * Makes the requests of this process use the role. Call it before the first request. If the role cannot be used, `tell` receives a warning, or a
- * ConfigError is thrown with ROW_SECURITY=required.
+ * Makes the requests of this process use the viewer role. Call this before the first request. If the role cannot be used, calls `warn` or, with
+ * ROW_SECURITY=required, throws a ConfigError.
  */
-export async function useViewerRole({ options, pool, sessionUsers: viewers }: Database, tell: (message: string) => void): Promise<void> {
+export async function useViewerRole({ options, pool, sessionUsers }: Database, warn: (message: string) => void): Promise<void> {
   const { rowSecurity = 'on' } = options;
   if (rowSecurity === 'off') return;
-  const standing = await rowSecurityStatus(pool);
-  if (!standing) return;
-  const { role, lacking, advice } = standing;
-  if (lacking === undefined) viewers.role = role;
+  const status = await rowSecurityStatus(pool);
+  if (!status) return;
+  const { role, problem, advice } = status;
+  if (problem === undefined) sessionUsers.role = role;
   else {
-    const warning = `row-level security cannot protect the reads of requests: ${lacking}. Run: ${advice}`;
+    const warning = `row-level security cannot protect the reads of requests: ${problem}. Run: ${advice}`;
     if (rowSecurity === 'required') throw new ConfigError(`ROW_SECURITY=required, but ${warning}`);
-    tell(warning);
+    warn(warning);
   }
 }
 
 /** Throws a ConfigError if row-level security hides all rows from the server's own user. */
 export async function rejectIfRowsAreHidden(client: ClientBase): Promise<void> {
-  const found = await ownerOf(client);
-  if (!found || !(await client.query(BOUND)).rows[0].some) return;
-  const { owner, self } = found;
+  const ownership = await findOwnership(client);
+  if (!ownership || !(await client.query(ROW_SECURITY_ACTIVE_SQL)).rows[0].some) return;
+  const { owner, self } = ownership;
   throw new ConfigError(
     `DATABASE_URL: row-level security shows ${self} no rows, because the tables belong to ${owner}: GRANT ${escapeIdentifier(owner)} TO ${escapeIdentifier(self)}`,
   );

@@ -61,7 +61,7 @@ export class FileRemoval {
 
   /** Paths are committed as settled only after their files were deleted. */
   private removeBatch(): Promise<number> {
-    return this.database.unlimited((client) =>
+    return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {
         const { rows } = await client.query(this.settleBatch);
         await this.media.remove(rows.filter(({ used }) => !used).map(({ path }) => path as string));

@@ -45,7 +45,7 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation' || isDryRun(request)) return;
         attempt = await claimKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
-        if (!attempt || 'kept' in attempt) return;
+        if (!attempt || 'storedResponse' in attempt) return;
         const { claim } = attempt;
         full.storeResponse = async (result) => {
           if (!full.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
@@ -53,8 +53,8 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
       },
       async responseForOperation(resolved) {
         if (isDryRun(request)) return dryRunResponse(executor, resolved, full);
-        if (!attempt || !('kept' in attempt)) return null;
-        const { status, body } = attempt.kept;
+        if (!attempt || !('storedResponse' in attempt)) return null;
+        const { status, body } = attempt.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
       },
       async willSendResponse({ response: { http, body }, operation }) {

@@ -1,17 +1,19 @@
 /**
- * Private members of pg's clients and connections.
+ * Access to private members of pg's clients and connections.
  *
- * - `socketOf`: pg documents no access to the socket. The circuit breaker reads its count of received bytes, to distinguish a statement that is still
- *   sending rows from a dead connection, and must be able to destroy it: `client.end()` waits for a server that may not respond.
- * - `backendKeyOf`: pg documents no access to process id and secret key. A CancelRequest consists of both, and without it the statement of a client that
- *   has disconnected would run to its end. The process id that was announced at the start also reveals a pooler.
- * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. Its connection must notice one kind of them, independently of what ran the statement.
- * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the session user for row-level security in front of
- *   the query, in the same packet and before the same Sync, so PostgreSQL skips the query if setting the user fails. In pg's pipeline mode the query would
- *   run all the same, as the user of the query before, and both would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two round trips take
- *   178 µs (35 µs; November 2026, medians over a Unix socket). pg's own query describes its result columns at every execution and resolves their types
- *   again. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU of a short statement on both sides.
- * - `prepareValue`: pg's own serialization of parameters, for which there is no declared function.
+ * - `socketOf`: pg documents no access to the socket. The circuit breaker reads its number of received bytes, to distinguish a statement that is still
+ *   sending rows from a dead connection. It must also be able to destroy the socket, because `client.end()` waits for a server that may not respond.
+ * - `backendKeyOf`: pg documents no access to the process id and the secret key, of which a CancelRequest consists. Without it, the statement of a client that
+ *   has disconnected would run to its end. The process id that was announced at the start of the connection also reveals a pooler.
+ * - `onServerError`: pg reports an error of PostgreSQL only to the statement that failed. `ObservedClient` must notice a read-only session, whichever code has
+ *   run the statement.
+ * - `NamedQuery` and `closePrepared`: pg sends a Sync message after each query. A `NamedQuery` sends the statement that sets the session user for row-level
+ *   security before the query, in the same packet and before the same Sync, so that PostgreSQL skips the query if setting the user fails. In pg's pipeline
+ *   mode, the query would still run, as the previous session user, and both together would take 152 µs (CPU of Node: 32 µs) instead of 125 µs (24 µs). Two
+ *   round trips take 178 µs (35 µs; November 2026, medians over a Unix socket). pg's own queries also request the description of the result columns and
+ *   resolve their types at each execution. A `NamedQuery` does so once per connection and statement, which saves a tenth of the CPU time of a short statement
+ *   in both Node and PostgreSQL.
+ * - `prepareValue`: pg's serialization of parameters, which its type declarations lack.
  *
  * Checked with pg 8.23.1.
  */
@@ -21,17 +23,18 @@ import { utils, type ClientBase, type DatabaseError, type Submittable } from 'pg
 declare module 'pg' {
   /** Missing in the type declarations of pg. */
   const utils: {
-    /** A value as it is sent to PostgreSQL. Throws if it cannot be serialized. */
+    /** Returns a value in the form in which it is sent to PostgreSQL. Throws if it cannot be serialized. */
     prepareValue(this: void, value: unknown): string | Buffer | null;
   };
 }
 
-/** pg's connection: PostgreSQL's wire protocol. */
+/** pg's class for PostgreSQL's wire protocol (`Connection`). */
 interface Wire {
   on(event: 'errorMessage', listener: (error: DatabaseError) => void): void;
   stream: Socket;
-  /** Texts of prepared statements by name: confirmed ones, and ones whose ParseComplete is pending. */
+  /** Texts, by name, of prepared statements that PostgreSQL has confirmed (ParseComplete). */
   parsedStatements: Record<string, string>;
+  /** Texts, by name, of prepared statements whose confirmation is pending. */
   submittedNamedStatements: Record<string, string>;
   parse(what: { name: string; text: string }): void;
   bind(what: { statement: string; values: unknown[] }): void;
@@ -43,7 +46,7 @@ interface Wire {
 
 const wireOf = (client: ClientBase): Wire => (client as unknown as { connection: Wire }).connection;
 
-/** The socket of a connection; a TLS socket if the connection is encrypted. */
+/** Returns the socket of a connection: a TLS socket if the connection is encrypted. */
 export const socketOf = (client: ClientBase): Socket => wireOf(client).stream;
 
 /** Calls the listener for every error that PostgreSQL sends on the connection. */
@@ -51,14 +54,14 @@ export const onServerError = (client: ClientBase, listener: (error: DatabaseErro
   wireOf(client).on('errorMessage', listener);
 
 export interface BackendKey {
-  /** Process id of the backend as announced at the start of the connection; a pooler announces one of its own. Null before that. */
+  /** Process id of the backend as announced at the start of the connection; null before that. A pooler announces a different one. */
   processID: number | null;
   secretKey: number | null;
 }
 
 export const backendKeyOf = (client: ClientBase): BackendKey => client as unknown as BackendKey;
 
-/** Closes a prepared statement, without a round trip of its own. Returns false while its preparation is unconfirmed: pg would still record it. */
+/** Closes a prepared statement, without an additional round trip. Returns false while its preparation is unconfirmed, because pg would record it afterwards. */
 export function closePrepared(client: ClientBase, name: string): boolean {
   const wire = wireOf(client);
   if (name in wire.submittedNamedStatements) return false;
@@ -67,31 +70,33 @@ export function closePrepared(client: ClientBase, name: string): boolean {
   return true;
 }
 
-/** The columns are those of any statement. */
+/** Values by column. */
 type Row = Record<string, unknown>;
 
+/** Result columns of a statement. */
 interface Columns {
   names: string[];
   parsers: ((text: string) => unknown)[];
-  empty: Row;
+  /** Row in which all columns are null. */
+  emptyRow: Row;
 }
 
 /** State of a prepared statement on one connection. */
 export interface StatementState {
   /** Length of the SQL text, in characters. */
   readonly length: number;
-  /** Present after the first description; absent for a statement without rows. */
+  /** Absent until PostgreSQL has described the result at the first execution, and for statements that return no rows. */
   columns?: Columns;
 }
 
-/** A statement that is sent in the same packet as the query before it, and so in its transaction. Its result is ignored. */
+/** A statement that is sent before a query, in the same packet and so in the same transaction. Its result is ignored. */
 export interface PrecedingStatement {
   readonly text: string;
   readonly values: readonly string[];
 }
 
-/** Name of the preceding statement. Its text is the same for all queries of a connection. */
-const BEFORE = 'fitgraph_before';
+/** Name under which the preceding statement is prepared. Its text is the same for all queries of a connection. */
+const PRECEDING_NAME = 'fitgraph_before';
 
 interface Description {
   fields: { name: string; dataTypeID: number }[];
@@ -102,69 +107,72 @@ export class NamedQuery implements Submittable {
   private readonly rows: Row[] = [];
   private readonly values: unknown[];
   private failure?: Error;
-  /** Whether messages still belong to the preceding statement. */
-  private early: boolean;
+  /** Whether messages from PostgreSQL still belong to the preceding statement. */
+  private isPreceding: boolean;
   private wire?: Wire;
 
-  /** Throws if a value cannot be serialized. pg reads the properties `name`, `text` and `callback`; an empty name is an unnamed statement. */
+  /** Throws if a value cannot be serialized. pg reads the properties `name`, `text` and `callback`. With an empty name, the statement is not prepared. */
   constructor(
     readonly name: string,
     readonly text: string,
     values: readonly unknown[],
-    private readonly known: StatementState,
+    private readonly state: StatementState,
     private readonly client: Pick<ClientBase, 'getTypeParser'>,
     public callback: (error: Error | null, rows: Row[]) => void,
-    private readonly before?: PrecedingStatement,
-    /** Receives the size of each row in bytes. An error that it throws becomes that of the query; further rows are discarded. */
+    private readonly preceding?: PrecedingStatement,
+    /** Called with the size of each row in bytes. An error that it throws becomes the error of the query, and further rows are discarded. */
     private readonly countBytes?: (bytes: number) => void,
   ) {
     this.values = values.map(utils.prepareValue);
-    this.early = before !== undefined;
+    this.isPreceding = preceding !== undefined;
   }
 
   submit(connection: unknown): void {
     const wire = connection as Wire;
     const { name, text } = this;
     wire.stream.cork();
-    if (this.before) this.goBefore(wire, this.before);
+    if (this.preceding) this.sendPreceding(wire, this.preceding);
     if (!(name in wire.parsedStatements) && !(name in wire.submittedNamedStatements)) {
-      // The statement may exist nevertheless, see `goBefore`. Closing a missing one is no error.
+      // Closed first, because PostgreSQL may have the statement although pg's records lack it (see `sendPreceding`). Closing a missing one is no error.
       if (name) wire.close({ type: 'S', name });
       wire.parse({ name, text });
       if (name) wire.submittedNamedStatements[name] = text;
     }
     wire.bind({ statement: name, values: this.values });
-    if (!this.known.columns) wire.describe({ type: 'P' });
+    if (!this.state.columns) wire.describe({ type: 'P' });
     wire.execute();
     wire.sync();
     wire.stream.uncork();
   }
 
-  /** pg attributes the first ParseComplete to this query, so its records are corrected if the query fails. */
-  private goBefore(wire: Wire, { text, values }: PrecedingStatement): void {
+  /**
+   * Sends the preceding statement. pg takes its ParseComplete for that of the query, and so records the query as prepared too early. `handleError` deletes
+   * that record.
+   */
+  private sendPreceding(wire: Wire, { text, values }: PrecedingStatement): void {
     this.wire = wire;
-    if (!(BEFORE in wire.parsedStatements)) {
-      wire.close({ type: 'S', name: BEFORE });
-      wire.parse({ name: BEFORE, text });
+    if (!(PRECEDING_NAME in wire.parsedStatements)) {
+      wire.close({ type: 'S', name: PRECEDING_NAME });
+      wire.parse({ name: PRECEDING_NAME, text });
     }
-    wire.bind({ statement: BEFORE, values: [...values] });
+    wire.bind({ statement: PRECEDING_NAME, values: [...values] });
     wire.execute();
   }
 
   handleRowDescription({ fields }: Description): void {
     const names = fields.map((field) => field.name);
-    this.known.columns = {
+    this.state.columns = {
       names,
       parsers: fields.map(({ dataTypeID }) => this.client.getTypeParser(dataTypeID, 'text')),
-      empty: Object.fromEntries(names.map((column) => [column, null])),
+      emptyRow: Object.fromEntries(names.map((column) => [column, null])),
     };
   }
 
   handleDataRow({ fields, length }: { fields: (string | null)[]; length: number }): void {
-    if (this.failure || this.early) return;
-    const { names, parsers, empty } = this.known.columns!;
-    // Copying one object gives all rows the same hidden class.
-    const row = { ...empty };
+    if (this.failure || this.isPreceding) return;
+    const { names, parsers, emptyRow } = this.state.columns!;
+    // All rows are copies of one object, so that they share a hidden class in V8.
+    const row = { ...emptyRow };
     try {
       this.countBytes?.(length);
       for (let index = 0; index < fields.length; index += 1) {
@@ -177,15 +185,15 @@ export class NamedQuery implements Submittable {
     this.rows.push(row);
   }
 
-  /** The end of the query itself is reported by ReadyForQuery. */
+  /** Notices the end of the preceding statement. The end of the query itself is reported by ReadyForQuery. */
   handleCommandComplete(): void {
-    if (!this.early) return;
-    this.early = false;
-    this.wire!.parsedStatements[BEFORE] = this.before!.text;
+    if (!this.isPreceding) return;
+    this.isPreceding = false;
+    this.wire!.parsedStatements[PRECEDING_NAME] = this.preceding!.text;
   }
 
   handleEmptyQuery(): void {
-    // As above.
+    // Nothing to do: ReadyForQuery reports the end of the query.
   }
 
   handleError(error: Error): void {

@@ -1,12 +1,12 @@
 /**
- * Private members of Sequelize.
+ * Access to private members of Sequelize.
  *
- * - `renderSelect`: the query generator is accessible, its methods are not documented. `findAll` renders each statement anew, which takes 51 µs, and cannot
- *   run it by the name of a prepared statement.
- * - `useConnections`: the pool of Sequelize cannot be replaced by option. With two pools for writes the circuit breaker, the settings of connections and
- *   the limit of their number would apply to one of them only.
+ * - `renderSelect`: the query generator is public, but its methods are not documented. `findAll` renders the statement at each call, which takes 51 µs, and
+ *   cannot use prepared statements.
+ * - `useConnections`: Sequelize has no option to replace its connection pool. With a second pool for writes, the circuit breaker, the connection settings and
+ *   the connection limit would apply only to ours.
  * - `extendBegin` and `connectionOf`: the session user for row-level security is set in the packet of BEGIN, and reads of the transaction run on its
- *   connection. A statement after BEGIN, from a hook, would cost a round trip more for each write (53 µs over a Unix socket).
+ *   connection. With a documented hook, a statement after BEGIN would cost each write another round trip (53 µs over a Unix socket).
  *
  * Checked with sequelize 6.37.8.
  */
@@ -14,12 +14,12 @@ import type { Client } from 'pg';
 import type { Model, ModelStatic, Sequelize, Transaction } from 'sequelize';
 
 interface BeginningTransaction {
-  /** Present for a savepoint. */
+  /** Outer transaction of a savepoint; absent for other transactions. */
   parent?: unknown;
   options: SessionUserOption;
 }
 
-/** Option of `sequelize.transaction` in addition to the documented ones, which Sequelize keeps as it is. */
+/** Additional option of `sequelize.transaction`. Sequelize stores unknown options in the transaction unchanged. */
 export interface SessionUserOption {
   viewer?: string;
 }
@@ -31,7 +31,7 @@ interface QueryGenerator {
 
 const generatorOf = (sequelize: Sequelize) => sequelize.getQueryInterface().queryGenerator as QueryGenerator;
 
-/** The SELECT statement that `findAll` would run with these options, without a semicolon. */
+/** Returns the SELECT statement that `findAll` would run with these options, without a semicolon. */
 export const renderSelect = (model: ModelStatic<Model>, table: string, options: object): string =>
   generatorOf(model.sequelize!).selectQuery(table, options, model).replace(/;$/, '');
 
@@ -42,11 +42,11 @@ export interface Connections<C extends Client> {
   destroyConnection(this: void, connection: C): Promise<void>;
 }
 
-/** Takes connections from elsewhere instead of from Sequelize's own pool. */
+/** Makes Sequelize use these connections instead of its own pool. */
 export const useConnections = <C extends Client>(sequelize: Sequelize, connections: Connections<C>): void =>
   void Object.assign(sequelize.connectionManager, connections);
 
-/** Replaces the SQL that begins a transaction; savepoints stay as they are. */
+/** Replaces the SQL that begins a transaction by the result of `beginning`. Savepoints are not affected. */
 export function extendBegin(sequelize: Sequelize, beginning: (options: SessionUserOption) => string): void {
   const generator = generatorOf(sequelize);
   const begin = generator.startTransactionQuery.bind(generator);

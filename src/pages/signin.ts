@@ -96,7 +96,7 @@ class SignInPages {
     if (await this.authenticate(request)) return response.set(PAGE_HEADERS).redirect(303, next ?? KEY_PATH);
     // An existing token is kept, so that login forms open in other tabs stay valid.
     const csrfToken = loginTokenOf(request.headers.cookie) ?? newLoginToken();
-    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.contextOf(request).authentication.secure));
+    response.append('Set-Cookie', loginTokenCookie(csrfToken, this.contextOf(request).authentication.usesSecureCookies));
     sendPage(response, 200, renderLoginPage({ next, csrfToken }));
   }
 
@@ -110,7 +110,7 @@ class SignInPages {
     const password = (fieldText(request.body, 'password') ?? '').trim();
     try {
       const cookie = await context.authentication.startSession(await context.account.checkCredentials(username, password));
-      response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, context.authentication.secure));
+      response.append('Set-Cookie', cookie).append('Set-Cookie', loginTokenCookie(undefined, context.authentication.usesSecureCookies));
     } catch (error) {
       if (!(error instanceof GraphQLError) || isTransientError(error)) throw error;
       const { retryAfter } = error.extensions;

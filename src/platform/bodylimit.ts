@@ -1,29 +1,33 @@
-/** Size limits and serialisation of request bodies. Body parsers of Express read an oversized body to its end before they reject it. */
+/** Limits of request bodies: their size, because Express's body parsers read an oversized body to its end before they reject it, and their concurrency. */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Request, RequestHandler, Response } from 'express';
 import { Limiter } from './limiter';
 
-/** Wraps a body parser: `tooLarge` must respond, and is called as soon as the body exceeds `limit` bytes. Only for bodies that `parse` reads. */
-export function limitBody(limit: number, parse: RequestHandler, tooLarge: (request: Request, response: Response) => void): RequestHandler {
+/** Wraps a body parser. As soon as the body exceeds `limit` bytes, calls `rejectTooLarge`, which must respond. Use it only for bodies that `parse` reads. */
+export function limitBody(
+  limit: number,
+  parse: RequestHandler,
+  rejectTooLarge: (request: Request, response: Response) => void,
+): RequestHandler {
   return (request, response, next) => {
-    if (Number(request.headers['content-length'] ?? 0) > limit) return tooLarge(request, response);
+    if (Number(request.headers['content-length'] ?? 0) > limit) return rejectTooLarge(request, response);
     let remainingBytes = limit;
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
-      if (remainingBytes < 0 && !response.headersSent) tooLarge(request, response);
+      if (remainingBytes < 0 && !response.headersSent) rejectTooLarge(request, response);
     });
     parse(request, response, next);
   };
 }
 
-/** Larger bodies of one user are processed one at a time. */
+/** Larger bodies of the same user are processed one at a time. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** By user id. */
-const largeBodies = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
+/** Serializes the large bodies of each user, by user id. */
+const largeBodyLimiter = new Limiter<number>({ slots: Infinity, slotsPerClient: 1, maxQueuedPerClient: 20, maxWaitMs: 30_000 });
 
-/** Waits until the user's previous request with a large body is completed. Throws Overloaded when the user's queue is full. */
+/** Waits until the user's earlier requests with large bodies are completed. Throws OverloadedError if the user's queue is full. */
 export async function awaitLargeBodySlot(request: IncomingMessage, response: ServerResponse, sender: number | undefined): Promise<void> {
   const length = request.headers['content-length'];
   if (sender === undefined || (length !== undefined && Number(length) <= LARGE_BODY_BYTES)) return;
@@ -34,6 +38,6 @@ export async function awaitLargeBodySlot(request: IncomingMessage, response: Ser
       resolve();
       return response.closed ? Promise.resolve() : once(response, 'close').then(() => undefined);
     };
-    largeBodies.run(sender, untilResponded).catch(reject);
+    largeBodyLimiter.run(sender, untilResponded).catch(reject);
   });
 }

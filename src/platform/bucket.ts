@@ -1,19 +1,19 @@
-/** Location of an object storage bucket (Amazon S3 or a compatible server), from MEDIA_URL and the AWS variables of the environment. */
+/** Location of an object storage bucket (Amazon S3 or a compatible server), from MEDIA_URL and the AWS environment variables. */
 
 export interface Bucket {
   readonly name: string;
   /** Key prefix: empty, or with a trailing slash. */
   readonly prefix: string;
-  /** Absent: the endpoint of Amazon S3. */
+  /** URL of the server; absent for Amazon S3. */
   readonly endpoint?: string;
   readonly region: string;
-  /** Absent: the default credential chain of the AWS SDK, such as the instance role. */
+  /** Absent: the AWS SDK finds credentials by itself, for example from the instance role. */
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
 }
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Parses `s3://bucket/prefix`; returns null for an invalid URL. `variable` reads an environment variable. */
+/** Parses `s3://bucket/prefix`. Returns null for an invalid URL. `variable` returns the value of an environment variable. */
 export function parseBucketUrl(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME.test(host) || search || hash || username) return null;

@@ -1,7 +1,7 @@
 /**
- * HTTP response compression (Brotli, gzip, deflate). Compresses only bodies of known length that do not fit into one packet, so streams stay as they
- * are. Requests with cookies get uncompressed responses, because the compressed length could leak secrets (https://breachattack.com). Tokens are not
- * affected: browsers do not send them on their own.
+ * HTTP response compression (Brotli, gzip, deflate). Compresses only bodies of known length that do not fit into one packet, and so no streams. Responses to
+ * requests with cookies are not compressed, because the compressed length could reveal secrets (https://breachattack.com). That attack is impossible with
+ * tokens, which browsers do not send automatically.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';
@@ -11,11 +11,11 @@ import onHeaders from 'on-headers';
 
 /** Smaller bodies fit into one packet, so compression would not make them faster. */
 const MIN_BODY_BYTES = 1_400;
-/** In characters; longer Accept-Encoding headers disable compression. */
+/** Maximum characters of an Accept-Encoding header. Longer ones disable compression. */
 const MAX_HEADER_LENGTH = 256;
 const COMPRESSIBLE_TYPES = /^(?:text\/(?:html|css|javascript|plain|csv)|application\/(?:[a-z.-]+\+)?(?:json|javascript)|image\/svg\+xml)\b/;
 
-/** Levels that take a few milliseconds per megabyte (in a thread of libuv). */
+/** Compression levels that take a few milliseconds per megabyte (in a thread of libuv). */
 const BROTLI_QUALITY = 4;
 const GZIP_LEVEL = 5;
 
@@ -34,23 +34,24 @@ const compress = compression({
   brotli: { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } },
 });
 
+/** Removes the suffix that `addCodingToTag` adds to an ETag. */
 export const stripCodingSuffix = (tag: string): string => tag.replace(/-(?:br|gzip|deflate)$/, '');
 
 /**
- * A strong ETag identifies exact bytes (RFC 9110, section 8.8.1), so each content coding has its own. Responses with a length have not been
- * compressed here.
+ * Adds the content coding to the ETag of a compressed response. A strong ETag identifies the exact bytes (RFC 9110, section 8.8.1), so each coding needs its
+ * own. Responses with a Content-Length are skipped, because they were not compressed here.
  */
-function separateTag(this: ServerResponse): void {
+function addCodingToTag(this: ServerResponse): void {
   const [tag, coding] = [this.getHeader('ETag'), this.getHeader('Content-Encoding')];
   if (typeof tag === 'string' && typeof coding === 'string' && !this.hasHeader('Content-Length'))
     this.setHeader('ETag', tag.replace(/"$/, `-${coding}"`));
 }
 
-/** Patches the response, so that its body is compressed if the client accepts a supported coding. */
+/** Patches the response so that its body is compressed if the client accepts a supported coding. */
 export function compressResponse(request: IncomingMessage, response: ServerResponse): void {
   const { 'accept-encoding': accepted, cookie } = request.headers;
   if (accepted === undefined || String(accepted).length > MAX_HEADER_LENGTH || cookie !== undefined) return;
-  // Listeners of headers run in reverse order: the coding is known before the tag is separated.
-  onHeaders(response, separateTag);
+  // Registered first, because listeners of `onHeaders` run in reverse order: `compress` must set the coding before `addCodingToTag` reads it.
+  onHeaders(response, addCodingToTag);
   compress(request as Request, response as Response, () => undefined);
 }

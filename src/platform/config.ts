@@ -1,4 +1,4 @@
-/** Configuration from environment variables, validated once at start. The only file that reads the environment. */
+/** Configuration from environment variables, validated once at start. No other file reads the environment. */
 import { join } from 'node:path';
 import { parseBucketUrl } from './bucket';
 import { ConfigError, reject } from './settingparsers';
@@ -14,7 +14,7 @@ export const readEnvironment = (): Variables => process.env;
 
 const SECONDS_PER_DAY = 24 * 60 * 60;
 
-/** Whether unexpected errors are printed with their stack trace. Independent of `readConfig`, because the configuration may be invalid. */
+/** Whether unexpected errors are printed with their stack trace. Does not use `readConfig`, because the configuration may be invalid. */
 export const showsStackTraces = (variables: Variables = process.env): boolean => variables.LOG_LEVEL === 'debug';
 
 const missingSetting = (name: string, dependent: string) => new ConfigError(`${name} is missing: ${dependent} demands it`);
@@ -26,7 +26,7 @@ function tlsFiles(cert: string | undefined, key: string | undefined) {
   throw new ConfigError(`${missingName} is missing: it is needed with ${presentName}`);
 }
 
-function bucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: Variables) {
+function readBucketLocation(mediaUrl: string | undefined, endpoint: string | undefined, variables: Variables) {
   if (mediaUrl === undefined) return undefined;
   return (
     parseBucketUrl(mediaUrl, endpoint, (name) => variables[name]?.trim() || undefined) ??
@@ -34,7 +34,7 @@ function bucketLocation(mediaUrl: string | undefined, endpoint: string | undefin
   );
 }
 
-/** Parses and validates all settings. The first error is thrown. */
+/** Parses and validates all settings. Throws a ConfigError for the first invalid one. */
 export function readConfig(variables: Variables = process.env) {
   const {
     nodeEnv,
@@ -71,9 +71,9 @@ export function readConfig(variables: Variables = process.env) {
       statementTimeout && anonymousTimeout ? Math.min(statementTimeout, anonymousTimeout) : statementTimeout || anonymousTimeout,
     queue: { maxQueued, maxWaitMs: maxWait || Infinity },
     mediaDir: mediaDir ?? join(settings.dataDir, 'media'),
-    /** Whether the operator has set `mediaDir`, which several instances may then share. */
+    /** Whether the operator has set `mediaDir`, a folder that several instances may share. */
     ownMediaDir: mediaDir !== undefined,
-    bucket: bucketLocation(mediaUrl, mediaEndpoint, variables),
+    bucket: readBucketLocation(mediaUrl, mediaEndpoint, variables),
     // Higher than LOGIN_RATE, because an office or a school shares one address.
     loginRateAddress: settings.loginRateAddress ?? { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds },
     loginRateTotal: settings.loginRateTotal ?? { points: 100 * loginRate.points, seconds: loginRate.seconds },
@@ -81,7 +81,7 @@ export function readConfig(variables: Variables = process.env) {
     metrics:
       metricsPort === undefined && metricsToken === undefined ? undefined : { port: metricsPort, host: metricsHost, token: metricsToken },
     tracing: tracesEndpoint === undefined ? undefined : { endpoint: tracesEndpoint, service: tracesService },
-    /** Absent: plain HTTP. */
+    /** Paths of the TLS certificate and its key; undefined for plain HTTP. */
     tls: tlsFiles(tlsCert, tlsKey),
     /** `max-age` of Strict-Transport-Security (HSTS) in seconds; 0: header not sent. */
     hsts: SECONDS_PER_DAY * hstsDays,

@@ -1,13 +1,13 @@
 /**
- * CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) of REST and GraphQL: pages of other origins may send requests and read the responses.
- * Responses never allow credentials, and sessions require a CSRF token, so that other pages cannot act for a signed-in browser.
+ * CORS (https://fetch.spec.whatwg.org/#http-cors-protocol) of REST and GraphQL: pages of other origins may send requests and read the responses. Responses
+ * never permit requests with cookies, and sessions require a CSRF token, so that pages of other origins cannot act in the name of a signed-in user.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const REQUEST_HEADERS =
   'accept, accept-encoding, authorization, cache-control, content-type, dnt, idempotency-key, if-match, if-none-match, origin, user-agent, ' +
   'x-csrftoken, x-requested-with';
-/** Sent by Apollo's clients, and for dry runs. */
+/** Additional request headers of GraphQL, which Apollo's clients or dry runs send. */
 const GRAPHQL_REQUEST_HEADERS =
   'apollo-require-preflight, apollographql-client-name, apollographql-client-version, x-apollo-operation-name, x-dry-run';
 const PREFLIGHT_HEADERS = {
@@ -16,7 +16,7 @@ const PREFLIGHT_HEADERS = {
   'Content-Length': '0',
 };
 
-/** In addition to the CORS-safelisted response headers. */
+/** Response headers that pages may read, in addition to the CORS-safelisted ones. */
 const EXPOSED_HEADERS = 'Content-Disposition, ETag, RateLimit, RateLimit-Policy, Retry-After, X-Estimated-Cost, X-Request-Id';
 
 const isPreflight = ({ method, headers }: IncomingMessage): boolean =>
@@ -26,14 +26,14 @@ const API_PATHS = /^\/(?:api|graphql)(?:[/?]|$)/;
 const isGraphQL = ({ url }: IncomingMessage): boolean => url!.startsWith('/graphql');
 
 export class CorsPolicy {
-  /** `origins`: the origins whose pages may read responses; undefined for all. */
+  /** `origins`: the origins whose pages may read responses; undefined: all. */
   constructor(private readonly origins?: readonly string[]) {}
 
   allows(origin: string): boolean {
     return this.origins?.includes(origin.toLowerCase()) ?? true;
   }
 
-  /** Adds the headers that let the page of another origin read the response. */
+  /** Adds the headers that permit pages of other origins to read the response. */
   addHeaders(request: IncomingMessage, response: ServerResponse): void {
     const { origin } = request.headers;
     if (!API_PATHS.test(request.url!)) return;
@@ -43,7 +43,7 @@ export class CorsPolicy {
     if (!isPreflight(request)) response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }
 
-  /** Responds to a preflight request; returns whether the request was one. Without `Access-Control-Allow-Origin` the browser takes it as rejected. */
+  /** Responds to a preflight request. Returns whether the request was one. A response without `Access-Control-Allow-Origin` is a rejection. */
   respondToPreflight(request: IncomingMessage, response: ServerResponse): boolean {
     if (!isPreflight(request) || !API_PATHS.test(request.url!)) return false;
     const allowedHeaders = isGraphQL(request) ? `${REQUEST_HEADERS}, ${GRAPHQL_REQUEST_HEADERS}` : REQUEST_HEADERS;

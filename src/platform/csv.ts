@@ -1,27 +1,29 @@
-/** CSV writer (https://www.rfc-editor.org/rfc/rfc4180). Also bundled for browsers, so it must not import Node modules. */
+/** CSV writer (https://www.rfc-editor.org/rfc/rfc4180). It is also bundled for browsers, so it must not import Node modules. */
 
 /** Byte order mark, without which some spreadsheets do not recognise UTF-8. */
 export const BOM = '\uFEFF';
 const LINE_END = '\r\n';
 
 /**
- * CSV injection (https://owasp.org/www-community/attacks/CSV_Injection): characters that start a formula, including their full-width forms. Programs of
- * locales with a decimal comma separate cells by semicolons, and the quote inside such a cell does not protect a line break: a formula starts after both.
+ * Start of a formula (CSV injection, https://owasp.org/www-community/attacks/CSV_Injection): certain characters, also in their full-width forms, at the start
+ * of a cell. In locales with a decimal comma, programs separate cells by semicolons. Our quotes protect neither semicolons nor line breaks there, so that a
+ * formula can also start after these.
  */
 const FORMULA_START = /(^|[;\r\n]["']?)(?=[=+\-@\t\r\uFF1D\uFF0B\uFF0D\uFF20])/g;
-/** Decimals arrive as strings, and `-1.5` is not a formula. */
+/** Numbers. Decimals are passed as strings, and a negative one such as `-1.5` is not a formula. */
 const NUMBER = /^-?\d+(?:\.\d+)?(?:[Ee][+-]?\d+)?$/;
-/** In characters; exceeds the longest number of any column. */
+/** Maximum characters of a number, more than any column can have. */
 const MAX_NUMBER_LENGTH = 40;
 
 export const isNumber = (text: string): boolean => text.length <= MAX_NUMBER_LENGTH && NUMBER.test(text);
 
+/** Returns the unquoted text of a cell. */
 export const cellText = (value: unknown): string => {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value as string | number | boolean);
 };
 
-/** Formats a cell. Null is an empty cell and an empty string a quoted one, as in PostgreSQL's COPY. An apostrophe before a formula makes it a text. */
+/** Formats a cell. Null becomes an empty cell, and an empty string a quoted one, as in PostgreSQL's COPY. A formula gets an apostrophe, which disables it. */
 export function formatCell(value: unknown): string {
   if (value === null) return '';
   const text = cellText(value);
@@ -30,5 +32,5 @@ export function formatCell(value: unknown): string {
   return /[",\r\n]/.test(safeText) ? `"${safeText.replaceAll('"', '""')}"` : safeText;
 }
 
-/** Joins formatted cells to a line. A single empty cell is quoted, because parsers skip empty lines. */
+/** Joins formatted cells to a line. An empty cell that is the only one is quoted, because parsers skip empty lines. */
 export const formatLine = (cells: readonly string[]): string => (cells.length === 1 && cells[0] === '' ? '""' : cells.join(',')) + LINE_END;

@@ -3,20 +3,20 @@
  * https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
  */
 
-/** Supported values of `target_session_attrs`: which servers may be used. */
+/** Supported values of `target_session_attrs`, which determines which servers may be used. */
 export const TARGETS = ['any', 'read-write', 'primary'] as const;
 export type Target = (typeof TARGETS)[number];
 
 const SCHEME = /^postgres(?:ql)?:\/\//;
 const AUTHORITY = /^[^/?#]*/;
-const ATTRIBUTE = 'target_session_attrs';
+const TARGET_PARAMETER = 'target_session_attrs';
 
 export interface DatabaseHosts {
   urls: string[];
   target: Target;
 }
 
-/** Undefined if the text is not a URL of PostgreSQL, or has an unsupported target. */
+/** Parses a connection URL into one URL for each host. Returns undefined if it is not a PostgreSQL URL or has an unsupported target. */
 export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const scheme = SCHEME.exec(text)?.[0];
   if (scheme === undefined) return undefined;
@@ -26,6 +26,6 @@ export function parseDatabaseHosts(text: string): DatabaseHosts | undefined {
   const rest = text.slice(scheme.length + authority.length);
   const urls = hosts.map((host) => `${scheme}${credentials}${host}${rest}`);
   if (!urls.every((url) => URL.canParse(url)) || (hosts.length > 1 && hosts.includes(''))) return undefined;
-  const target = new URL(urls[0]!).searchParams.get(ATTRIBUTE) ?? 'any';
+  const target = new URL(urls[0]!).searchParams.get(TARGET_PARAMETER) ?? 'any';
   return (TARGETS as readonly string[]).includes(target) ? { urls, target: target as Target } : undefined;
 }

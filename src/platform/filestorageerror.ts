@@ -1,4 +1,4 @@
-/** Error of the file storage (media folder, S3 bucket or upload folder): not available, or out of space. */
+/** Thrown if the file storage (media folder, S3 bucket or upload folder) is not available or out of space. */
 export class FileStorageError extends Error {
   constructor(override readonly cause: unknown) {
     super(`files cannot be kept or read: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`);

@@ -2,7 +2,10 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** `mode` applies to every created folder. Unlike `mkdirSync` with `recursive`, it throws instead of looping forever on file systems like /proc. */
+/**
+ * Creates a folder and its parents, unless they exist. `mode` applies to every created folder. Unlike `mkdirSync` with `recursive`, this throws on file
+ * systems such as /proc instead of looping forever.
+ */
 export function createFolder(folder: string, mode?: number): void {
   if (fs.existsSync(folder)) return;
   createFolder(path.resolve(folder, '..'), mode);

@@ -1,17 +1,17 @@
-/** Incremental JSON serialisation of large values with a maximum length. Yields to the event loop between pieces. */
+/** Incremental JSON serialization of large values with a maximum length. Yields to the event loop repeatedly, so that other requests are not delayed. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Characters between two yields to the event loop; takes 1 to 2 ms. */
+/** Characters after which it yields to the event loop. They take 1 to 2 ms. */
 const YIELD_LENGTH = 1 << 18;
 
 export class JsonTooLongError extends Error {}
 
 const isComposite = (value: unknown): value is object => value !== null && typeof value === 'object';
 
-/** Whether JSON.stringify omits an object member with this value. */
+/** Whether JSON.stringify omits a member of an object that has this value. */
 const isOmitted = (value: unknown) => value === undefined || typeof value === 'function' || typeof value === 'symbol';
 
-/** Objects and arrays without nested ones are one piece. */
+/** Yields the pieces of the JSON text. An object or array that contains no other is one piece. */
 function* pieces(value: unknown): Generator<string, void, void> {
   if (Array.isArray(value) && value.some(isComposite)) {
     let separator = '[';
@@ -33,7 +33,7 @@ function* pieces(value: unknown): Generator<string, void, void> {
   } else yield value === undefined ? 'null' : JSON.stringify(value);
 }
 
-/** Returns the same text as JSON.stringify for plain objects, arrays and scalars. Throws TooLongError beyond `max` characters. */
+/** Returns the same text as JSON.stringify, for plain objects, arrays and scalars. Throws JsonTooLongError if it exceeds `max` characters. */
 export async function stringifyIncrementally(value: unknown, max: number): Promise<string> {
   let text = '';
   let nextYield = YIELD_LENGTH;

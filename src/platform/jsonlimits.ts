@@ -1,25 +1,26 @@
-/** Structural limits of JSON: a single scan of the text checks depth, members and values before it is parsed, and stops at the first excess. */
+/** Structural limits of JSON: depth, members and values. A single scan checks them before the text is parsed, and stops at the first exceeded limit. */
 
-/** Maximum nesting of arrays and objects. Later code walks them recursively. */
+/** Maximum nesting depth of arrays and objects, because later code processes them recursively. */
 export const MAX_JSON_DEPTH = 100;
-/** Maximum members of the outermost value; the same limit as for forms in the reference service. */
+/** Maximum members of the outermost value. The reference service has the same limit for forms. */
 export const MAX_JSON_MEMBERS = 1_000;
-/** Maximum values in all objects and arrays together. */
+/** Maximum values in the whole text, counting those of all objects and arrays. */
 const MAX_VALUES = 20_000;
 
 const [QUOTE, BACKSLASH, COMMA] = [...'"\\,'].map((sign) => sign.charCodeAt(0));
 const OPENING = new Set([...'[{'].map((sign) => sign.charCodeAt(0)));
 const CLOSING = new Set([...']}'].map((sign) => sign.charCodeAt(0)));
 
-/** Returns which limit is exceeded; undefined if none. Does not validate the syntax. */
+/** Returns a description of the exceeded limit; undefined if there is none. Does not validate the syntax. */
 export function findExceededLimit(json: string): string | undefined {
   let depth = 0;
   let members = 1;
   let values = 1;
-  for (let at = 0; at < json.length; at += 1) {
-    const code = json.charCodeAt(at);
+  for (let index = 0; index < json.length; index += 1) {
+    const code = json.charCodeAt(index);
     if (code === QUOTE) {
-      for (at += 1; at < json.length && json.charCodeAt(at) !== QUOTE; at += 1) if (json.charCodeAt(at) === BACKSLASH) at += 1;
+      for (index += 1; index < json.length && json.charCodeAt(index) !== QUOTE; index += 1)
+        if (json.charCodeAt(index) === BACKSLASH) index += 1;
     } else if (code === COMMA) {
       values += 1;
       if (depth === 1) members += 1;

@@ -16,14 +16,14 @@ export function createLog(level: string, stream?: DestinationStream): Logger {
   return pino(options, stream ?? (process.stdout.isTTY ? terminal() : standardOutput()));
 }
 
-/** Buffered while stdout is blocked; later lines are dropped. */
+/** Size of the buffer for log lines while stdout is blocked. When it is full, further lines are dropped. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
-/** Write errors of stdout (closed pipe, full disk) lose log lines but must not stop the server. */
+/** Ignores write errors of stdout (closed pipe, full disk): log lines are lost, but the server must not stop. */
 const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
 
 const pretty = prettyFactory({ colorize: true, singleLine: true });
-/** Formats an access-log line; the message contains all fields of interest. */
+/** Formats a line of the access log. The other fields are hidden, because the message contains all that are of interest. */
 const prettyRequest = prettyFactory({
   colorize: true,
   hideObject: true,
@@ -38,12 +38,12 @@ export const terminalDestination = (write: (text: string) => void): DestinationS
   write: (line) => write((line.includes(`"msg":"${REQUEST_MESSAGE}"`) ? prettyRequest : pretty)(line)),
 });
 
-/** SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in these messages. */
+/** Error codes of SQLSTATE class 22 (data exception). PostgreSQL quotes the invalid value in their messages. */
 const DATA_EXCEPTION = /^22/;
 
 /**
- * Serialises an error with an allowlist of properties: errors of PostgreSQL and Sequelize also carry statement parameters and the failing row,
- * which are personal data.
+ * Serializes only allowlisted properties of an error: errors of PostgreSQL and Sequelize also contain statement parameters and the failing row, which are
+ * personal data.
  */
 function serializeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { message: String(error) };

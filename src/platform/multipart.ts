@@ -1,6 +1,6 @@
 /**
- * Parser of multipart/form-data bodies (RFC 7578) with limits; spools files to disk. The library `graphql-upload` parses only GraphQL uploads and
- * returns nothing of an oversized form, whereas REST and HTML pages must show the entered texts again.
+ * Parser of multipart/form-data bodies (RFC 7578) with limits, which writes files to disk. The library `graphql-upload` is unsuitable: it parses only GraphQL
+ * uploads and returns nothing of an oversized form, whereas HTML pages must show the entered text fields again.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, open, readdir, rm, stat } from 'node:fs/promises';
@@ -11,17 +11,17 @@ import busboy from 'busboy';
 import { FileStorageError } from './filestorageerror';
 import { createFolder } from './folders';
 
-/** Uploaded file, not validated. Its content is deleted when the response is closed. */
+/** Uploaded file, not yet validated. Its content is deleted when the response is closed. */
 export class UploadedFile {
   constructor(
-    /** Sent by the client, possibly with folders. */
+    /** Name sent by the client, possibly with folders. */
     readonly filename: string,
     readonly path: string,
     /** In bytes. */
     readonly size: number,
     /** SHA-256 of the content in hexadecimal. */
     readonly digest: string,
-    /** Id of the user who sent it. Uploads of anonymous clients are never processed. */
+    /** Id of the user who sent the file; absent for anonymous clients, whose uploads are never processed. */
     readonly sender?: number,
   ) {}
 }
@@ -30,22 +30,23 @@ type Part = string | UploadedFile;
 export type MultipartParts = Map<string, Part[]>;
 
 export interface MultipartLimits {
-  /** Maximum bytes of a text, and of the whole body beyond one file of `maxUpload`. */
+  /** Maximum bytes of a text field. The whole body may have this many bytes in addition to `maxUpload`. */
   maxBody: number;
+  /** Maximum bytes of a file. */
   maxUpload: number;
   maxAnonymousBody: number;
-  /** Files are spooled to a subfolder of this folder. */
+  /** Files are written to a subfolder of this folder. */
   dataDir: string;
-  /** Anonymous client: `maxBody` limits the whole body, and the contents of files are discarded. */
-  isStrange?: boolean;
+  /** Whether the client is anonymous. Then `maxBody` limits the whole body, and the contents of files are discarded. */
+  isAnonymous?: boolean;
   sender?: number;
 }
 
-/** Limits for anonymous clients, of whose uploads nothing is stored. */
+/** Returns the limits for anonymous clients, whose uploaded files are discarded. */
 export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
   ...limits,
   maxBody: Math.min(limits.maxBody, limits.maxAnonymousBody),
-  isStrange: true,
+  isAnonymous: true,
 });
 
 export class MultipartError extends Error {
@@ -53,28 +54,29 @@ export class MultipartError extends Error {
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
     /** The invalid boundary, or the name of the rejected part. */
     readonly subject?: string,
-    /** Accepted parts: the texts within the limits, and the files before the first error. */
-    readonly arrived: MultipartParts = new Map(),
+    /** Accepted parts: the text fields within the limits, and the files before the first error. */
+    readonly acceptedParts: MultipartParts = new Map(),
   ) {
     super(reason);
   }
 }
 
-/** Minimum of what is read after a limit was exceeded. */
+/** Minimum number of bytes up to which a body is read to find further text fields after a limit was exceeded. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
-/** Texts and files together; the same limit as in the reference service. */
+/** Maximum text fields and files together. The reference service has the same limit. */
 const MAX_PARTS = 1000;
 export const TOO_MANY_PARTS_MESSAGE = `A form has at most ${MAX_FILES} files and ${MAX_PARTS} parts in all.`;
-/** Longer than any request can take. */
+/** Age after which a file belongs to no running request, because none can take that long. */
 const ABANDONED_AGE_MS = 60 * 60 * 1000;
 
-/** Uploads are unreadable for other users of the machine, whatever the umask is. */
+/** Other users of the machine cannot read uploads, independently of the umask. */
 const PRIVATE_FOLDER_MODE = 0o700;
 const PRIVATE_FILE_MODE = 0o600;
 
 const spoolFolder = (dataDir: string) => join(dataDir, 'incoming');
 
+/** Uploaded files of one request, in the upload folder. */
 class Spool {
   private readonly paths: string[] = [];
   private isDiscarded = false;
@@ -84,7 +86,7 @@ class Spool {
     private readonly sender?: number,
   ) {}
 
-  /** Stores the chunks that fit. Throws FilesUnavailable. */
+  /** Writes the chunks for which `fits` returns true to a new file. Throws a FileStorageError if that fails. */
   write(filename: string, chunks: AsyncIterable<Buffer>, fits: (bytes: number) => boolean): Promise<UploadedFile> {
     return this.writeFile(filename, chunks, fits).catch((error: unknown) => {
       throw new FileStorageError(error);
@@ -112,29 +114,31 @@ class Spool {
     return new UploadedFile(filename, path, size, hash.digest('hex'), this.sender);
   }
 
+  /** Deletes all files. */
   async discard(): Promise<void> {
     this.isDiscarded = true;
     await Promise.all(this.paths.map((path) => rm(path, { force: true })));
   }
 }
 
-/** Yields the chunks of a stream until it ends or is aborted. Whether the form is complete is decided at the end of the body. */
+/** Yields the chunks of a stream until it ends or is aborted, without an error: a truncated body yields the parts that were received. */
 async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
   try {
     yield* stream;
   } catch {
-    // Aborted stream.
+    // The stream was aborted.
   }
 }
 
-/** Whether a file name is not blank. Browsers send a blank one for a file input without a selection. */
+/** Whether a file was selected. For a file input without a selection, browsers send a blank file name. */
 const hasFileName = (filename: string | undefined) => filename !== undefined && filename.split(/[/\\]/).at(-1)!.trim() !== '';
 
-/** Named part; resolves to undefined for a file after an error. */
+/** Name and content of a part. The content of a file resolves to undefined if an error occurred before its end. */
 type PendingPart = [name: string, part: Part | Promise<Part | undefined>];
 
+/** Collects the parts that the parser emits, and checks the limits. */
 class PartCollector {
-  private readonly texts: PendingPart[] = [];
+  private readonly textFields: PendingPart[] = [];
   private readonly files: PendingPart[] = [];
   private firstError?: { reason: MultipartError['reason']; name?: string };
   private remainingBytes: number;
@@ -148,7 +152,7 @@ class PartCollector {
     this.remainingBytes = limits.maxBody + limits.maxUpload;
   }
 
-  /** Records an error; only the first one counts. */
+  /** Records an error. Only the first one is reported. */
   fail(reason: MultipartError['reason'], name?: string): void {
     this.firstError ??= { reason, name };
   }
@@ -163,56 +167,57 @@ class PartCollector {
       });
   }
 
+  /** Returns the parts. Throws a MultipartError if there was an error. */
   async finish(): Promise<MultipartParts> {
-    // The parser still emits the other parts of the chunk that it is reading.
+    // From now on, parts are ignored: the parser still emits the remaining parts of the current chunk.
     this.isClosed = true;
     const parts: MultipartParts = new Map();
-    // Files come after texts of the same name, as in the reference service.
-    for (const [name, pending] of [...this.texts, ...this.files]) {
+    // Files come after text fields of the same name, as in the reference service.
+    for (const [name, pending] of [...this.textFields, ...this.files]) {
       const part = await pending;
       if (part === undefined) continue;
-      const sameName = parts.get(name);
-      if (sameName) sameName.push(part);
+      const partsOfName = parts.get(name);
+      if (partsOfName) partsOfName.push(part);
       else parts.set(name, [part]);
     }
     if (this.firstError) throw new MultipartError(this.firstError.reason, this.firstError.name, parts);
     return parts;
   }
 
-  /** `name` is undefined for a part without one, which the reference service ignores; `value` for an unknown charset. */
+  /** Adds a text field. A part without a name is ignored, as in the reference service. `value` is undefined if the charset is unknown. */
   private addField(name: string | undefined, value: string | undefined, { valueTruncated }: busboy.FieldInfo): void {
     if (this.isClosed || name === undefined) return;
     if (value === undefined) this.fail('charset', name);
     else if (valueTruncated) this.fail('body too large');
-    else if (this.reserve(Buffer.byteLength(value))) this.texts.push([name, value]);
+    else if (this.reserve(Buffer.byteLength(value))) this.textFields.push([name, value]);
   }
 
   private addFile(name: string | undefined, stream: Readable, filename: string | undefined): void {
     stream.on('limit', () => this.fail('file too large', name));
-    // The stream may be aborted before it is read; an unhandled `error` event would crash the process.
+    // The stream may be aborted before it is read. Without a listener, its `error` event would crash the process.
     stream.on('error', () => undefined);
     const isText = filename === undefined;
     if (this.isClosed || name === undefined || !(isText || hasFileName(filename))) return void stream.resume();
-    if (isText) return void this.texts.push([name, this.readText(stream)]);
-    if (this.limits.isStrange) {
+    if (isText) return void this.textFields.push([name, this.readText(stream)]);
+    if (this.limits.isAnonymous) {
       stream.resume();
       return void this.files.push([name, new UploadedFile(filename, '', 0, '')]);
     }
     const spooled = this.spool.write(filename, chunksOf(stream), (bytes) => this.reserve(bytes) && !this.firstError);
     const part = spooled.then((file) => (this.firstError ? undefined : file));
-    // On a full disk the rest of the body is useless, and the parser would block on the unread file.
+    // If the file cannot be written, for example on a full disk, parsing stops: the parser would wait forever for the file to be read.
     part.catch(() => this.stop());
     this.files.push([name, part]);
   }
 
-  /** Reads a part of type application/octet-stream without a file name, which the parser reports as a file. */
+  /** Reads a text field of type application/octet-stream, which the parser reports as a file without a name. */
   private async readText(stream: Readable): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of chunksOf(stream)) if (this.reserve(chunk.length)) chunks.push(chunk);
     return Buffer.concat(chunks).toString();
   }
 
-  /** Reserves bytes of the body limit. If it returns false, the caller must read and discard them. */
+  /** Counts bytes towards the body limit. Returns false if it is exceeded; the caller must then discard the bytes. */
   private reserve(bytes: number): boolean {
     this.remainingBytes -= bytes;
     if (this.remainingBytes < 0) this.fail('body too large');
@@ -220,7 +225,7 @@ class PartCollector {
   }
 }
 
-/** Returns undefined for a Content-Type without a valid boundary. */
+/** Creates a parser. Returns undefined if the Content-Type has no valid boundary. */
 function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): busboy.Busboy | undefined {
   try {
     return busboy({
@@ -234,11 +239,11 @@ function createParser(header: string, { maxBody, maxUpload }: MultipartLimits): 
   }
 }
 
-/** Parses the body. A truncated body yields the parts received. Files are deleted when the response is closed. */
+/** Parses the body. If it is truncated, returns the parts that were received. Files are deleted when the response is closed. */
 export function readMultipart(request: IncomingMessage, response: ServerResponse, limits: MultipartLimits): Promise<MultipartParts> {
-  const { maxBody, maxUpload, dataDir, isStrange, sender } = limits;
+  const { maxBody, maxUpload, dataDir, isAnonymous, sender } = limits;
   const header = request.headers['content-type'] ?? '';
-  if (isStrange && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
+  if (isAnonymous && Number(request.headers['content-length']) > maxBody) return Promise.reject(new MultipartError('body too large'));
   const parser = createParser(header, limits);
   if (!parser) return Promise.reject(new MultipartError('boundary', /boundary=([^;]*)/i.exec(header)?.[1]));
   const spool = new Spool(dataDir, sender);
@@ -249,7 +254,7 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
       if (isStopped) return;
       isStopped = true;
       request.unpipe(parser);
-      // Also aborts the stream of the current file.
+      // Destroying the parser also aborts the stream of the current file.
       parser.destroy();
       resolve(collector.finish());
     };
@@ -257,8 +262,8 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
     collector.listen(parser);
     parser.on('close', stop).on('error', stop);
     request.on('error', stop).on('aborted', stop);
-    // Reads on after an oversized part, because texts that must be shown again may follow; but only up to this many bytes.
-    let remainingBytes = isStrange ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
+    // After an oversized part, reading continues up to this many bytes, because text fields that must be shown again may follow.
+    let remainingBytes = isAnonymous ? maxBody : Math.max(MIN_READ_BYTES, 2 * (maxBody + maxUpload));
     request.on('data', (chunk: Buffer) => {
       remainingBytes -= chunk.length;
       if (remainingBytes >= 0) return;
@@ -269,10 +274,10 @@ export function readMultipart(request: IncomingMessage, response: ServerResponse
   });
 }
 
-/** Deletes spooled files left behind by a server that died during a request. */
+/** Deletes uploaded files that a server has left behind because it died during a request. */
 export async function deleteAbandonedUploads(dataDir: string): Promise<void> {
   const folder = spoolFolder(dataDir);
-  // Restricts a folder created by an older version.
+  // An older version may have created the folder with more permissions.
   await chmod(folder, PRIVATE_FOLDER_MODE).catch(() => undefined);
   for (const name of await readdir(folder).catch(() => [])) {
     const path = join(folder, name);

@@ -1,14 +1,14 @@
 /**
- * Parsers of scalars (integers, decimals, UUIDs, trimmed text) that accept the same input as Python in the reference service. All of them run
- * in time linear in the length of the text.
+ * Parsers of scalars (integers, decimals, UUIDs, trimmed text) that accept the same input as the reference service, which is written in Python. Their
+ * duration is linear in the length of the text.
  */
 
-/** Whitespace for Python's `str.strip`: unlike JavaScript's `trim` it includes U+001C to U+001F and U+0085, but not U+FEFF. */
+/** Characters that Python's `str.strip` removes. Unlike JavaScript's `trim`, it removes U+001C to U+001F and U+0085, but not U+FEFF. */
 const WHITESPACE = new Set(
   '\t\n\v\f\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000',
 );
 
-/** Whitespace around integers: Python's `int` does not skip the separators U+001C to U+001F. */
+/** Characters that Python's `int` ignores around an integer: all whitespace but U+001C to U+001F. */
 const INTEGER_WHITESPACE = new Set([...WHITESPACE].filter((character) => character < '\x1c' || character > '\x1f'));
 
 function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean): string {
@@ -22,10 +22,10 @@ function strip(text: string, characters: ReadonlySet<string>, fromStart: boolean
 export const pythonStrip = (text: string): string => strip(text, WHITESPACE, true);
 export const pythonRstrip = (text: string): string => strip(text, WHITESPACE, false);
 
-/** Python's limit for parsing integers (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
+/** Maximum digits of an integer in Python (https://docs.python.org/3/library/stdtypes.html#int-max-str-digits). */
 const MAX_DIGITS = 4_300;
 
-/** Clamps an integer to the safe integers. No id, limit or offset lies outside of them, so the result has the same effect. */
+/** Clamps an integer to JavaScript's safe integers. This changes no result, because no id, limit or offset lies outside of them. */
 export const clampToSafeInteger = (integer: number): number =>
   Math.min(Math.max(integer, Number.MIN_SAFE_INTEGER), Number.MAX_SAFE_INTEGER);
 
@@ -35,10 +35,10 @@ export function parseInteger(text: string): number | undefined {
   return /^[+-]?\d+$/.test(digits) && digits.replace(/^[+-]/, '').length <= MAX_DIGITS ? clampToSafeInteger(Number(digits)) : undefined;
 }
 
-/** Python's `Decimal` rejects longer exponents too. */
+/** Syntax of a decimal number. Python's `Decimal` also rejects longer exponents. */
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d{1,18})?$/i;
 
-/** Validates a decimal number with optional sign, point, exponent and surrounding whitespace; returns its text without the whitespace. */
+/** Validates a decimal number, with an optional sign, point, exponent and surrounding whitespace. Returns its text without the whitespace. */
 export function parseDecimal(text: string): string | undefined {
   const number = pythonStrip(text);
   return DECIMAL.test(number) ? number : undefined;
@@ -46,7 +46,7 @@ export function parseDecimal(text: string): string | undefined {
 
 const UUID_DIGITS = 32;
 const BRACES = new Set('{}');
-/** In characters, including dashes, braces and prefixes. */
+/** Maximum characters of a UUID, including dashes, braces and prefixes. */
 const MAX_UUID_LENGTH = 200;
 
 /** Parses a UUID to 32 lower-case digits; ignores dashes, braces and `urn:uuid:`. */

@@ -1,9 +1,9 @@
-/** Parsers of settings. An invalid value throws a ConfigError of one line that names the variable and the expected syntax. */
+/** Parsers of settings. For an invalid value, they throw a ConfigError with one line that names the variable and the expected syntax. */
 import { resolve } from 'node:path';
 
 export class ConfigError extends Error {}
 
-/** Parses the value of the named environment variable. */
+/** Parses the value of the environment variable `name`. */
 export type Parser<T> = (value: string, name: string) => T;
 
 /** Rate limit: `points` events per `seconds`. */
@@ -22,20 +22,20 @@ export function reject(name: string, expected: string, value: string): never {
 
 export const text: Parser<string> = (value) => value;
 
-/** Returns an absolute path. */
+/** Parses a path and returns the absolute one. */
 export const filePath: Parser<string> = (value) => resolve(value);
 
 /** Parses a list separated by commas or spaces. */
 export const list: Parser<readonly string[]> = (value) => value.split(/[\s,]+/).filter(Boolean);
 
-export const whole =
+export const wholeNumber =
   (min: number, max: number): Parser<number> =>
   (value, name) => {
     const number = Number(value);
     return /^\d+$/.test(value) && number >= min && number <= max ? number : reject(name, `a whole number from ${min} to ${max}`, value);
   };
 
-/** Returns bytes. */
+/** Parses a size such as `5MB` and returns bytes. */
 export const size: Parser<number> = (value, name) => {
   const [, number, unit] = /^(\d+)\s*([a-z]*)$/i.exec(value) ?? [];
   const factor = SIZES_BYTES[(unit ?? '?').toLowerCase()];
@@ -51,7 +51,7 @@ export const choice =
   (value, name) =>
     choices.find((one) => one === value.toLowerCase()) ?? reject(name, choices.join(' or '), value);
 
-/** Returns milliseconds, or 0 for `off`. */
+/** Parses a duration such as `10s` and returns milliseconds; 0 for `off`. */
 export const duration: Parser<number> = (value, name) => {
   if (value === 'off') return 0;
   const [, number, unit] = /^(\d{1,6})\s*(ms|s|min)$/.exec(value) ?? reject(name, 'a duration such as 10s, 500ms or 1min, or off', value);
@@ -70,7 +70,7 @@ export const url =
   (value, name) =>
     URL.canParse(value) && protocols.includes(new URL(value).protocol) ? value : reject(name, `a URL such as ${example}`, value);
 
-/** Parses a secret, which the error message does not repeat. */
+/** Parses a secret. The error message does not contain its value. `bytes`: length of the random value that the message suggests. */
 export const secret =
   (minLength: number, bytes: number): Parser<string> =>
   (value, name) => {
@@ -78,13 +78,13 @@ export const secret =
     throw new ConfigError(`${name} must have at least ${minLength} characters (for example the output of: openssl rand -hex ${bytes})`);
   };
 
-/** Replaces one word by a value. */
+/** Returns a parser that accepts a word, for which it returns `replacement`, besides the values that `parse` accepts. */
 export const or =
   <T>(word: string, replacement: T, parse: Parser<T>): Parser<T> =>
   (value, name) =>
     value === word ? replacement : parse(value, name);
 
-/** Rejects values that do not satisfy a condition. */
+/** Returns a parser that also rejects values for which `isValid` returns false. */
 export const where =
   <T>(parse: Parser<T>, isValid: (result: T) => boolean, expected: string): Parser<T> =>
   (value, name) => {

@@ -1,6 +1,6 @@
 /**
- * The settings: environment variables with their defaults, syntax and meaning. The table of docs/configuration.md is generated from them
- * (`npm run docs`). Durations are milliseconds, 0 for `off`; sizes are bytes.
+ * The settings: environment variables with their defaults, syntax and meaning. `npm run docs` generates the table in docs/configuration.md from them. Parsed
+ * durations are milliseconds, with 0 for `off`; parsed sizes are bytes.
  */
 import { availableParallelism } from 'node:os';
 import { IANAZone } from 'luxon';
@@ -19,25 +19,26 @@ import {
   text,
   url,
   where,
-  whole,
+  wholeNumber,
   type Parser,
 } from './settingparsers';
 
 export type Variables = Record<string, string | undefined>;
 
 export interface Setting<T> {
-  /** Environment variable. */
+  /** Name of the environment variable. */
   readonly name: string;
-  /** Markdown, like `meaning`. */
+  /** Default value as shown in the guide, in Markdown. */
   readonly shownDefault: string;
+  /** Description in Markdown. */
   readonly meaning: string;
-  /** Parses the variable; an empty value counts as absent. */
+  /** Parses the variable. An empty value counts as absent. */
   readonly read: (variables: Variables) => T;
 }
 
-/** Minimum length in characters. */
+/** Minimum characters of SECRET_KEY. */
 export const MIN_SECRET_KEY = 32;
-/** A smaller limit could not be enforced, because replication lag is measured periodically and not before each statement. */
+/** Minimum of DATABASE_REPLICA_LAG. A lower limit could not be enforced, because the lag is measured periodically instead of before each statement. */
 export const MIN_REPLICA_LAG_MS = 2_000;
 
 export const BUCKET_URL = 's3://bucket/prefix';
@@ -55,7 +56,7 @@ const NODE_ENV = where(text, (mode) => ['development', 'production', 'test'].inc
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 const LOG_LEVEL = where(text, (level) => LOG_LEVELS.includes(level), `one of ${LOG_LEVELS.join(', ')}`);
 
-/** Only an origin is accepted, because the setting is the prefix of every link. */
+/** Parses an origin. A URL with a path is rejected, because the value becomes the prefix of every link. */
 const origin: Parser<string> = (value, name) => {
   const result = new URL(url(HTTP, 'https://fit.example.com')(value, name)).origin;
   return [result, `${result}/`].includes(value.toLowerCase())
@@ -63,7 +64,7 @@ const origin: Parser<string> = (value, name) => {
     : reject(name, 'a scheme and a host, such as https://fit.example.com', value);
 };
 
-const origins: Parser<readonly string[]> = (value, name) => list(value, name).map((one) => origin(one, name));
+const originList: Parser<readonly string[]> = (value, name) => list(value, name).map((item) => origin(item, name));
 
 const define = <T>(name: string, shownDefault: string, read: Setting<T>['read']) => ({
   describe: (meaning: string): Setting<T> => ({ name, shownDefault, meaning, read }),
@@ -72,18 +73,18 @@ const define = <T>(name: string, shownDefault: string, read: Setting<T>['read'])
 const setting = <T>(name: string, parse: Parser<T>, fallback: string) =>
   define(name, fallback && `\`${fallback}\``, (variables) => parse(variables[name]?.trim() || fallback, name));
 
-/** A setting without a default, or with one that depends on other settings. */
+/** Defines a setting without a default, or with a default that depends on other settings. */
 const optional = <T>(name: string, parse: Parser<T>, shownDefault = '') =>
   define(name, shownDefault, (variables) => {
     const value = variables[name]?.trim();
     return value ? parse(value, name) : undefined;
   });
 
-/** In the order of the guide. */
+/** All settings, in the order of the guide. */
 export const SETTINGS = {
-  port: setting('PORT', whole(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
+  port: setting('PORT', wholeNumber(0, 65_535), '8000').describe('Port to listen on; `0` selects a free one.'),
   host: setting('HOST', text, '0.0.0.0').describe('Address to listen on.'),
-  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), whole(0, 256)), '1').describe(
+  workers: setting('WEB_CONCURRENCY', or('auto', availableParallelism(), wholeNumber(0, 256)), '1').describe(
     'Number of worker processes; `auto`: one per core; `0`: no supervisor, for debugging. See docs/operating.md#processes.',
   ),
   workerTimeout: setting('WORKER_TIMEOUT', WORKER_TIMEOUT, '5s').describe(
@@ -101,7 +102,7 @@ export const SETTINGS = {
   replicaLag: setting('DATABASE_REPLICA_LAG', REPLICA_LAG, '5s').describe(
     'Maximum replication lag up to which the standby is used (at least `2s`).',
   ),
-  poolSize: setting('DATABASE_POOL', whole(1, 1000), '10').describe(
+  poolSize: setting('DATABASE_POOL', wholeNumber(1, 1000), '10').describe(
     'Connections per worker for reads of anonymous clients, and as many for signed-in users; half as many for writes, a quarter for subscriptions, and four more.',
   ),
   statementTimeout: setting('STATEMENT_TIMEOUT', duration, '10s').describe(
@@ -117,7 +118,7 @@ export const SETTINGS = {
   rowSecurity: setting('ROW_SECURITY', choice('on', 'required', 'off'), 'on').describe(
     'Row-level security in PostgreSQL: `on` where possible, `required` (no start without it), `off` (docs/security.md#row-level-security).',
   ),
-  maxQueued: setting('MAX_WAITING', whole(1, 1_000_000), '200').describe(
+  maxQueued: setting('MAX_WAITING', wholeNumber(1, 1_000_000), '200').describe(
     'Maximum number of queued database requests, each for anonymous clients, signed-in users and writes: `OVERLOADED`, 503.',
   ),
   maxWait: setting('MAX_WAIT', duration, '1500ms').describe(
@@ -160,7 +161,7 @@ export const SETTINGS = {
   serverTiming: optional('SERVER_TIMING', flag, '`on`, `off` in production').describe(
     'Whether responses carry `Server-Timing` with database time and number of statements.',
   ),
-  metricsPort: optional('METRICS_PORT', whole(0, 65_535)).describe(
+  metricsPort: optional('METRICS_PORT', wholeNumber(0, 65_535)).describe(
     'Serves Prometheus metrics at `/metrics` on a separate port (docs/monitoring.md#metrics). Without it and `METRICS_TOKEN` metrics are disabled.',
   ),
   metricsHost: setting('METRICS_HOST', text, '127.0.0.1').describe('Address of that port.'),
@@ -196,7 +197,7 @@ export const SETTINGS = {
   keptAnswers: setting('KEPT_ANSWERS', size, '20MB').describe(
     "Responses stored for one user's Idempotency-Keys, at most 512 KB each. Changes with larger responses are not repeated either.",
   ),
-  maxKeys: setting('MAX_KEYS', whole(1, 1_000_000), '10000').describe(
+  maxKeys: setting('MAX_KEYS', wholeNumber(1, 1_000_000), '10000').describe(
     'Idempotency-Keys of one user within 24 hours; more are 429 with `Retry-After`.',
   ),
   clientTimeout: setting('CLIENT_TIMEOUT', duration, '30s').describe(
@@ -205,7 +206,7 @@ export const SETTINGS = {
   publicUrl: optional('PUBLIC_URL', origin).describe(
     'Scheme and host of all generated links, e.g. `https://fit.example.com`. Default: those of the request.',
   ),
-  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, origins), '*').describe(
+  corsOrigins: setting('CORS_ORIGINS', or<readonly string[] | undefined>('*', undefined, originList), '*').describe(
     'Origins whose pages may use REST and GraphQL from the browser, e.g. `https://app.example.com`; `*`: all. With a list, WebSockets from pages of other origins are rejected.',
   ),
   trustedProxies: setting('TRUSTED_PROXIES', list, '').describe(
@@ -215,9 +216,9 @@ export const SETTINGS = {
     'Path of a PEM certificate chain; enables HTTPS. Requires `TLS_KEY`. Reloaded when it changes.',
   ),
   tlsKey: optional('TLS_KEY', filePath).describe("Path of the certificate's private key (PEM, no passphrase)."),
-  maxTokens: setting('MAX_TOKENS', whole(1, 1000), '50').describe('Access tokens per user.'),
-  auditDays: setting('AUDIT_DAYS', whole(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
-  hstsDays: setting('HSTS_DAYS', whole(0, 3650), '365').describe(
+  maxTokens: setting('MAX_TOKENS', wholeNumber(1, 1000), '50').describe('Access tokens per user.'),
+  auditDays: setting('AUDIT_DAYS', wholeNumber(30, 3650), '180').describe('Retention of the audit log, at least 30 days.'),
+  hstsDays: setting('HSTS_DAYS', wholeNumber(0, 3650), '365').describe(
     '`max-age` of `Strict-Transport-Security` for clients that used HTTPS; `0` disables the header.',
   ),
   graphqlCsrf: setting('GRAPHQL_CSRF', flag, 'on').describe(
@@ -226,20 +227,22 @@ export const SETTINGS = {
   introspection: setting('INTROSPECTION', choice('anyone', 'users'), 'anyone').describe(
     '`users`: introspection and the playground require signing in (`UNAUTHENTICATED`).',
   ),
-  maxCost: setting('MAX_COST', whole(1000, 1_000_000_000), '500000').describe(
+  maxCost: setting('MAX_COST', wholeNumber(1000, 1_000_000_000), '500000').describe(
     'Maximum estimated cost of an operation (docs/graphql.md#limits).',
   ),
   budget: setting('BUDGET', flag, 'on').describe('`off`: disables budgets.'),
-  budgetUser: setting('BUDGET_USER', whole(1, 1_000_000_000), '100000').describe(
+  budgetUser: setting('BUDGET_USER', wholeNumber(1, 1_000_000_000), '100000').describe(
     "Cost per second that a user may spend; bursts of up to 100 seconds' worth.",
   ),
-  budgetAnonymous: setting('BUDGET_ANONYMOUS', whole(1, 1_000_000_000), '20000').describe(
+  budgetAnonymous: setting('BUDGET_ANONYMOUS', wholeNumber(1, 1_000_000_000), '20000').describe(
     'The same per address (IPv6: /64) of anonymous clients.',
   ),
   exportTimeout: setting('EXPORT_TIMEOUT', duration, '10min').describe(
     'Maximum duration of an export (`/graphql/export.csv`, docs/analysts.md), or `off`.',
   ),
-  maxExports: setting('MAX_EXPORTS', whole(1, 1000), '20').describe('Concurrent exports; a quarter of them per user or anonymous address.'),
+  maxExports: setting('MAX_EXPORTS', wholeNumber(1, 1000), '20').describe(
+    'Concurrent exports; a quarter of them per user or anonymous address.',
+  ),
   compileOperations: setting('COMPILE_OPERATIONS', flag, 'on').describe(
     '`off`: REST operations are executed by graphql-js instead of compiled. Slower, with the same results.',
   ),

@@ -1,6 +1,6 @@
 /**
- * Steal time: the share of the CPU time needed by this machine that its hypervisor gave to others (`steal` of
- * https://man7.org/linux/man-pages/man5/proc_stat.5.html). A delay that it causes is not a consequence of the server's own load. 0 where the system
+ * Steal time: the share of the CPU time needed by this machine that the hypervisor gave to other machines (`steal` in
+ * https://man7.org/linux/man-pages/man5/proc_stat.5.html). Delays that it causes do not result from the server's own load. It is 0 if the operating system
  * does not report it.
  */
 import { readFile } from 'node:fs/promises';
@@ -9,12 +9,12 @@ const INTERVAL_MS = 1_000;
 
 interface CpuTimes {
   stolen: number;
-  /** All time but that in which the CPU had nothing to do. */
+  /** All CPU time except for idle time. */
   demanded: number;
 }
 
 function parseCpuTimes(text: string): CpuTimes | undefined {
-  // The first line sums all processors.
+  // The first line contains the sums of all processors.
   const [label, ...counters] = text.split('\n', 1)[0]!.split(/ +/);
   if (label !== 'cpu') return undefined;
   const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, stolen = 0] = counters.map(Number);
@@ -22,9 +22,9 @@ function parseCpuTimes(text: string): CpuTimes | undefined {
 }
 
 export class StealTime {
-  /** Between 0 and 1, in the latest interval. */
+  /** Share of stolen time in the latest interval, between 0 and 1. */
   share = 0;
-  private former?: CpuTimes;
+  private previous?: CpuTimes;
   private readonly timer: NodeJS.Timeout;
 
   constructor(private readonly file = '/proc/stat') {
@@ -37,9 +37,9 @@ export class StealTime {
 
   async measure(): Promise<void> {
     const current = await readFile(this.file, 'latin1').then(parseCpuTimes, () => undefined);
-    const { former } = this;
-    this.former = current;
-    const demanded = current && former ? current.demanded - former.demanded : 0;
-    this.share = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - former!.stolen) / demanded)) : 0;
+    const { previous } = this;
+    this.previous = current;
+    const demanded = current && previous ? current.demanded - previous.demanded : 0;
+    this.share = demanded > 0 ? Math.min(1, Math.max(0, (current!.stolen - previous!.stolen) / demanded)) : 0;
   }
 }

@@ -1,9 +1,9 @@
 /** Interface of the trace of one request (https://opentelemetry.io/docs/concepts/signals/traces/), implemented by `telemetry/tracing.ts`. */
 export interface Trace {
-  /** Records a span of a GraphQL operation while `work` runs. */
+  /** Runs `work` and records a span of a GraphQL operation for its duration. */
   operation<T>(type: string, name: string, work: () => Promise<T> | T): Promise<T>;
-  /** Starts a span of a statement; the returned function ends it, with the number of rows unless the statement failed. */
+  /** Starts a span of an SQL statement. The returned function ends it; pass the number of rows, or nothing if the statement failed. */
   statement(text: string): (rows?: number) => void;
-  /** Records a span of a statement that has just ended after `ms` milliseconds. */
-  written(text: string, ms: number): void;
+  /** Records a span of an SQL statement that has just ended and took `ms` milliseconds. */
+  recordStatement(text: string, ms: number): void;
 }

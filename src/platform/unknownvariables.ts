@@ -1,6 +1,6 @@
 /**
- * Detection of misspelt settings: environment variables that Fitgraph does not read although their names look like settings. An environment also holds the
- * variables of other programs, so a name counts only if it is similar to that of a setting, or begins with a word that several settings begin with.
+ * Detection of misspelt settings: environment variables that Fitgraph does not read although their names look like settings. Because an environment also
+ * contains variables of other programs, a name is reported only if it is similar to a setting, or begins with a word with which several settings begin.
  */
 import leven from 'leven';
 import { SETTINGS, type Variables } from './settings';
@@ -11,12 +11,16 @@ export interface UnknownVariable {
   suggestion?: string;
 }
 
+/** Maximum number of differing characters of similar names. */
 const MAX_DISTANCE = 2;
-/** Shorter names, such as PORT, resemble too many others. */
+/** Minimum characters of names that are compared. Shorter ones, such as PORT, resemble too many others. */
 const MIN_COMPARED_LENGTH = 6;
-/** Settings of a standard with many more variables: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/. */
+/**
+ * First word of the variables of OpenTelemetry, which are not reported: the standard defines many that are not settings of Fitgraph
+ * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+ */
 const STANDARD_WORD = 'OTEL';
-/** Variables that Kubernetes and Docker create for a service, which may be called "database". */
+/** Variables that Kubernetes and Docker create for a service. Its name may be "database", so that they look like settings. */
 const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
 const NAMES = Object.values(SETTINGS).map(({ name }) => name);
@@ -25,7 +29,7 @@ const SHARED_WORDS = new Set(
   NAMES.map(firstWordOf).filter((word, index, words) => word !== STANDARD_WORD && words.indexOf(word) !== index),
 );
 
-function suggestionFor(name: string): string | undefined {
+function findSimilarSetting(name: string): string | undefined {
   const distances = NAMES.filter(({ length }) => Math.min(length, name.length) >= MIN_COMPARED_LENGTH)
     .map((setting) => ({ setting, distance: leven(name.toUpperCase(), setting) }))
     .sort((a, b) => a.distance - b.distance);
@@ -36,7 +40,7 @@ function suggestionFor(name: string): string | undefined {
 export function findUnknownVariables(variables: Variables): UnknownVariable[] {
   return Object.keys(variables)
     .filter((name) => !NAMES.includes(name) && !SERVICE_VARIABLE.test(name))
-    .map((name) => ({ name, suggestion: suggestionFor(name) }))
+    .map((name) => ({ name, suggestion: findSimilarSetting(name) }))
     .filter(({ name, suggestion }) => suggestion !== undefined || (name.includes('_') && SHARED_WORDS.has(firstWordOf(name))))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,8 +1,8 @@
-/** Version of Fitgraph, from its package.json. */
+/** Version of Fitgraph, read from its package.json. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Finds the nearest package.json above a folder: the compiled file lies one folder deeper than its source. */
+/** Returns the nearest package.json in a folder or its parents. Its distance varies, because the compiled file lies one folder deeper than its source. */
 function findPackageFile(folder: string): string {
   const file = join(folder, 'package.json');
   return existsSync(file) ? file : findPackageFile(dirname(folder));

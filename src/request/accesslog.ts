@@ -1,4 +1,4 @@
-/** Observability of a request: when its response closes, writes the access log, updates metrics and ends its trace. */
+/** Observability of requests: when a response is closed, writes a line to the access log, updates metrics and ends the trace. */
 import type { ServerResponse } from 'node:http';
 import { REQUEST_MESSAGE } from '../platform/logging';
 import { routeTemplate } from '../telemetry/routetemplates';
@@ -6,13 +6,13 @@ import type { RequestHead } from './clientorigin';
 import type { RequestContext } from './requestcontext';
 import type { Services } from './services';
 
-/** Maximum length in the log of a path or an operation name, which clients choose. */
+/** Maximum characters of a path or an operation name in the log, because clients can choose them freely. */
 export const MAX_LOGGED_LENGTH = 200;
-/** Length of the longest IPv6 address without its zone, which may have any length. */
+/** Length of the longest IPv6 address without a zone. A zone may have any length. */
 const MAX_ADDRESS_LENGTH = 45;
 export const truncateAddress = (address: string): string => address.slice(0, MAX_ADDRESS_LENGTH);
 
-/** Registers the observers. The access log never contains headers, bodies or query strings, which may hold secrets. */
+/** Observes a request until its response is closed. The access log never contains headers, bodies or query strings, because they may contain secrets. */
 export function observeRequest(
   request: RequestHead,
   response: ServerResponse,
@@ -25,7 +25,7 @@ export function observeRequest(
   info.trace = resolverContext.session.trace = trace;
   if (!isLogged && !metrics && !trace) return;
   const method = request.method!;
-  // Read now, because Express rewrites the URL while routing.
+  // Read before the response, because Express changes the URL while it routes the request.
   const path = request.url!.split('?', 1)[0]!.slice(0, MAX_LOGGED_LENGTH);
   response.once('close', () => {
     const ms = performance.now() - info.startedAt;

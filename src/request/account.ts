@@ -1,4 +1,4 @@
-/** Account self-service of the sender of a request: sign-in, password, API keys, access tokens and sessions. */
+/** Actions of the sender of a request on their own account: sign-in, password, API key, access tokens and sessions. */
 import { listAccessTokens, type AccessToken } from '../auth/accesstokens';
 import {
   checkCredentials,
@@ -43,12 +43,12 @@ export class AccountService implements AccountActions {
     return this.attempt(username, () => signIn(username, password, this.session, this.services.vault, this.eventSource));
   }
 
-  /** Returns the id of the user. */
+  /** Checks user name and password. Returns the id of the user. */
   checkCredentials(username: string, password: string): Promise<number> {
     return this.attempt(username, () => checkCredentials(username, password, this.session, this.eventSource));
   }
 
-  /** Runs a password check within the login rate limit of the client network and user name. */
+  /** Runs a password check, if the login rate limit of the client's network and of the user name permits another one. */
   private attempt<T>(username: string, work: () => Promise<T>): Promise<T> {
     const { clearTextWarning, loginLimiter } = this.services;
     clearTextWarning.check(this.request);
@@ -58,7 +58,7 @@ export class AccountService implements AccountActions {
     });
   }
 
-  /** Logs a failed login, so that password guessing is noticed. Omits the submitted user name, because users type passwords in its place. */
+  /** Logs a failed login, so that password guessing is noticed. Omits the entered user name, because users sometimes enter their password there. */
   private logFailure(error: unknown): void {
     const code = error instanceof ClientError ? error.extensions.code : error instanceof InvalidInput ? 'WRONG_PASSWORD' : undefined;
     if (code === undefined) return;
@@ -105,7 +105,7 @@ export class AccountService implements AccountActions {
       this.services.vault,
       this.eventSource,
     );
-    // A concurrent request has already replaced the same token.
+    // Undefined means that a concurrent request has already replaced the same token.
     if (token === undefined) throw unauthenticatedError('Invalid token.');
     return token;
   }
@@ -127,13 +127,14 @@ export class AccountService implements AccountActions {
     return new ViewerCredentials(requireAccountOwner(this.authentication).id, this.info.network, this.session, this.services.accessTokens);
   }
 
-  /** Creates an API key, or replaces only the one with this id, so that submitting a form twice does not replace the key that was just created. */
+  /** Creates the API key if there is none. With `keyId`, replaces that key only, so that submitting a form twice does not replace the key just created. */
   async renewKey(keyId?: string): Promise<void> {
     const { id } = requireAccountOwner(this.authentication);
     if (keyId === undefined) await getOrCreateToken(id, this.session, this.services.vault);
     else await renewToken(id, Buffer.from(keyId, 'hex'), this.session, this.services.vault, this.eventSource);
   }
 
+  /** Authenticates the request again. Throws if its credentials are no longer valid. */
   async confirmCredentials(): Promise<void> {
     if (!(await this.authentication.authenticate())) throw unauthenticatedError();
   }

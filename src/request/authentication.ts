@@ -1,6 +1,6 @@
 /**
- * Authentication of a request: by the Authorization header or by the session cookie of a browser. With a cookie, an unsafe method requires the CSRF
- * token of the session.
+ * Authentication of a request by the Authorization header or by the session cookie of a browser. With a cookie, methods that may change something require the
+ * CSRF token of the session.
  */
 import { isAccessToken } from '../auth/accesstokens';
 import { viewerOfApiKey } from '../auth/accounts';
@@ -16,17 +16,17 @@ import type { HttpRequestInfo } from './requestinfo';
 import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
-/** Safe methods (RFC 9110, section 9.2.1), exempt from CSRF protection. */
+/** Methods that only read (RFC 9110, section 9.2.1). They require no CSRF token. */
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS', 'TRACE'];
 
-/** Reads the CSRF token of a posted form. Called only if one is needed. */
+/** Reads the CSRF token from the form in the request body. Called only if the token is required and not in a header. */
 export type FormTokenReader = () => Promise<string | undefined>;
 
 export class Authentication {
   viewer: Viewer | null = null;
-  /** Id of the user whose credentials were sent. Unlike the viewer it is set before the CSRF token is checked. */
+  /** Id of the user whose credentials were sent. Unlike `viewer`, it is set before the CSRF token is checked. */
   sender?: number;
-  /** Session of a browser that was authenticated by its cookie. */
+  /** Session of the browser; absent unless the request was authenticated by its cookie. */
   private browserSession?: { id: string; username: string };
   private firstResult?: Promise<boolean>;
 
@@ -39,23 +39,23 @@ export class Authentication {
     private readonly schemes: readonly string[],
   ) {}
 
-  /** Token of the Authorization header; undefined without one of an accepted scheme. */
+  /** Token in the Authorization header; undefined if there is none with an accepted scheme. */
   get token(): string | undefined {
     const { authorization } = this.request.headers;
     return parseAuthorization(authorization, this.schemes) ?? parseBearerAccessToken(authorization);
   }
 
-  /** Id of the session by which the browser was authenticated. */
+  /** Id of the browser's session; undefined unless the request was authenticated by its cookie. */
   get sessionId(): string | undefined {
     return this.browserSession?.id;
   }
 
-  /** Whether session cookies carry the Secure attribute. If so, cookies without it are ignored. */
-  get secure(): boolean {
+  /** Whether session cookies have the attribute Secure. If so, cookies without it are ignored. */
+  get usesSecureCookies(): boolean {
     return this.services.config.production || this.info.baseUrl.startsWith('https:');
   }
 
-  /** Returns false for anonymous clients. Throws for invalid credentials and for a missing CSRF token. */
+  /** Authenticates the request. Returns false for an anonymous client. Throws for invalid credentials or a missing CSRF token. */
   async authenticate(formToken?: FormTokenReader): Promise<boolean> {
     try {
       const viewer = await this.identify(formToken);
@@ -72,13 +72,13 @@ export class Authentication {
     const { network } = this.info;
     if (token !== undefined) {
       services.clearTextWarning.check(this.request);
-      // A request with a token does not queue behind anonymous clients while the token is verified.
+      // The token is verified in the queue of signed-in users, so that it need not wait for anonymous clients.
       session.setClient('users', network);
       const viewer = await (isAccessToken(token) ? services.accessTokens.viewerOf(token, session) : viewerOfApiKey(token, session));
       this.sender = viewer.id;
       return (this.viewer = viewer);
     }
-    const id = services.sessions.idOf(this.request.headers.cookie, this.secure);
+    const id = services.sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
     if (!id) return undefined;
     session.setClient('users', network);
     const viewer = await services.sessions.viewerOf(id, session);
@@ -95,38 +95,38 @@ export class Authentication {
     return (this.viewer = viewer);
   }
 
-  /** Authenticates before the body is read; later calls return the same result. */
+  /** Authenticates the request at the first call, before the body is read. Later calls return the same result. */
   authenticateOnce(): Promise<boolean> {
     return (this.firstResult ??= this.authenticate());
   }
 
-  /** Whether the sender is signed in. False for invalid credentials, whose error `authenticateOnce` reports. */
+  /** Whether the sender is signed in. Returns false for invalid credentials, whose error `authenticateOnce` throws. */
   isSignedIn(): Promise<boolean> {
     return this.authenticateOnce().catch(() => false);
   }
 
-  /** User name for the page header and CSRF token for its forms. */
+  /** Returns the user name for the header of a page, and the CSRF token for its forms. */
   visitor(): { username?: string; csrfToken?: string } {
     if (!this.browserSession) return { username: this.viewer?.username };
     return { username: this.browserSession.username, csrfToken: this.services.sessions.csrfToken(this.browserSession.id) };
   }
 
-  /** Returns the error for a token without access to the resources of this group; undefined if access is granted. */
+  /** Returns an error if the scopes of the token do not permit this access to the resources of the group; undefined if they do. */
   missingScope(group: ScopeGroup, access: Access): ClientError | undefined {
     return missingScopeError(group, access, this);
   }
 
-  /** Signs the browser in with a new session, which replaces that of its cookie; returns the Set-Cookie header. */
+  /** Starts a session of the browser, which replaces the one of its cookie. Returns the Set-Cookie header. */
   async startSession(userId: number): Promise<string> {
     await this.endSession();
-    return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.secure);
+    return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);
   }
 
-  /** Ends the session of the cookie, if any; returns the Set-Cookie header that deletes the cookie. */
+  /** Ends the session of the cookie, if there is one. Returns the Set-Cookie header that deletes the cookie. */
   async endSession(): Promise<string> {
     const { sessions } = this.services;
-    const id = sessions.idOf(this.request.headers.cookie, this.secure);
+    const id = sessions.idOf(this.request.headers.cookie, this.usesSecureCookies);
     if (id !== undefined) await sessions.end(id, this.session);
-    return sessions.cookie(undefined, this.secure);
+    return sessions.cookie(undefined, this.usesSecureCookies);
   }
 }

@@ -1,12 +1,13 @@
-/** Warning in the log when credentials arrive in clear text (plain HTTP from another host in production). */
+/** Warning in the log if credentials are received in clear text: in production, over plain HTTP from another host. */
 import type { Logger } from 'pino';
 import type { Config } from '../platform/config';
 import type { ClientOrigin, RequestHead } from './clientorigin';
 
+/** Minimum time between two warnings. */
 const WARNING_INTERVAL_MS = 60_000;
 
 export class ClearTextWarning {
-  private lastWarning = -Infinity;
+  private lastWarningAt = -Infinity;
 
   constructor(
     private readonly config: Pick<Config, 'production'>,
@@ -14,12 +15,12 @@ export class ClearTextWarning {
     private readonly log: Logger,
   ) {}
 
-  /** Must be called wherever a token or a password is received. */
+  /** Logs the warning if the request was sent in clear text. Call this wherever a token or password is received. */
   check(request: RequestHead): void {
     if (!this.config.production || this.origin.isPrivate(request)) return;
     const now = performance.now();
-    if (now - this.lastWarning < WARNING_INTERVAL_MS) return;
-    this.lastWarning = now;
+    if (now - this.lastWarningAt < WARNING_INTERVAL_MS) return;
+    this.lastWarningAt = now;
     this.log.warn(
       { address: this.origin.clientAddress(request) },
       'received a token or password over plain HTTP from another host: enable HTTPS with TLS_CERT and TLS_KEY, or list the HTTPS proxy in TRUSTED_PROXIES',

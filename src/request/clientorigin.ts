@@ -1,7 +1,7 @@
 /**
- * Client address, scheme and host of a request, directly or behind trusted proxies. Clients can forge forwarding headers: they count only from
- * trusted proxies, and of a list only the entries that those appended. The library `proxy-addr` derives only the address, and not from proxies
- * that append the port.
+ * Client address, scheme and host of a request that was sent directly or through trusted proxies. Clients can forge forwarding headers. They are therefore
+ * used only if a trusted proxy has sent them, and of a list of addresses only the entries that trusted proxies have appended. The library `proxy-addr`
+ * determines only the address, and does not support proxies that append the port.
  */
 import { randomUUID } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
@@ -15,7 +15,7 @@ const unmapIPv4 = (address: string) => address.replace(/^::ffff:(?=\d+\.)/i, '')
 const family = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 
 /** Removes the port that some proxies append: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-const withoutPort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
+const removePort = (address: string) => address.replace(/^\[(.*)\](?::\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1');
 
 const lastEntry = (header: string | string[] | undefined) =>
   String(header ?? '')
@@ -24,10 +24,10 @@ const lastEntry = (header: string | string[] | undefined) =>
     .trim()
     .toLowerCase();
 
-/** Guards against host header injection: links must contain a host, with an optional port, and nothing else. */
+/** Whether a text is a host with an optional port, and nothing else. Prevents host header injection into links. */
 const isHost = (host: string) => HOST.test(host) && URL.canParse(`http://${host}`);
 
-/** Header with the id of a request, used by proxies, in the log and in the response. */
+/** Header with the id of a request. A proxy may set it. The id is written to the log and sent in the response. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 const MAX_REQUEST_ID_LENGTH = 128;
 const WELL_FORMED_ID = /^[\w.:+/=@-]+$/;
@@ -36,6 +36,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8);
 loopback.addAddress('::1', 'ipv6');
 
+/** Returns an IPv4 address itself, or the /64 network of an IPv6 address. */
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [withoutZone = ''] = address.split('%', 1);
@@ -47,7 +48,7 @@ function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** What identifies and authenticates the sender of an HTTP request, or of a WebSocket handshake. */
+/** The parts of an HTTP request or WebSocket handshake that identify and authenticate its sender. */
 export type RequestHead = Pick<IncomingMessage, 'method' | 'url' | 'headers' | 'socket'>;
 
 export class ClientOrigin {
@@ -73,20 +74,20 @@ export class ClientOrigin {
     return this.isTrusted(unmapIPv4(request.socket.remoteAddress ?? ''));
   }
 
-  /** Client address: that of the connection or, behind trusted proxies, the last untrusted one of X-Forwarded-For. */
+  /** Returns the client address: the address of the connection or, behind trusted proxies, the last one in X-Forwarded-For that is not trusted. */
   clientAddress(request: RequestHead): string {
     let address = unmapIPv4(request.socket.remoteAddress ?? '');
     if (!this.isTrusted(address)) return address;
     const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
     while (this.isTrusted(address)) {
-      const previous = unmapIPv4(withoutPort((forwarded.pop() ?? '').trim()));
+      const previous = unmapIPv4(removePort((forwarded.pop() ?? '').trim()));
       if (!isIP(previous)) break;
       address = previous;
     }
     return address;
   }
 
-  /** Sets X-Request-Id in the request headers: the one sent by a trusted proxy, or a new one. */
+  /** Sets X-Request-Id in the request headers to the id sent by a trusted proxy, or to a new one. Returns it. */
   assignRequestId(request: RequestHead): string {
     const { headers } = request;
     const proxyId = headers[REQUEST_ID_HEADER];
@@ -95,26 +96,26 @@ export class ClientOrigin {
     return (headers[REQUEST_ID_HEADER] = isValid ? proxyId : randomUUID());
   }
 
-  /** Key of per-client limits: the IPv4 address, or the /64 network of an IPv6 address, all of which usually belongs to one client. */
+  /** Returns the key of limits per client: the IPv4 address, or the /64 network of an IPv6 address, which usually belongs to one client as a whole. */
   clientNetwork(request: RequestHead, address = this.clientAddress(request)): string {
     return networkOf(address);
   }
 
-  /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy or else to this connection. */
+  /** Whether the client uses HTTPS, according to X-Forwarded-Proto of a trusted proxy, or else to the connection itself. */
   isEncrypted(request: RequestHead): boolean {
     const scheme = this.isProxied(request) ? lastEntry(request.headers['x-forwarded-proto']) : '';
     if (scheme === 'https' || scheme === 'http') return scheme === 'https';
     return (request.socket as Partial<TLSSocket>).encrypted === true;
   }
 
-  /** Whether the request was encrypted or came from this host, so that nobody on a network could read it. */
+  /** Whether nobody on the network could read the request, because it was encrypted or sent from this host. */
   isPrivate(request: RequestHead): boolean {
     const address = this.clientAddress(request);
     if (address === '127.0.0.1' || this.isEncrypted(request)) return true;
     return isIP(address) !== 0 && loopback.check(address, family(address));
   }
 
-  /** Scheme and host of absolute links. */
+  /** Returns the scheme and host of absolute links. */
   baseUrl(request: RequestHead): string {
     if (this.config.publicUrl) return this.config.publicUrl;
     const scheme = this.isEncrypted(request) ? 'https' : 'http';

@@ -1,7 +1,7 @@
 /**
- * Rate limit by query cost: a leaky bucket (https://en.wikipedia.org/wiki/Leaky_bucket) per signed-in user and per address of anonymous clients,
- * in the units of `core/operation/cost.ts`. An operation reserves its estimated cost and settles the actual one. Each instance decides from
- * memory; instances exchange the spent cost through the database periodically, in one statement for all buckets, outside of requests.
+ * Rate limit by query cost: a leaky bucket (https://en.wikipedia.org/wiki/Leaky_bucket) per signed-in user and per network of anonymous clients, in the
+ * units of `core/operation/cost.ts`. An operation reserves its estimated cost before it runs; afterwards the actual cost is charged. Each instance decides
+ * from its memory. Instances periodically exchange the spent cost through the database, in one statement for all buckets and outside of requests.
  */
 import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
@@ -12,39 +12,43 @@ import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import type { Session } from '../database/session';
 
-/** Cost units per second. */
+/** Cost units per second that leak out of a bucket, by kind of client. */
 export interface CostRates {
   readonly user: number;
   readonly anonymous: number;
 }
 
-/** Capacity of a bucket, as a multiple of its rate. */
+/** Capacity of a bucket, in seconds of its rate. */
 const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
-/** Minimum unreported cost to share, as a fraction of the capacity. */
+/** Minimum unreported cost that is shared with other instances, as a fraction of the capacity. */
 const MIN_SHARED_FRACTION = 0.01;
+/** Age after which a stored bucket is deleted. */
 const RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
-/** Rows usually have more than ten fields. */
+/** A row costs more than an object of the response, because it usually has more than ten fields. */
 const COST_PER_ROW = 2;
-/** Objects that are not rows, or the same row again, as in a list of rows of one language. */
+/** Objects of the response may be no rows, or the same row repeatedly, such as the language in each row of a list. */
 const COST_PER_OBJECT = 1;
+/** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT. */
 const COST_PER_SLOW_MS = 10;
-/** Database time per statement that is not charged. */
+/** Database time of each statement that is not charged. */
 const FREE_MS_PER_STATEMENT = 100;
-/** Reservations per bucket that wait for others to be settled, and for how long. */
+/** Maximum number of reservations per bucket that wait for others to be settled, and their maximum waiting time. */
 const MAX_WAITING = 100;
 const MAX_WAIT_MS = 5_000;
-/** A second of parsing and validation is charged as this many seconds of the rate, because it blocks the event loop for all clients. */
+/** CPU time of parsing and validation is charged as this multiple of its duration, at the rate of the bucket, because it blocks all other requests. */
 const CPU_TIME_FACTOR = 5;
 
+/** Leaky bucket of a user or network. */
 class Bucket {
+  /** Cost spent and reserved, less what had leaked until `updatedAt`. */
   private level = 0;
   private updatedAt = performance.now();
-  /** Cost spent by this instance and not yet shared with the others. */
+  /** Cost spent by this instance that it has not yet shared with the others. */
   unreported = 0;
-  /** Cost reserved by operations that have not been settled. It is part of the level. */
+  /** Cost reserved by operations that are not settled. It is included in the level. */
   private pending = 0;
   private readonly waiting = new Set<() => void>();
 
@@ -54,8 +58,8 @@ class Bucket {
     return this.rate * CAPACITY_SECONDS;
   }
 
-  /** Current level: the cost spent, less what has leaked since. */
-  spent(): number {
+  /** Updates and returns the level: the cost spent and reserved, less what has leaked since. */
+  currentLevel(): number {
     const now = performance.now();
     this.level = Math.max(0, this.level - ((now - this.updatedAt) / 1000) * this.rate);
     this.updatedAt = now;
@@ -63,19 +67,18 @@ class Bucket {
   }
 
   /**
-   * Reserves the cost and returns the reserved part. A cost above the whole capacity, less what the request has already been `charged`, is reduced to
-   * it, so that an expensive operation can run on an empty bucket. Estimates are often far above the actual cost. If only the reservations of other
-   * requests are in the way, waits for up to `maxWaitMs` until enough of them are settled; otherwise throws RATE_LIMITED. `pending` are the request's own
-   * reservations.
+   * Reserves the cost and returns the reserved amount. The amount is at most the whole capacity, less what the request has already been `charged`, so that an
+   * expensive operation can run if the bucket is empty; estimates are often far above the actual cost. If only reservations of other requests are in the way,
+   * waits up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity still does not suffice. `pending`: the request's own reservations.
    */
-  async reserve(cost: number, charged: number, pending: number, maxWaitMs: number): Promise<number> {
+  async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));
     const deadline = performance.now() + maxWaitMs;
     for (;;) {
-      const excess = this.spent() + reserved - this.capacity;
+      const excess = this.currentLevel() + reserved - this.capacity;
       if (excess <= 0) break;
       const waitMs = deadline - performance.now();
-      if (excess > this.pending - pending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
+      if (excess > this.pending - ownPending || this.waiting.size >= MAX_WAITING || waitMs <= 0) throw this.rateLimitError(excess);
       await this.waitForSettlement(waitMs);
     }
     this.spend(reserved);
@@ -95,16 +98,16 @@ class Bucket {
     });
   }
 
-  /** Replaces a reservation by the used cost. */
+  /** Replaces a reservation with the cost used, and resumes waiting reservations. */
   settle(reserved: number, used: number): void {
     this.pending -= reserved;
     this.refund(Math.max(0, reserved - used));
     for (const resume of [...this.waiting]) resume();
   }
 
-  /** Throws RATE_LIMITED if the capacity is exhausted, apart from reservations. */
+  /** Throws RATE_LIMITED if the cost spent, without reservations, exceeds the capacity. */
   requireCapacity(): void {
-    const excess = this.spent() - this.pending - this.capacity;
+    const excess = this.currentLevel() - this.pending - this.capacity;
     if (excess > 0) throw this.rateLimitError(excess);
   }
 
@@ -125,28 +128,28 @@ class Bucket {
     this.unreported -= cost;
   }
 
-  /** Adopts the level shared by all instances, plus what this one has spent during the exchange. */
+  /** Sets the level to the one that all instances share, plus what this instance has spent during the exchange. */
   adopt(level: number): void {
     this.updatedAt = performance.now();
     this.level = Math.max(0, level + this.unreported);
   }
 }
 
-/** Spending of one request. Its bucket is chosen at the first charge, when the viewer is known. */
+/** Budget as used by one request. Its bucket is determined at the first charge, because the viewer is not known before. */
 class RequestBudget implements RateBudget {
   private bucket?: Bucket;
   private cost = 0;
   private pending = 0;
 
   constructor(
-    private readonly budgets: CostLimiter,
+    private readonly limiter: CostLimiter,
     private readonly findBucket: () => Bucket,
     private readonly session: Session,
   ) {}
 
   async reserve({ total, fixed = 0 }: OperationCost): Promise<Reservation> {
     const bucket = (this.bucket ??= this.findBucket());
-    // Others must not wait for the connection and the locks of a transaction that waits.
+    // Does not wait within a transaction, because other requests would then wait for its connection and locks.
     const maxWaitMs = this.session.isInTransaction ? 0 : MAX_WAIT_MS;
     const reserved = await bucket.reserve(total, this.cost, this.pending, maxWaitMs).catch(this.countRejection);
     this.cost += total;
@@ -154,10 +157,10 @@ class RequestBudget implements RateBudget {
     const { statements, rows, milliseconds } = this.session;
     return {
       settle: (objects = 0) => {
-        const sent = this.session.statements - statements;
-        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - sent * FREE_MS_PER_STATEMENT);
-        const read = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
-        const used = Math.min(total, fixed + sent * COST_PER_STATEMENT + read + slowMs * COST_PER_SLOW_MS);
+        const statementCount = this.session.statements - statements;
+        const slowMs = Math.max(0, this.session.milliseconds - milliseconds - statementCount * FREE_MS_PER_STATEMENT);
+        const readCost = Math.max((this.session.rows - rows) * COST_PER_ROW, objects * COST_PER_OBJECT);
+        const used = Math.min(total, fixed + statementCount * COST_PER_STATEMENT + readCost + slowMs * COST_PER_SLOW_MS);
         bucket.settle(reserved, used);
         this.pending -= reserved;
         this.cost += used - total;
@@ -174,7 +177,7 @@ class RequestBudget implements RateBudget {
     this.spend((ms / 1000) * CPU_TIME_FACTOR * this.bucket.rate);
   }
 
-  /** Charges afterwards, without a limit: an overdrawn bucket delays later operations. */
+  /** Charges cost that has already been caused, even beyond the capacity. An overdrawn bucket delays later operations. */
   private spend(cost: number): void {
     (this.bucket ??= this.findBucket()).spend(cost);
     this.cost += cost;
@@ -190,33 +193,33 @@ class RequestBudget implements RateBudget {
   }
 
   private readonly countRejection = (error: unknown): never => {
-    this.budgets.rejectedCount += 1;
+    this.limiter.rejectedCount += 1;
     throw error;
   };
 
   get state(): BudgetState | undefined {
     if (!this.bucket) return undefined;
     const { capacity, rate } = this.bucket;
-    const spent = this.bucket.spent();
+    const level = this.bucket.currentLevel();
     return {
       cost: Math.ceil(this.cost),
       limit: capacity,
-      remaining: Math.max(0, Math.floor(capacity - spent)),
-      resetSeconds: Math.ceil(spent / rate),
+      remaining: Math.max(0, Math.floor(capacity - level)),
+      resetSeconds: Math.ceil(level / rate),
     };
   }
 }
 
-/** https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/ */
+/** Returns the RateLimit headers (https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/). */
 export function rateLimitHeaders(budget: RateBudget | undefined): Record<string, string> {
-  const standing = budget?.state;
-  if (!standing) return {};
-  const { cost, limit, remaining, resetSeconds: seconds } = standing;
+  const state = budget?.state;
+  if (!state) return {};
+  const { cost, limit, remaining, resetSeconds: seconds } = state;
   // `c`, the cost of this request, is a custom parameter, which the draft permits.
   return { 'RateLimit-Policy': `"cost";q=${limit};w=${CAPACITY_SECONDS}`, RateLimit: `"cost";r=${remaining};t=${seconds};c=${cost}` };
 }
 
-/** Per bucket: lets the stored level leak since its last update, then adds the cost that this instance spent or refunded. */
+/** SQL: for each bucket, subtracts from the stored level what has leaked since its last update, and adds what this instance has spent or refunded. */
 const SHARE_SQL = `WITH spending AS (SELECT * FROM unnest($1::text[], $2::float8[], $3::float8[]) AS x("key", "spent", "rate"))
   INSERT INTO "budget" AS b ("key", "level", "rate")
     SELECT t."key", greatest(0, t."spent" + greatest(0, coalesce(o."level" - extract(epoch FROM now() - o."at") * o."rate", 0))), t."rate"
@@ -230,7 +233,7 @@ export class CostLimiter {
   /** Number of rejected reservations, for metrics. */
   rejectedCount = 0;
 
-  /** Without rates there is no limit. */
+  /** `rates`: undefined disables the limit. */
   constructor(
     private readonly database: Database,
     private readonly rates: CostRates | undefined,
@@ -252,6 +255,7 @@ export class CostLimiter {
     return this.buckets.size;
   }
 
+  /** Returns the budget of a request; undefined if there is no limit. */
   budgetFor(context: Context, network: string): RateBudget | undefined {
     const { rates } = this;
     if (!rates) return undefined;
@@ -271,7 +275,7 @@ export class CostLimiter {
     return bucket;
   }
 
-  /** Exchanges spent cost with the other instances. On failure the cost stays unreported for the next attempt. */
+  /** Exchanges spent cost with the other instances. If that fails, the cost stays unreported and is shared at the next attempt. */
   async share(): Promise<void> {
     const changedBuckets = [...this.buckets].filter(
       ([, { unreported, capacity }]) => Math.abs(unreported) > capacity * MIN_SHARED_FRACTION,

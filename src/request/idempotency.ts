@@ -1,16 +1,16 @@
 /**
- * Idempotency keys (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a write that is repeated with its key runs once.
+ * Idempotency keys (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/): a write that is sent again with the same key runs only once.
  *
- * A request claims its key in the database before it runs. A write of one resource stores its response in its own transaction, so a crash leaves both
- * or neither. Other requests, such as a mutation of several fields, may have several transactions: each marks the claim as written, and the response is
- * stored after them. A repeated request finds one of these:
- * - a response: it is replayed, nothing runs;
- * - another request: 422;
- * - an unwritten claim of a live instance: the first request is still running; 409 with Retry-After;
- * - an unwritten claim that is old or of a dead instance: the server died before the write. The request takes over the claim and runs. If the
- *   first one is alive after all, its transaction finds the claim replaced and is rolled back;
- * - a written claim without a response: something was committed, and the response was too large to store, or lost in a crash between the transactions
- *   and its storage; 409, and nothing runs again.
+ * A request claims its key in the database before it runs. A write of one resource stores its response in its own transaction, so that a crash leaves both or
+ * neither. Other requests, such as a mutation with several fields, may run several transactions: each of them marks the claim as written, and the response is
+ * stored after the last one. A repeated request finds one of the following under its key:
+ * - A response: it is sent again, and nothing runs.
+ * - A different request: 422.
+ * - An unwritten claim of a live instance: the first request is still running. 409 with Retry-After.
+ * - An unwritten claim that is old or belongs to a dead instance: the server died before the write. The repeated request takes over the claim and runs. If the
+ *   first request is still alive, its transaction finds that the claim was replaced, and is rolled back.
+ * - A written claim without a response: something was committed, but the response was too large to store, or the server crashed between the transactions and
+ *   the storage of the response. 409, and nothing runs again.
  */
 import { randomUUID } from 'node:crypto';
 import type { Transaction } from 'sequelize';
@@ -29,62 +29,63 @@ export interface StoredResponse {
   body?: unknown;
 }
 
-export type ClaimResult = { kept: StoredResponse } | { claim: IdempotencyClaim };
+export type ClaimResult = { storedResponse: StoredResponse } | { claim: IdempotencyClaim };
 
 const SWEEP_INTERVAL_MS = 10 * 60 * 1000;
 const RETRY_INTERVAL_MS = 500;
-/** Retry-After when a user has too many keys; they expire one by one. */
+/** Retry-After if a user has too many keys. By then, some have probably expired. */
 const FULL_RETRY_SECONDS = 600;
 const MAX_ABANDONED_CLAIMS = 10_000;
 const MAX_DEPTH = 200;
-/** Twice the usual response of the largest mutation (500 rows). */
+/** Maximum size of a stored response: twice the usual response of the largest mutation (500 rows). */
 const MAX_RESPONSE_BYTES = 512 * 1024;
 
-const EXPIRED = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
-/** SQL condition of claims that may be taken over: older than any request can run, or of an instance that no longer holds its advisory lock. */
-const ABANDONED = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
+const EXPIRED_SQL = `"at" < now() - interval '${KEY_RETENTION_HOURS} hours'`;
+/** SQL condition of claims that may be taken over: ended, older than any request can run, or of an instance that no longer holds its advisory lock. */
+const ABANDONED_SQL = `(k."claim" IS NULL OR k."at" < now() - interval '60 seconds' OR k."instance" IS NOT NULL AND NOT EXISTS (
     SELECT FROM ${LIVE_INSTANCES_SQL} AND l."objid"::bigint = k."instance"))`;
 
-/** Counts unexpired keys up to the limit. Expired ones may still be stored, because they are deleted periodically. */
-const COUNT_KEYS = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED} LIMIT $MOST::integer) AS "some"`;
-/** Inserts or takes over a claim; inserts no row if the user has reached the maximum number of keys. */
-const CLAIM = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
+/** SQL: counts the unexpired keys of a user, up to the limit. Expired ones may still be stored, because they are deleted only periodically. */
+const COUNT_KEYS_SQL = `SELECT count(*)::int AS "keys" FROM (SELECT FROM "idempotency_key" k WHERE "user_id" = $1 AND NOT k.${EXPIRED_SQL} LIMIT $MOST::integer) AS "some"`;
+/** SQL: inserts or takes over a claim and then returns a row. Inserts none if the user has reached the maximum number of keys. */
+const CLAIM_SQL = `INSERT INTO "idempotency_key" AS k ("user_id", "key", "request", "claim", "instance")
   SELECT $1::integer, $2::varchar, $3::bytea, $4::uuid, $5::integer
-  WHERE (${COUNT_KEYS.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
+  WHERE (${COUNT_KEYS_SQL.replace('$MOST', '$6')}) < $6::integer OR EXISTS (SELECT FROM "idempotency_key" WHERE "user_id" = $1 AND "key" = $2)
   ON CONFLICT ("user_id", "key") DO UPDATE SET "request" = EXCLUDED."request", "claim" = EXCLUDED."claim", "instance" = EXCLUDED."instance",
     "written" = false, "status" = NULL, "headers" = NULL, "body" = NULL, "at" = now()
-  WHERE k.${EXPIRED} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED})
+  WHERE k.${EXPIRED_SQL} OR (k."status" IS NULL AND NOT k."written" AND k."request" = EXCLUDED."request" AND ${ABANDONED_SQL})
   RETURNING 1`;
-const FIND = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED} AS "lost"
+const FIND_SQL = `SELECT "request" = $3 AS "same", "status", "headers", "body", "status" IS NULL AND "written" AND ${ABANDONED_SQL} AS "lost"
   FROM "idempotency_key" k WHERE "user_id" = $1 AND "key" = $2`;
-const IS_OWN_CLAIM = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
-const MARK_WRITTEN = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM} RETURNING 1`;
+const IS_OWN_CLAIM_SQL = `"user_id" = $1 AND "key" = $2 AND "claim" = $3`;
+const MARK_WRITTEN_SQL = `UPDATE "idempotency_key" SET "written" = true WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
 /**
- * Stores the response. If it exceeds the user's storage limit, the claim ends without one. $8: whether this is the transaction of the write. Returns a row
- * unless the claim has been replaced.
+ * SQL: ends the claim and stores the response, unless it exceeds the user's storage limit. $8: whether this runs in the transaction of the write. Returns a
+ * row unless another request has taken over the claim.
  */
-const STORE_RESPONSE = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} FOR UPDATE),
+const STORE_RESPONSE_SQL = `WITH "mine" AS (SELECT coalesce(octet_length($6::bytea), 0) AS "bytes" FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} FOR UPDATE),
   "room" AS (
     INSERT INTO "idempotency_usage" AS u ("user_id", "bytes") SELECT $1, "bytes" FROM "mine" WHERE "bytes" <= $7
     ON CONFLICT ("user_id") DO UPDATE SET "bytes" = u."bytes" + EXCLUDED."bytes" WHERE u."bytes" + EXCLUDED."bytes" <= $7
     RETURNING 1),
   "found" AS (SELECT EXISTS (SELECT FROM "room") AS "room")
   UPDATE "idempotency_key" SET "claim" = NULL, "written" = "written" OR $8, "status" = CASE WHEN "room" THEN $4::smallint END,
-    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM} RETURNING 1`;
-const RELEASE = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM} AND NOT "written")
-  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM} AND "written"`;
+    "headers" = CASE WHEN "room" THEN $5::json END, "body" = CASE WHEN "room" THEN $6::bytea END FROM "found" WHERE ${IS_OWN_CLAIM_SQL} RETURNING 1`;
+/** SQL: ends a claim without a response. Deletes the key if nothing was written. */
+const RELEASE_SQL = `WITH "unwritten" AS (DELETE FROM "idempotency_key" WHERE ${IS_OWN_CLAIM_SQL} AND NOT "written")
+  UPDATE "idempotency_key" SET "claim" = NULL WHERE ${IS_OWN_CLAIM_SQL} AND "written"`;
 
-const inProgress = () =>
+const inProgressError = () =>
   new ClientError('IDEMPOTENCY_KEY_IN_USE', 'A request with this Idempotency-Key is still running. Send it again in a moment.', {
     retryAfter: 1,
   });
-const reused = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
-const responseLost = () =>
+const keyReusedError = () => new ClientError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.');
+const responseLostError = () =>
   new ClientError(
     'RESPONSE_LOST',
     'The request with this Idempotency-Key was executed, but its response was lost or too large to be stored. Read what it changed before you send anything again.',
   );
-const tooManyKeys = (maxKeys: number) =>
+const tooManyKeysError = (maxKeys: number) =>
   new ClientError(
     'TOO_MANY_REQUESTS',
     `You have used ${maxKeys} Idempotency-Keys in ${KEY_RETENTION_HOURS} hours, and more are not kept. Send this without one, or later.`,
@@ -92,11 +93,11 @@ const tooManyKeys = (maxKeys: number) =>
       retryAfter: FULL_RETRY_SECONDS,
     },
   );
-const badRequest = (message: string) => new ClientError('BAD_REQUEST', message);
+const badRequestError = (message: string) => new ClientError('BAD_REQUEST', message);
 
-/** Converts a request to plain JSON for its fingerprint. Files are represented by name and digest. */
+/** Converts a request to plain JSON, of which its fingerprint is computed. Files are represented by their name and digest. */
 function toPlainJson(value: unknown, depth = 0): unknown {
-  if (depth > MAX_DEPTH) throw badRequest('The body is nested too deeply for an Idempotency-Key.');
+  if (depth > MAX_DEPTH) throw badRequestError('The body is nested too deeply for an Idempotency-Key.');
   if (value instanceof UploadedFile) return toPlainJson({ filename: value.filename, digest: value.digest });
   if (value instanceof Map) return toPlainJson([...value], depth);
   if (Array.isArray(value)) return value.map((item) => toPlainJson(item, depth + 1));
@@ -104,12 +105,12 @@ function toPlainJson(value: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, toPlainJson(item, depth + 1)]));
 }
 
-/** Claim of a key by a request that may run; ends with `settle` or `release`. */
+/** Claim of a key by the request that runs. It ends when the response is stored, or with `release`. */
 export class IdempotencyClaim {
   private readonly identity: unknown[];
-  /** Whether the response was stored in a transaction. */
+  /** Whether the response was stored in the transaction of the write. */
   isStored = false;
-  /** Whether a rejection (4xx), which has written nothing, frees the key instead of being stored. */
+  /** Whether a rejection (4xx), after which nothing was written, releases the key instead of being stored. */
   isFreedByRejection = false;
 
   constructor(
@@ -129,13 +130,13 @@ export class IdempotencyClaim {
   private async markWritten(transaction: Transaction): Promise<void> {
     if (this.isStored) return;
     const options = { bind: this.identity, transaction, ...this.session.sequelizeOptions };
-    const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN, options);
-    if (!rows.length) throw inProgress();
+    const [rows] = await this.session.database.sequelize.query(MARK_WRITTEN_SQL, options);
+    if (!rows.length) throw inProgressError();
   }
 
   /**
-   * Runs the whole request in one transaction that also stores its response. Rolls back unless the response is a success. Throws if another request has
-   * taken over the claim.
+   * Runs the whole request in one transaction that also stores its response. Rolls it back if the response is an error. Throws if another request has taken
+   * over the claim.
    */
   async runInTransaction(run: () => Promise<StoredResponse>): Promise<StoredResponse> {
     const response = await this.session.atomically(async () => {
@@ -150,33 +151,33 @@ export class IdempotencyClaim {
 
   /** Stores the response in the current transaction of the session, unless it is too large. Throws if another request has taken over the claim. */
   async storeInTransaction(response: StoredResponse): Promise<void> {
-    const values = this.valuesOf(response);
+    const values = this.storageParameters(response);
     if (!values) return;
-    const rows = await this.session.query(STORE_RESPONSE, [...values, true]);
-    if (!rows.length) throw inProgress();
+    const rows = await this.session.query(STORE_RESPONSE_SQL, [...values, true]);
+    if (!rows.length) throw inProgressError();
     this.isStored = true;
   }
 
-  /** Stores the response. Temporary failures and oversized responses are not stored; a committed write still stays committed. */
+  /** Stores the response after the request. Releases the claim instead if the response is too large, a temporary failure, or a rejection that frees the key. */
   async storeResponse(response: StoredResponse): Promise<void> {
     const { status } = response;
     const isFreed = status >= (this.isFreedByRejection ? 400 : 500) || status === 429;
-    const values = isFreed ? undefined : this.valuesOf(response);
+    const values = isFreed ? undefined : this.storageParameters(response);
     if (!values) return this.release();
-    // A failure is ignored: the write is committed, so the client must get its response even if it could not be stored.
-    await this.session.record(STORE_RESPONSE, [...values, false]).catch(() => this.releaseLater(this.identity));
+    // If storing fails, the client still gets the response, because the write is committed.
+    await this.session.record(STORE_RESPONSE_SQL, [...values, false]).catch(() => this.releaseLater(this.identity));
   }
 
-  /** Returns undefined if the response is too large to be stored. */
-  private valuesOf({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
-    // Encrypted, because it may contain personal data or a token.
+  /** Returns the parameters of STORE_RESPONSE_SQL; undefined if the response is too large to be stored. */
+  private storageParameters({ status, headers = {}, body }: StoredResponse): unknown[] | undefined {
+    // The body is encrypted, because it may contain personal data or a token.
     const sealed = body === undefined ? null : this.vault.seal(JSON.stringify(body));
     if (sealed && sealed.length > MAX_RESPONSE_BYTES) return undefined;
     return [...this.identity, status, JSON.stringify(headers), sealed, this.maxStoredBytes];
   }
 
   async release(): Promise<void> {
-    await this.session.record(RELEASE, this.identity).catch(() => this.releaseLater(this.identity));
+    await this.session.record(RELEASE_SQL, this.identity).catch(() => this.releaseLater(this.identity));
   }
 }
 
@@ -190,13 +191,13 @@ export class IdempotencyKeys {
     private readonly vault: TokenVault,
     private readonly maxStoredBytesPerUser: number,
     private readonly maxKeysPerUser: number,
-    /** Id of this process, for which it holds an advisory lock. */
+    /** Id of this process, which holds an advisory lock with it. */
     private readonly instance: number | null = null,
   ) {
     this.sweepTimer = setInterval(() => void this.sweep().catch(() => undefined), SWEEP_INTERVAL_MS).unref();
   }
 
-  /** Retries the release until the database is available. Beyond the limit, claims become available to others by age. */
+  /** Releases the claim as soon as the database is available. Beyond the limit, does nothing; other requests can then take over the claim when it is old. */
   private readonly releaseLater = (claim: unknown[]): void => {
     if (this.abandonedClaims.size >= MAX_ABANDONED_CLAIMS) return;
     this.abandonedClaims.add(claim);
@@ -206,7 +207,7 @@ export class IdempotencyKeys {
   private async releaseAbandoned(): Promise<void> {
     for (const claim of this.abandonedClaims) {
       if (this.database.breaker.unavailable) return;
-      const rows = await this.database.ask(RELEASE, claim).catch(() => undefined);
+      const rows = await this.database.ask(RELEASE_SQL, claim).catch(() => undefined);
       if (!rows) return;
       this.abandonedClaims.delete(claim);
     }
@@ -215,39 +216,41 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Claims a key or returns the stored response. `request`: everything that identifies the request. Throws BAD_REQUEST for a malformed key,
-   * IDEMPOTENCY_KEY_REUSED for one of another request, IDEMPOTENCY_KEY_IN_USE while the first request runs, RESPONSE_LOST if nothing can be replayed.
+   * Claims a key, or returns its stored response. `request`: everything that identifies the request. Throws BAD_REQUEST for a malformed key,
+   * IDEMPOTENCY_KEY_REUSED if another request has used it, IDEMPOTENCY_KEY_IN_USE while the first request is running, RESPONSE_LOST if its response is not
+   * stored, and TOO_MANY_REQUESTS if the user has too many keys.
    */
   async claim(userId: number, header: string, request: unknown, session: Session): Promise<ClaimResult> {
-    // The draft defines a quoted string (RFC 9651); most clients send it without quotes.
+    // The draft requires a quoted string (RFC 9651), but most clients omit the quotes.
     const key = header.replace(/^"(.*)"$/, '$1');
-    if (!IDEMPOTENCY_KEY_PATTERN.test(key)) throw badRequest('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
-    // A keyed hash, because a request may contain a password, which could be guessed from a plain digest in a stolen database.
+    if (!IDEMPOTENCY_KEY_PATTERN.test(key))
+      throw badRequestError('Idempotency-Key must be 1 to 255 printable ASCII characters without blanks.');
+    // A keyed hash is stored: a request may contain a password, and somebody with a stolen database could guess it from a plain digest.
     const hash = this.vault.sign(`request ${JSON.stringify(toPlainJson(request))}`);
     const claim = randomUUID();
-    const [claimed] = await session.query(CLAIM, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
-      // The claim may have been committed although its confirmation was lost.
+    const [claimedRow] = await session.query(CLAIM_SQL, [userId, key, hash, claim, this.instance, this.maxKeysPerUser]).catch((error) => {
+      // The claim may have been committed although the connection was lost.
       if (isUnavailable(error)) this.releaseLater([userId, key, claim]);
       throw error;
     });
-    if (claimed)
+    if (claimedRow)
       return { claim: new IdempotencyClaim(session, this.vault, this.maxStoredBytesPerUser, this.releaseLater, userId, key, claim) };
-    const [found] = await session.query(FIND, [userId, key, hash]);
-    if (!found) {
-      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
-      // With fewer keys than the maximum, the claim was released in between: a retry will succeed.
-      throw keys < this.maxKeysPerUser ? inProgress() : tooManyKeys(this.maxKeysPerUser);
+    const [row] = await session.query(FIND_SQL, [userId, key, hash]);
+    if (!row) {
+      const [{ keys } = { keys: 0 }] = await session.query(COUNT_KEYS_SQL.replace('$MOST', '$2'), [userId, this.maxKeysPerUser]);
+      // With fewer keys than the maximum, another request has released the claim in between. A retry will succeed.
+      throw keys < this.maxKeysPerUser ? inProgressError() : tooManyKeysError(this.maxKeysPerUser);
     }
-    if (!found.same) throw reused();
-    const text = found.body === null ? 'null' : this.vault.open(found.body);
-    if (found.lost || text === undefined) throw responseLost();
-    if (found.status === null) throw inProgress();
-    return { kept: { status: found.status, headers: found.headers, ...(found.body !== null && { body: JSON.parse(text) }) } };
+    if (!row.same) throw keyReusedError();
+    const text = row.body === null ? 'null' : this.vault.open(row.body);
+    if (row.lost || text === undefined) throw responseLostError();
+    if (row.status === null) throw inProgressError();
+    return { storedResponse: { status: row.status, headers: row.headers, ...(row.body !== null && { body: JSON.parse(text) }) } };
   }
 
-  /** Deletes expired keys. Not urgent, because they are ignored anyway. */
+  /** Deletes expired keys. That is not urgent, because they are ignored. */
   async sweep(): Promise<void> {
-    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED}`);
+    await this.database.ask(`DELETE FROM "idempotency_key" WHERE ${EXPIRED_SQL}`);
   }
 
   stop(): void {

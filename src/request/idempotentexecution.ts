@@ -1,4 +1,4 @@
-/** Execution of a request at most once per Idempotency-Key: a repeated request receives the stored response. */
+/** Idempotent execution of requests: a request that is repeated with the same Idempotency-Key does not run again, but receives the stored response. */
 import type { Context } from '../core/context';
 import { toClientError } from '../core/model/errors';
 import type { ClaimResult, IdempotencyClaim, StoredResponse } from './idempotency';
@@ -6,9 +6,9 @@ import type { RequestHead } from './clientorigin';
 import type { Services } from './services';
 
 export interface OnceOptions {
-  /** The single-use key of an HTML form, used instead of the Idempotency-Key header. A rejected form may be corrected and sent again with it. */
+  /** Single-use key of an HTML form, which replaces the Idempotency-Key header. A rejected form may be corrected and sent again with the same key. */
   formKey?: string;
-  /** Whether the request only writes rows. It then runs in one transaction that also stores its response, and is undone unless it succeeds. */
+  /** Whether the request only writes rows. Then it runs in one transaction, which also stores its response and is rolled back unless the request succeeds. */
   onlyWritesRows?: boolean;
 }
 
@@ -19,26 +19,26 @@ export class IdempotentExecution {
     private readonly context: Context,
   ) {}
 
-  /** Claims the key of the request; undefined without one or for anonymous clients. `body`: the parsed request body. `formKey`: see `OnceOptions`. */
+  /** Claims the key of the request. Returns undefined without a key, or for an anonymous client. `body`: parsed body. `formKey`: see `OnceOptions`. */
   async claim(body: unknown, formKey?: string): Promise<ClaimResult | undefined> {
     const { method, url, headers } = this.request;
     const { viewer, session } = this.context;
     const key = formKey ?? headers['idempotency-key'];
     if (key === undefined || !viewer) return undefined;
-    // Scopes are part of the fingerprint, so that a token with fewer of them cannot read a stored response.
+    // The scopes of the token are part of the fingerprint, so that a token with fewer scopes cannot read a stored response.
     const { id, scopes } = viewer;
-    // Runs to its end even if the client disconnects: the client repeats the request to learn the result.
+    // The request continues even if the client disconnects, because the client will repeat it to get the result.
     session.completeRegardless();
     return this.services.idempotency
       .claim(id, key.toString(), [method, url, body, ...(scopes ? [[...scopes].sort()] : [])], session)
       .catch((error: unknown) => this.rethrow(error));
   }
 
-  /** Runs the request, or returns the stored response if it was run before with the same key. */
+  /** Runs the request, or returns the stored response if it has already run with the same key. Without a key, always runs it. */
   async once(body: unknown, run: () => Promise<StoredResponse>, options: OnceOptions = {}): Promise<StoredResponse> {
     const attempt = await this.claim(body, options.formKey);
     if (!attempt) return run();
-    if ('kept' in attempt) return attempt.kept;
+    if ('storedResponse' in attempt) return attempt.storedResponse;
     const { claim } = attempt;
     claim.isFreedByRejection = options.formKey !== undefined;
     try {

@@ -1,4 +1,4 @@
-/** The context of one HTTP request, the same for all front ends. The pipeline in docs/architecture.md names the step that uses each part. */
+/** The context of an HTTP request, which is the same for REST, GraphQL and HTML pages. The pipeline in docs/architecture.md shows which step uses each part. */
 import type { ServerResponse } from 'node:http';
 import type { Context, RateBudget, Viewer } from '../core/context';
 import { POLICIES, type Api } from '../core/model/policies';
@@ -21,20 +21,21 @@ export interface RequestContext {
   readonly authentication: Authentication;
   readonly account: AccountService;
   readonly idempotency: IdempotentExecution;
-  /** Context value of GraphQL operations. */
+  /** Context that resolvers receive. */
   readonly resolverContext: Context;
   /** Name of the GraphQL operation; null for an anonymous operation, undefined until the document is parsed. */
   operation?: string | null;
+  /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
   sent(bytes: number): void;
-  /** Response headers with rate limits and server timing. */
+  /** Returns response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
 
 /**
- * A class, because an object literal with a getter would get a hidden class of its own for each request: slow to read from, and kept with all
- * that it refers to until a major garbage collection.
+ * Context of resolvers. It is a class, because an object literal with a getter would get a new hidden class in V8 for each request. Access to it would be
+ * slow, and it would stay in memory, with everything that it references, until a major garbage collection.
  */
 class ResolverContext implements Context {
   readonly policies: Context['policies'];
@@ -58,7 +59,7 @@ class ResolverContext implements Context {
   }
 }
 
-/** `api`: the interface whose policies apply. HTML pages outside of REST have those of GraphQL. */
+/** Creates the context of a request. `api`: the interface whose policies apply; for HTML pages outside of REST, that is GraphQL. */
 export function createContext(services: Services, request: RequestHead, api: Api): RequestContext {
   const { config, metrics } = services;
   const info = describeRequest(request, services.origin, metrics && ((code) => metrics.countError(api, code)));

@@ -1,11 +1,11 @@
-/** What is known of a request before it is authenticated. */
+/** Information about a request that is available before authentication. */
 import type { RequestInfo } from '../core/context';
 import { REQUEST_ID_HEADER, type ClientOrigin, type RequestHead } from './clientorigin';
 
 export interface HttpRequestInfo extends RequestInfo {
   /** Client address, for the log. */
   readonly address: string;
-  /** Key of per-client limits: the address, or its network. */
+  /** Key of limits per client: the IPv4 address, or the network of an IPv6 address. */
   readonly network: string;
 }
 
@@ -22,11 +22,11 @@ export function describeRequest(request: RequestHead, origin: ClientOrigin, coun
   };
 }
 
-/** In characters; browsers send less than a tenth of it. The rest is ignored. */
+/** Maximum characters of Accept-Language that are read; the rest is ignored. Browsers send less than a tenth of that. */
 const MAX_LANGUAGES_LENGTH = 1000;
 const MAX_LANGUAGES = 10;
 
-/** `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
+/** Entry of Accept-Language: `de`, `de-AT` or `de_AT`, with an optional quality. Other entries are ignored. */
 const LANGUAGE = /^([a-z]{1,8})(?:[-_][a-z0-9]{1,8})*(?: ?; ?q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i;
 
 /**

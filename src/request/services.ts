@@ -1,4 +1,4 @@
-/** Long-lived services of a server process, started and stopped together. */
+/** Services that exist as long as the server process. They are started and stopped together. */
 import type { Logger } from 'pino';
 import { AccessTokens } from '../auth/accesstokens';
 import { LoginRateLimiter } from '../auth/loginratelimiter';
@@ -43,12 +43,12 @@ export interface Services extends ResolverServices {
   widths: AverageWidths;
   media: Media;
   origin: ClientOrigin;
-  /** Absent when disabled by the configuration. */
+  /** Metrics and tracing; absent if disabled by the configuration. */
   metrics?: Metrics;
   tracing?: Tracing;
 }
 
-/** Starts all services. Listens for notifications before it loads caches, so that no change in between is missed. */
+/** Starts all services. It listens for notifications before it loads the caches, so that no change in between is missed. */
 export async function startServices(
   config: Config,
   database: Database,
@@ -69,7 +69,7 @@ export async function startServices(
   await changeLog.start();
   await nameIndexes.start();
   await deleteAbandonedUploads(config.dataDir);
-  // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
+  // `close` removes the folder's permissions for other users. A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
   await finishInterruptedRestores(database, media);
   await removal.run();

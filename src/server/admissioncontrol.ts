@@ -1,4 +1,4 @@
-/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Rejections are counted and logged one by one. */
+/** Admission control: starts a request, queues it, or rejects it with 503 under overload. Each rejection is counted and logged. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -12,13 +12,13 @@ import { rejectHandshake, logRejection } from './rejections';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
-/** Up to this many open requests none is rejected: a lag with so few has another cause, and shedding would not reduce it. */
+/** Up to this many open requests, none is shed: an event-loop lag with so few has another cause, and shedding would not reduce it. */
 const MIN_OPEN_FOR_SHEDDING = 16;
 
 export class AdmissionControl {
   readonly rejectedCounts: Record<RejectionReason, number> = { overload: 0, queue_timeout: 0, shutdown: 0 };
 
-  private readonly gate = new FairRequestQueue();
+  private readonly queue = new FairRequestQueue();
   private readonly shedder: LoadShedder;
   private isDraining = false;
   private openRequests = 0;
@@ -28,30 +28,31 @@ export class AdmissionControl {
     maxLag: number,
     private readonly origin: ClientOrigin,
     private readonly log: Logger,
-    private readonly failures: ErrorResponses,
+    private readonly errorResponses: ErrorResponses,
     private readonly containment: ErrorContainment,
     stolenShare: () => number,
   ) {
     this.shedder = new LoadShedder(maxLag, () => this.queueingDelay, stolenShare);
   }
 
-  /** Queueing delay in milliseconds, see `FairRequestQueue.queueingDelay`. */
+  /** Queueing delay in milliseconds (see `FairRequestQueue.queueingDelay`). */
   get queueingDelay(): number {
-    return this.gate.queueingDelay;
+    return this.queue.queueingDelay;
   }
 
-  readonly onConnection = this.gate.onConnection;
+  readonly onConnection = this.queue.onConnection;
 
-  /** Whether new work of an anonymous client or of a signed-in user is rejected now. */
+  /** Whether to reject new work, such as a subscription, of an anonymous client or of a signed-in user. */
   readonly rejects = (isAnonymous: boolean): boolean => this.isDraining || this.isOverloaded(isAnonymous);
 
+  /** Calls `begin` now or when it is the request's turn, or rejects the request. */
   admit(request: IncomingMessage, response: ServerResponse, begin: RequestListener): void {
     const { authorization, cookie } = request.headers;
-    // Credentials are not verified here: that would cost more than a rejection saves.
+    // A request with credentials counts as one of a signed-in user. They are not verified here, because that would cost more than a rejection saves.
     if (this.isOverloaded(authorization === undefined && cookie === undefined)) return this.reject(request, response, 'overload');
     this.openRequests += 1;
     response.once('close', () => (this.openRequests -= 1));
-    this.gate.enqueue(
+    this.queue.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, response, () => {
@@ -62,10 +63,11 @@ export class AdmissionControl {
     );
   }
 
+  /** Like `admit`, for a WebSocket handshake, which counts as one of an anonymous client. */
   admitSocket(request: IncomingMessage, socket: Duplex, begin: () => void): void {
     if (this.isDraining) return this.rejectSocket(request, socket, 'shutdown');
     if (this.isOverloaded(true)) return this.rejectSocket(request, socket, 'overload');
-    this.gate.enqueue(
+    this.queue.enqueue(
       () => this.origin.clientNetwork(request),
       (waitedMs) =>
         this.containment.guard(request, undefined, () => {
@@ -91,7 +93,7 @@ export class AdmissionControl {
 
   private reject(request: IncomingMessage, response: ServerResponse, reason: RejectionReason): void {
     this.recordRejection(request, reason);
-    this.failures.sendUnavailable(request, response, overloadedError());
+    this.errorResponses.sendUnavailable(request, response, overloadedError());
   }
 
   private rejectSocket(request: IncomingMessage, socket: Duplex, reason: RejectionReason): void {

@@ -49,7 +49,7 @@ export interface App {
   stop(): Promise<void>;
 }
 
-/** Cache headers of GraphQL responses. All are private because any document may select `viewer`. */
+/** Cache headers of GraphQL responses. All responses are private, because any document may select `viewer`. */
 const GRAPHQL_HEADERS: readonly [string, string][] = [
   ['Cache-Control', PRIVATE_CACHE_CONTROL],
   ['Vary', 'Accept, Accept-Language, Authorization, Cookie'],
@@ -59,18 +59,18 @@ const PAGE_RENDERING_LIMITS = { slots: 2, maxQueued: 100, maxWaitMs: 1_500 };
 
 export async function createApp(processServices: Services): Promise<App> {
   const { config, log, database, origin } = processServices;
-  const failures = new ErrorResponses(log);
+  const errorResponses = new ErrorResponses(log);
   const cors = new CorsPolicy(config.corsOrigins);
-  const containment = new ErrorContainment(log, failures);
+  const containment = new ErrorContainment(log, errorResponses);
   const stealTime = new StealTime();
-  const door = new AdmissionControl(config.maxLag, origin, log, failures, containment, () => stealTime.share);
-  const { executor, restExecutor } = executorsOf(processServices);
+  const admissionControl = new AdmissionControl(config.maxLag, origin, log, errorResponses, containment, () => stealTime.share);
+  const { executor, restExecutor } = createExecutors(processServices);
   const readiness = new Readiness(database);
   const gauges: AppGauges = {
     ready: () => Number(readiness.state.reason === undefined),
     degradations: () => countDegradations(readiness.state.degradations),
-    rejected: door.rejectedCounts,
-    lateness: () => door.queueingDelay,
+    rejected: admissionControl.rejectedCounts,
+    queueingDelay: () => admissionControl.queueingDelay,
     stolenShare: () => stealTime.share,
     subscriptions: () => ({
       running: executor.openSubscriptions,
@@ -84,12 +84,12 @@ export async function createApp(processServices: Services): Promise<App> {
   const trusted = new TrustedDocuments(config, executor.schema);
   const apollo = await createApolloServer(executor, config, log);
   const subscriptions = new Subscriptions(executor, trusted);
-  const streams = new EventStreamTransport(subscriptions, contexts.of);
+  const streams = new EventStreamTransport(subscriptions, contexts.get);
   const sockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
-    open: contexts.open,
+    open: contexts.createUnregistered,
     networkOf: (request) => origin.clientNetwork(request),
-    refuses: door.rejects,
+    refuses: admissionControl.rejects,
     log,
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
@@ -105,15 +105,15 @@ export async function createApp(processServices: Services): Promise<App> {
     streams,
     contexts,
     readiness,
-    failures,
+    errorResponses,
     containment,
     cors,
     scrape,
   });
   return {
-    ...serverListeners({ services, failures, containment, cors, door, sockets }, handleAdmitted),
+    ...serverListeners({ services, errorResponses, containment, cors, admissionControl, sockets }, handleAdmitted),
     startDraining() {
-      door.startDraining();
+      admissionControl.startDraining();
       readiness.startDraining();
       streams.end();
       sockets.end().catch((error: unknown) => log.error({ err: error }, 'unexpected error in a subscription'));
@@ -121,7 +121,7 @@ export async function createApp(processServices: Services): Promise<App> {
     scrape,
     containment,
     async stop() {
-      door.stop();
+      admissionControl.stop();
       readiness.stop();
       stealTime.stop();
       services.metrics?.stop();
@@ -130,11 +130,11 @@ export async function createApp(processServices: Services): Promise<App> {
   };
 }
 
-/** 1 for each present degradation, 0 for all others, so that series exist before a fault. */
+/** Returns 1 for each present degradation and 0 for all others, so that the time series exist before a fault. */
 const countDegradations = (present: readonly Degradation[]): Record<string, number> =>
   Object.fromEntries((Object.keys(DEGRADATIONS) as Degradation[]).map((name) => [name, Number(present.includes(name))]));
 
-// Metrics and tracing are imported dynamically, so that a server with them disabled does not load their code.
+// The code of metrics and tracing is imported dynamically, so that it is loaded only if they are enabled.
 
 async function createMetrics(services: Services, gauges: AppGauges): Promise<Metrics | undefined> {
   if (!services.config.metrics) return undefined;
@@ -148,7 +148,7 @@ async function createTracing({ tracing }: Config): Promise<Tracing | undefined> 
   return new Tracing(tracing);
 }
 
-function executorsOf({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
+function createExecutors({ config, widths }: Services): Record<'executor' | 'restExecutor', Executor> {
   const { compileOperations, maxCost, maxResponse, introspection } = config;
   const options: ExecutorOptions = { compiles: compileOperations, maxCost, maxResponse, widthOf: widths.of };
   return {
@@ -165,13 +165,13 @@ const prepareOperation =
     return (context, variables) => run(context as Context, variables);
   };
 
-function restOf({ services: { config }, executor, restExecutor, prepare, contexts }: AppParts): RestHandler {
+function createRest({ services: { config }, executor, restExecutor, prepare, contexts }: AppParts): RestHandler {
   const pages = new Limiter<undefined>(PAGE_RENDERING_LIMITS);
   const { schema } = restExecutor;
   return createRestHandler({
     schema,
     prepare,
-    open: contexts.of,
+    open: contexts.get,
     pages: (described) => htmlRenderer({ ...described, schema, publicSchema: executor.schema, prepare }),
     inTurn: (work) => pages.run(undefined, work),
     limits: config,
@@ -181,58 +181,59 @@ function restOf({ services: { config }, executor, restExecutor, prepare, context
 }
 
 function admittedListener(parts: AppParts): RequestListener {
-  const { services, contexts, failures, cors } = parts;
+  const { services, contexts, errorResponses, cors } = parts;
   const { config, origin } = services;
-  const rest = restOf(parts);
+  const rest = createRest(parts);
   const routes = createExpressApp(parts);
   return (request, response) => {
     const isRest = request.url!.startsWith(API_BASE_PATH) && !isApiDocsPath(request.url!);
-    const context = contexts.begin(request, isRest);
+    const context = contexts.create(request, isRest);
     cancelOnDisconnect(context, response);
     observeRequest(request, response, context, services);
     compressResponse(request, response);
     if (cors.respondToPreflight(request, response)) return;
-    // RFC 6797 permits HSTS over HTTPS only.
+    // RFC 6797 permits this header (HSTS) only in responses over HTTPS.
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
-    // REST bypasses Express, which would take more than half of the time of a short request.
-    if (isRest) return void rest(request, response).catch((error) => failures.handleError(error, request, response));
-    // Set before routing, so that error responses carry it too.
+    // REST bypasses Express, which would account for more than half of the duration of a short request.
+    if (isRest) return void rest(request, response).catch((error) => errorResponses.handleError(error, request, response));
+    // Set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     routes(request, response);
   };
 }
 
-interface ListenerParts extends Pick<AppParts, 'services' | 'failures' | 'containment' | 'cors'> {
-  door: AdmissionControl;
+interface ListenerParts extends Pick<AppParts, 'services' | 'errorResponses' | 'containment' | 'cors'> {
+  admissionControl: AdmissionControl;
   sockets: WebSocketTransport;
 }
 
 const serverListeners = (
-  { services: { origin }, failures, containment, cors, door, sockets }: ListenerParts,
+  { services: { origin }, errorResponses, containment, cors, admissionControl, sockets }: ListenerParts,
   handleAdmitted: RequestListener,
 ): Pick<App, 'listener' | 'onConnection' | 'onUpgrade'> => ({
   listener: (request, response) =>
     containment.guard(request, response, () => {
-      const repeated = findRepeatedHeader(request);
-      if (repeated) return failures.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeated} may stand once.`);
+      const repeatedHeader = findRepeatedHeader(request);
+      if (repeatedHeader)
+        return errorResponses.sendError(request, response, 400, 'BAD_REQUEST', `The header ${repeatedHeader} may stand once.`);
       request.url = normalizeTarget(request.url!);
       response.setHeader('X-Request-Id', origin.assignRequestId(request));
       cors.addHeaders(request, response);
       discardUnreadBody(request, response);
       if (isProbe(request)) return handleAdmitted(request, response);
-      door.admit(request, response, handleAdmitted);
+      admissionControl.admit(request, response, handleAdmitted);
     }),
-  onConnection: door.onConnection,
+  onConnection: admissionControl.onConnection,
   onUpgrade: (request, socket, head) =>
     containment.guard(request, undefined, () => {
       origin.assignRequestId(request);
-      // While the handshake is queued, nothing else handles a socket error, which would be thrown as an uncaught exception.
+      // While the handshake is queued, nothing else handles socket errors, which would then be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
-      const page = request.headers.origin;
-      if (page !== undefined && !cors.allows(page) && page !== origin.baseUrl(request))
+      const pageOrigin = request.headers.origin;
+      if (pageOrigin !== undefined && !cors.allows(pageOrigin) && pageOrigin !== origin.baseUrl(request))
         return rejectHandshake(request, socket, '403 Forbidden');
-      door.admitSocket(request, socket, () => sockets.upgrade(request, socket, head));
+      admissionControl.admitSocket(request, socket, () => sockets.upgrade(request, socket, head));
     }),
 });

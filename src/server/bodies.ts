@@ -1,4 +1,4 @@
-/** Parser of JSON bodies of /graphql. Authenticates first, because anonymous clients have a lower size limit than signed-in users. */
+/** Parser of the JSON bodies of /graphql. It authenticates the request first, because anonymous clients have a lower size limit than signed-in users. */
 import express, { type RequestHandler } from 'express';
 import type { IncomingMessage } from 'node:http';
 import iconv from 'iconv-lite';
@@ -16,29 +16,29 @@ export function graphqlJsonParser(
   const userParser = jsonParser(maxBytes);
   const anonymousParser = jsonParser(Math.min(maxBytes, maxAnonymousBody));
   return async (request, response, next) => {
-    // Without a JSON body express.json only sets `request.body`, which Apollo requires.
+    // For other bodies, express.json only sets `request.body`, which Apollo requires.
     if (!request.is('json')) return anonymousParser.parse(request, response, next);
     const { authentication } = contextOf(request);
-    const { within } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
+    const { parseWithinLimit } = (await authentication.isSignedIn()) ? userParser : anonymousParser;
     await awaitLargeBodySlot(request, response, authentication.sender);
-    within(request, response, next);
+    parseWithinLimit(request, response, next);
   };
 }
 
-/** `verify` hook of express.json: rejects bodies beyond the structural JSON limits before they are parsed. Decodes like the parser. */
+/** Rejects bodies that exceed the structural JSON limits before they are parsed (`verify` hook of express.json). Decodes them as the parser does. */
 function checkJsonLimits(_request: IncomingMessage, _response: unknown, body: Buffer, encoding: string): void {
   const excess = findExceededLimit(iconv.decode(body, encoding));
   if (excess !== undefined) throw Object.assign(new Error(`The body is refused: ${excess}.`), { status: 400 });
 }
 
-// Loads the tables of iconv-lite, which it otherwise does in the first request with a body, and fails if no file descriptor is free then.
+// Makes iconv-lite load its tables now instead of in the first request with a body, which would fail if no file descriptor were free.
 iconv.getDecoder('utf-8');
 
-function jsonParser(limit: number): Record<'parse' | 'within', RequestHandler> {
+function jsonParser(limit: number): Record<'parse' | 'parseWithinLimit', RequestHandler> {
   const parse = express.json({ limit, verify: checkJsonLimits });
   const message = `The body is larger than ${limit} bytes.`;
   return {
     parse,
-    within: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
+    parseWithinLimit: limitBody(limit, parse, (request, response) => sendGraphQLError(request, response, 413, 'BAD_REQUEST', message)),
   };
 }

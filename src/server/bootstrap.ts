@@ -15,12 +15,12 @@ import { seedDemo, seedReference, type DemoAccount } from '../transfer/seed';
 
 export interface RunningApp {
   app: App;
-  /** Absent unless this start created it. */
+  /** The demo account, if this start has created it. */
   demo?: DemoAccount;
-  /** Whether there is no user account (checked in production only). */
-  deserted: boolean;
-  /** Whether the database has no catalogue; an external one is filled by `fitgraph seed` or `fitgraph import`. */
-  bare: boolean;
+  /** Whether there is no user account. Checked only in production. */
+  hasNoAccounts: boolean;
+  /** Whether the catalogue is empty. The operator fills it in an external database by `fitgraph seed` or `fitgraph import`. */
+  hasEmptyCatalogue: boolean;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
   const { database } = opened;
   try {
     await checkSecretKey(database, opened.secretKey);
-    const applied = await migrateUp(database, { tell: (message) => log.warn(message) });
+    const applied = await migrateUp(database, { report: (message) => log.warn(message) });
     if (applied.length) log.info({ migrations: applied }, 'database migrated');
     await recordSecretKey(database, opened.secretKey);
     const vault = new TokenVault(opened.secretKey);
@@ -39,8 +39,8 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
     return {
       app,
       demo,
-      deserted: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
-      bare: !(await database.ask('SELECT FROM "language" LIMIT 1')).length,
+      hasNoAccounts: config.production && !(await database.ask('SELECT FROM "user_account" LIMIT 1')).length,
+      hasEmptyCatalogue: !(await database.ask('SELECT FROM "language" LIMIT 1')).length,
       async close() {
         await app.stop();
         await stop();
@@ -50,8 +50,8 @@ export async function bootstrap(config: Config, origin: ClientOrigin, log: Logge
 
     async function seedFirstData(): Promise<DemoAccount | undefined> {
       const seeding = { database, vault, timeZone: config.timeZone };
-      const fresh = await seedReference(seeding, await Media.checked(config));
-      return fresh && !config.production ? seedDemo(seeding) : undefined;
+      const isNew = await seedReference(seeding, await Media.checked(config));
+      return isNew && !config.production ? seedDemo(seeding) : undefined;
     }
   } catch (error) {
     await opened.close();

@@ -1,12 +1,12 @@
-/** Connection timeouts and limits. Ends connections whose clients stop sending or reading, because each one holds memory. */
+/** Timeouts and limits of connections. Connections whose clients stop sending or reading are closed, because each one occupies memory. */
 import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { deferClose } from '../internals/node';
 import type { Config } from '../platform/config';
 
-/** Longer than the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
+/** Keep-alive timeout. It exceeds the idle timeout of common proxies (60 s), so that they do not reuse a connection that is being closed. */
 const KEEP_ALIVE_MS = 65_000;
-/** Multiple of CLIENT_TIMEOUT for a whole request, enough for the largest upload over a slow line. */
+/** A whole request may take this multiple of CLIENT_TIMEOUT, which suffices for the largest upload over a slow line. */
 const REQUEST_TIMEOUT_FACTOR = 10;
 
 type Timeout = Pick<Config, 'clientTimeout'>;
@@ -20,7 +20,7 @@ export const serverTimeouts = ({ clientTimeout }: Timeout): ServerOptions => ({
   connectionsCheckingInterval: checkIntervalMs(clientTimeout || Infinity),
 });
 
-/** Resets the connection. After a normal close the kernel would keep unsent data for a while. */
+/** Resets the connection (RST). After a normal close, the kernel would keep unsent data in memory for some time. */
 function resetConnection(socket: Socket): void {
   if ('encrypted' in socket) socket.destroy();
   else socket.resetAndDestroy();
@@ -28,18 +28,18 @@ function resetConnection(socket: Socket): void {
 
 const LINGER_TIMEOUT_MS = 1_000;
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
-/** Yields to the event loop after this much of a discarded body. Node reads up to 2 MB from a full socket in one turn. */
+/** Yields to the event loop after this many discarded bytes. Otherwise Node reads up to 2 MB from a full socket in one turn. */
 const YIELD_BYTES = 128 * 1024;
 
 /**
  * Lingering close (https://nginx.org/en/docs/http/ngx_http_core_module.html#lingering_close) after a response that was sent before the request
- * body was read. Discards the rest of the body within limits of time and size: the client receives the response instead of a reset, and the
- * rest of a short body is not parsed as the next request.
+ * body was read completely. Discards the rest of the body within limits of time and size, so that the client receives the response instead of a
+ * reset, and so that the rest of a short body is not parsed as the next request.
  */
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): void {
   const { 'transfer-encoding': chunked, 'content-length': length } = request.headers;
   if (chunked === undefined && (length === undefined || length === '0')) return;
-  // Must run before Node's own `finish` listener, which closes the connection: closing with unread data would also discard the response.
+  // Prepended, so that it runs before Node's own `finish` listener, which closes the connection. A close with unread data would discard the response.
   response.prependOnceListener('finish', () => {
     const { socket } = request;
     if (request.complete || socket.destroyed) return;
@@ -64,10 +64,10 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
   });
 }
 
-/** Queued requests per connection. Each holds its headers in memory, so a client that pipelines without reading responses must be bounded. */
+/** Maximum queued requests per connection. A client could otherwise fill the memory with their headers by pipelining requests without reading responses. */
 const MAX_PIPELINED = 100;
 
-/** Serialises pipelined requests: each one starts when the previous response of its connection has been flushed. */
+/** Serializes pipelined requests: each one starts when the previous response of its connection has been sent completely. */
 export function serializePipelined(listener: RequestListener): RequestListener {
   const queues = new WeakMap<Socket, { lastResponse: ServerResponse; queued: number }>();
   return (request, response) => {
@@ -90,8 +90,8 @@ export function serializePipelined(listener: RequestListener): RequestListener {
 }
 
 /**
- * Closes connections without traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded: they have their own timeout. A connection that
- * waits for the server has REQUEST_TIMEOUT_FACTOR times as long: after an error in a promise that nobody awaits there is no response.
+ * Closes connections that have no traffic in either direction for CLIENT_TIMEOUT. WebSockets are excluded, because they have their own timeout. A connection
+ * that waits for a response has REQUEST_TIMEOUT_FACTOR times as long; a bug (an error in a promise that is not awaited) may prevent the response.
  */
 export function closeStalledConnections(server: Server, { clientTimeout }: Timeout): void {
   const lastRequests = new WeakMap<Socket, { response: ServerResponse; receivedAt: number }>();
@@ -102,12 +102,12 @@ export function closeStalledConnections(server: Server, { clientTimeout }: Timeo
     if (socket.writableLength === 0) {
       const last = lastRequests.get(socket);
       const isLost = last && !last.response.headersSent && now - last.receivedAt > REQUEST_TIMEOUT_FACTOR * clientTimeout;
-      // An unfinished response means that the client waits for the server, or still sends its body, which has a timeout of its own.
+      // If the latest response is unfinished, the client is waiting for the server, or is still sending its body, for which `requestTimeout` applies.
       if (last?.response.writableFinished !== false || isLost) socket.destroy();
       else socket.setTimeout(clientTimeout);
     } else if (now - (stalledSince.get(socket) ?? -Infinity) < 1.5 * clientTimeout) resetConnection(socket);
     else {
-      // On a slow line the kernel drains its send buffer in bursts, so only the second timeout in a row counts.
+      // On a slow line, the kernel empties its send buffer in bursts, so the connection is reset only after a second consecutive timeout.
       stalledSince.set(socket, now);
       socket.setTimeout(clientTimeout);
     }

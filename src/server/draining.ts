@@ -1,19 +1,21 @@
 /**
- * Connection draining (graceful shutdown) in an order that cuts off no client: readiness already fails, so load balancers send nothing new;
- * keep-alive connections get `Connection: close` with their next response; then the server stops accepting; at last it closes idle connections.
+ * Connection draining (graceful shutdown) in an order that interrupts no client: `/health/ready` already fails, so that load balancers send no new requests;
+ * keep-alive connections get `Connection: close` with their next response; then the server stops accepting connections; finally it closes idle ones.
  */
 import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { stopAccepting } from '../internals/node';
 
-/** Grace period after the server stopped accepting, before it closes idle connections. */
+/** Time between the end of accepting connections and the closing of idle ones. */
 const IDLE_GRACE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 50;
 /** Time for running requests to finish, from the start of draining. */
 const DRAIN_TIMEOUT_MS = 7_000;
+/** Maximum number of observed event-loop turns. */
 const MAX_TURNS = 500;
-const SHORT_TURN_MS = 0.5;
-/** Sleep before each observed turn: on a busy machine the scheduler is less likely to preempt a process that has just slept. */
+/** Longer event-loop turns may hide new connections. */
+const MAX_SHORT_TURN_MS = 0.5;
+/** Sleep before each observed turn, because on a busy machine the scheduler is less likely to preempt a process that has just slept. */
 const SLEEP_MS = 2;
 
 export class ConnectionDrainer {
@@ -22,46 +24,46 @@ export class ConnectionDrainer {
 
   constructor(private readonly server: HttpServer) {
     server.on('connection', () => (this.acceptedConnections += 1));
-    // Prepended, because a handler may send its response at once.
+    // Prepended to run before the request handler, which may send its response immediately.
     server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
       if (this.isDraining) response.setHeader('Connection', 'close');
     });
   }
 
-  /** Drains; resolves once all connections are closed. `notice`: milliseconds during which new connections are still accepted. */
+  /** Drains the server and resolves when all connections are closed. `notice`: milliseconds during which it still accepts new connections. */
   async drain(notice: number): Promise<void> {
     const { server } = this;
     const deadline = performance.now() + DRAIN_TIMEOUT_MS;
     this.isDraining = true;
     const countConnections = () => new Promise<number>((resolve) => server.getConnections((error, count) => resolve(error ? 0 : count)));
-    // Without a connection there is no load balancer or client that needs the notice.
+    // Without open connections, there is no load balancer or client to which the notice would matter.
     if (server.listening && (await countConnections())) await sleep(notice);
-    await this.untilNoneArrives();
+    await this.waitUntilNoneArrives();
     const closed = new Promise<void>((resolve) => server.once('close', resolve));
-    // A request may already be on its way on an idle connection.
+    // Keeps idle connections open for now, because a client may already have sent a request on one.
     stopAccepting(server);
     const sweepAt = performance.now() + IDLE_GRACE_MS;
     const sweep = setInterval(() => {
       if (performance.now() > deadline) server.closeAllConnections();
       else if (performance.now() > sweepAt) server.closeIdleConnections();
     }, SWEEP_INTERVAL_MS);
-    // The timeout covers WebSockets whose clients never send a close frame: closeAllConnections does not reach them.
+    // The timeout is for WebSockets whose clients never send a close frame, which `closeAllConnections` does not close.
     await Promise.race([closed, sleep(DRAIN_TIMEOUT_MS + IDLE_GRACE_MS, undefined, { ref: false })]);
     clearInterval(sweep);
-    // http.Server.close is what stops Node's connections-checking timer.
+    // Stops the timer with which Node checks the timeouts of connections.
     server.close(() => undefined);
   }
 
   /**
-   * Waits for an event-loop turn without a new connection, so that closing resets none in the accept queue. The turn must be short, because
-   * connections that arrive during a turn are accepted in the next one.
+   * Waits for an event-loop turn without a new connection. Then the kernel's accept queue is empty, and no connection in it is reset when the server stops
+   * accepting. Only short turns count, because connections that arrive during a turn are accepted in the next one.
    */
-  private async untilNoneArrives(): Promise<void> {
+  private async waitUntilNoneArrives(): Promise<void> {
     for (let turns = 0; turns < MAX_TURNS; turns += 1) {
       await sleep(SLEEP_MS);
       const [acceptedBefore, startedAt] = [this.acceptedConnections, performance.now()];
       await nextTurn();
-      if (this.acceptedConnections === acceptedBefore && performance.now() - startedAt < SHORT_TURN_MS) return;
+      if (this.acceptedConnections === acceptedBefore && performance.now() - startedAt < MAX_SHORT_TURN_MS) return;
     }
   }
 }

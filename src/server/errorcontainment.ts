@@ -1,6 +1,6 @@
 /**
- * Containment of uncaught errors. An error thrown while a request is dispatched, or by a listener of Node's request and response, of which there are
- * subclasses here, fails that one request; other uncaught errors are logged. Neither ends the process, because it serves other requests at the same time.
+ * Containment of uncaught errors. An error that is thrown while a request is dispatched, or by an event listener of a request or response (subclasses of
+ * Node's classes catch it), fails only that request. Other uncaught errors are logged. Neither ends the process, because it serves other requests.
  */
 import { ServerResponse, type IncomingMessage, type ServerOptions } from 'node:http';
 import type { Logger } from 'pino';
@@ -8,10 +8,10 @@ import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { UpgradeFilteredRequest } from '../internals/node';
 import type { ErrorResponses } from './errorresponses';
 
-/** Classes of the requests and responses of a server, see the options of `http.createServer`. */
+/** Classes of the requests and responses of a server (options of `http.createServer`). */
 export type MessageClasses = Required<Pick<ServerOptions, 'IncomingMessage' | 'ServerResponse'>>;
 
-/** Above it Node warns of a leak, by default at ten: the steps of a request add four for `close`, and `stream.pipeline` seven. */
+/** Listeners of an event above which Node warns of a leak. Its default of ten is too low: a request adds four for `close`, and `stream.pipeline` seven. */
 const MAX_RESPONSE_LISTENERS = 20;
 
 export class ErrorContainment {
@@ -19,7 +19,7 @@ export class ErrorContainment {
 
   constructor(
     private readonly log: Logger,
-    private readonly failures: Pick<ErrorResponses, 'handleError'>,
+    private readonly errorResponses: Pick<ErrorResponses, 'handleError'>,
   ) {
     this.classes = this.createClasses();
   }
@@ -29,7 +29,7 @@ export class ErrorContainment {
     class GuardedRequest extends UpgradeFilteredRequest {
       response?: ServerResponse;
 
-      /** A server ignores unknown protocols (RFC 9110, section 7.8). */
+      /** Whether to switch protocols. Unknown protocols of an Upgrade header are ignored (RFC 9110, section 7.8). */
       protected override acceptsUpgrade(): boolean {
         return this.method === 'CONNECT' || /(?:^|,)\s*websocket\s*(?:,|$)/i.test(this.headers.upgrade ?? '');
       }
@@ -52,7 +52,7 @@ export class ErrorContainment {
     return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
   }
 
-  /** Runs a synchronous step of a request, or of a handshake, which has no response. An error fails only this request; the result is then true. */
+  /** Runs a synchronous step of a request, or of a WebSocket handshake, which has no response. If it throws, only this request fails; returns true then. */
   guard<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
     try {
       return step();
@@ -62,7 +62,7 @@ export class ErrorContainment {
     }
   }
 
-  /** Logs errors that belong to no request: those of timers, promises and outgoing connections. */
+  /** Logs uncaught errors that belong to no request, such as those of timers, promises and outgoing connections. */
   logUncaughtErrors(): void {
     process.on('uncaughtException', (error, origin) => this.log.error({ err: error, origin }, 'uncaught error'));
   }
@@ -71,6 +71,6 @@ export class ErrorContainment {
     this.log.error({ id: request.headers[REQUEST_ID_HEADER], err: error }, 'uncaught error');
     if (!response || response.headersSent || response.destroyed) return void request.socket.destroy();
     response.setHeader('Connection', 'close');
-    this.failures.handleError(error, request, response);
+    this.errorResponses.handleError(error, request, response);
   }
 }

@@ -1,4 +1,4 @@
-/** Error responses sent outside of GraphQL and REST handlers: overload (503), invalid requests (4xx) and unexpected errors (500). */
+/** Error responses outside of the GraphQL and REST handlers: overload (503), invalid requests (4xx) and unexpected errors (500). */
 import type { ErrorRequestHandler } from 'express';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
@@ -8,7 +8,7 @@ import { REQUEST_ID_HEADER } from '../request/clientorigin';
 import { sendGraphQLError } from '../graphql/httperrors';
 import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 
-/** Sends an error as a page to a client that prefers HTML; returns whether it did. */
+/** Sends the error as an HTML page if the client prefers HTML. Returns whether it was sent. */
 function sendFailurePage(request: IncomingMessage, response: ServerResponse, status: number, message: string): boolean {
   if (!prefersHtml(request.headers.accept, request.url)) return false;
   const retryAfter = response.getHeader('Retry-After')?.toString();
@@ -22,14 +22,14 @@ const isGraphQL = (url: string) => url.startsWith('/graphql');
 export class ErrorResponses {
   constructor(private readonly log: Logger) {}
 
-  /** Responds 503 to a request of which nothing has been executed, with Retry-After where the error names one. */
+  /** Responds with 503 to a request that has not been executed, and with Retry-After if the error contains one. */
   sendUnavailable(request: IncomingMessage, response: ServerResponse, { message, extensions }: ClientError): void {
     const { code, retryAfter } = extensions;
     if (retryAfter !== undefined) response.setHeader('Retry-After', String(retryAfter));
     this.sendError(request, response, 503, String(code), message);
   }
 
-  /** Responds with an error before the request is routed, in the format of the API that its path belongs to. */
+  /** Responds with an error to a request that was not routed, in the format of the API to which its path belongs. */
   sendError(request: IncomingMessage, response: ServerResponse, status: number, code: string, message: string): void {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (sendFailurePage(request, response, status, message)) return;
@@ -38,8 +38,9 @@ export class ErrorResponses {
     response.writeHead(status, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }).end(body);
   }
 
+  /** Responds with an error that a handler has thrown: 503 if the request can be repeated, else 500. */
   handleError(error: unknown, request: IncomingMessage, response: ServerResponse): void {
-    // The client disconnected, or exceeded its timeout, while its body was being read.
+    // The client has disconnected, or exceeded its timeout, before the body was read completely.
     if (request.destroyed && !request.complete) return void response.destroy();
     const id = String(request.headers[REQUEST_ID_HEADER]);
     if (response.headersSent) {
@@ -58,9 +59,9 @@ export class ErrorResponses {
 
   readonly expressErrorHandler: ErrorRequestHandler = (error, request, response, _next) => {
     const { status, message } = error as { status: number; message: string };
-    // Parsers of bodies give every error a status of 4xx, even one of the operating system.
+    // Exhausted resources are checked first, because body parsers set a 4xx status even on errors of the operating system.
     if (isExhausted(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
-    // A body over the limit has already been rejected with 413 when its parser fails.
+    // A body that exceeds the limit has already been rejected with 413 before its parser fails.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;
     if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);

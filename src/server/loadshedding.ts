@@ -1,13 +1,14 @@
 /**
- * Load shedding by event-loop lag and queueing delay. Rejects a share of new requests that rises while the lag exceeds MAX_LAG; requests of
- * anonymous clients are rejected before those of signed-in users.
+ * Load shedding by event-loop lag and queueing delay. The share of new requests that is rejected rises while the lag exceeds MAX_LAG, and falls otherwise.
+ * Requests of anonymous clients are rejected before those of signed-in users.
  */
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks';
 
+/** Interval of the timer by which Node measures the event-loop delay. */
 const RESOLUTION_MS = 10;
 const MEASURE_INTERVAL_MS = 100;
 const NANOSECONDS_PER_MS = 1e6;
-/** Level below which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
+/** Level up to which nothing is shed, so that a single pause, such as a garbage collection, has no effect. */
 const DEAD_ZONE = 0.3;
 const MAX_LEVEL = 2 + DEAD_ZONE;
 /** A request that was queued longer than this multiple of the tolerated lag is rejected instead of started. */
@@ -19,12 +20,15 @@ export class LoadShedder {
   private readonly delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   private measuredAt = performance.now();
   private timer?: NodeJS.Timeout;
-  /** Beyond the dead zone, the probability of rejecting an anonymous client, capped at 1; the excess is that of a signed-in user. */
+  /**
+   * Overload level. Its excess over DEAD_ZONE is the probability with which a request of an anonymous client is rejected; its excess over DEAD_ZONE + 1 is the
+   * probability for a signed-in user.
+   */
   private level = 0;
 
   /**
-   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`: the
-   * share of CPU time that the hypervisor withholds, and by which the lag is reduced: shedding requests would not bring it back.
+   * `maxLag`: tolerated lag in milliseconds; 0 disables shedding. `queueingDelay`: longest wait of queued requests in milliseconds. `stolenShare`: share of
+   * the CPU time that the hypervisor withholds. The lag is reduced by this share, because shedding requests would not reduce it.
    */
   constructor(
     private readonly maxLag: number,
@@ -42,7 +46,7 @@ export class LoadShedder {
     return probability > 0 && Math.random() < probability;
   }
 
-  /** Whether a request was queued so long that its client should retry instead. */
+  /** Whether a request was queued for so long that it is rejected, so that its client retries later. */
   isTooLate(waitedMs: number): boolean {
     return this.maxLag > 0 && waitedMs > this.maxLag * LATE_FACTOR;
   }

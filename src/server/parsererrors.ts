@@ -1,4 +1,4 @@
-/** Error responses to requests that Node's HTTP parser rejects, with a body that names the reason: JSON, or a page for browsers. Node's own response has no body. */
+/** Error responses to requests that Node's HTTP parser rejects. Unlike Node's own responses, they have a body with the reason: JSON, or HTML for browsers. */
 import { randomUUID } from 'node:crypto';
 import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,7 +10,7 @@ interface ParserError extends Error {
   code?: string;
   /** Description by Node's parser (llhttp). */
   reason?: string;
-  /** The bytes in which the error occurred, usually the whole head of the request. */
+  /** Received bytes in which the error occurred, usually the whole head of the request. */
   rawPacket?: Buffer;
 }
 
@@ -29,12 +29,12 @@ const RESPONSE_BY_CODE: Readonly<Record<string, ErrorResponse>> = {
   HPE_INVALID_METHOD: { status: '400 Bad Request', detail: 'The method is none that is known.' },
 };
 
-const responseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
+const errorResponseTo = ({ code = '', reason }: ParserError): ErrorResponse =>
   RESPONSE_BY_CODE[code] ?? { status: '400 Bad Request', detail: `The request cannot be read${reason ? `: ${reason}` : ''}.` };
 
 const ACCEPT_HEADER = /\r\nAccept:([^\r\n]*)/i;
 
-/** The Accept header of the unreadable request if it was received with it, else that of the previous request of the connection. */
+/** Returns the Accept header of the unreadable request. If it was not received, returns that of the previous request of the connection. */
 const acceptHeaderOf = ({ rawPacket }: ParserError, previous: ServerResponse | undefined): string | undefined =>
   ACCEPT_HEADER.exec(rawPacket?.toString('latin1') ?? '')?.[1]?.trim() ?? previous?.req.headers.accept;
 
@@ -62,7 +62,7 @@ export function respondToParserErrors(server: Server, log: Logger): void {
     const isResponding = lastResponse?.writableFinished === false;
     if (error.code === 'ECONNRESET' || !socket.writable || isResponding) return void socket.destroy();
     const id = randomUUID();
-    const response = responseTo(error);
+    const response = errorResponseTo(error);
     log.info(
       { id, status: Number(response.status.slice(0, 3)), address: (socket as Socket).remoteAddress, code: error.code },
       'unreadable request',

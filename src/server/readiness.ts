@@ -1,7 +1,7 @@
 /**
- * Readiness of this instance (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether it can serve some request. A
- * fault of the shared database that leaves some requests working, such as a locked table or a full disk, is degradation: reporting "not ready" would
- * make a load balancer remove all instances at once. A timer checks the database; a probe only reads the state that the latest check has left.
+ * Readiness of this instance (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/): whether it can serve at least some
+ * requests. A fault of the shared database after which some requests still work, such as a locked table or a full disk, only counts as degradation: if all
+ * instances reported "not ready", a load balancer would remove them all. A timer checks the database; a probe returns the result of the latest check.
  */
 import { allEntities, resourceOf } from '../core/model/registry';
 import { schemaState } from '../database/compatibility';
@@ -9,12 +9,12 @@ import type { Database } from '../database/connection';
 import { errorCodeOf, isUnavailable } from '../database/errors';
 
 const CHECK_INTERVAL_MS = 1_000;
-/** A healthy check takes a few milliseconds. */
-const SLOW_MS = 150;
-/** More rows than fit into the smallest work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
+/** Duration above which the database counts as slow. A check usually takes a few milliseconds. */
+const MAX_HEALTHY_MS = 150;
+/** More rows than fit into the smallest possible work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
 const SPILLED_ROWS = 5_000;
 
-/** Faults that leave some requests working; the keys are label values of metrics. */
+/** Descriptions of faults after which some requests still work. The keys are label values of metrics. */
 export const DEGRADATIONS = {
   table_locked: 'a table is locked',
   table_missing: 'a table is missing',
@@ -28,7 +28,7 @@ export const DEGRADATIONS = {
 
 export type Degradation = keyof typeof DEGRADATIONS;
 
-/** By SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** Degradations by error code of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const DEGRADATION_BY_CODE: Record<string, Degradation> = { '53100': 'disk_full', '25006': 'read_only', '42501': 'access_denied' };
 
 export interface ReadinessState {
@@ -37,22 +37,22 @@ export interface ReadinessState {
   degradations: readonly Degradation[];
 }
 
-/** Only instances of this version are affected; those of the newer one serve requests. */
+/** State after a migration that this version does not support. It is "not ready" instead of degraded, because instances of the newer version serve requests. */
 const INCOMPATIBLE: ReadinessState = {
   reason: 'a newer version has migrated the database and does not support this one',
   degradations: [],
 };
 
-/** Locks in the modes that conflict with a write, and missing tables. */
-const EXAMINE = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+/** SQL: whether the database is read-only, whether one of the tables `$1` is missing, and whether a table is locked in a mode that blocks writes. */
+const EXAMINE_SQL = `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
   EXISTS (SELECT FROM unnest($1::text[]) AS t("name") WHERE to_regclass(quote_ident(t."name")) IS NULL) AS "isTableMissing",
   EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE l.locktype = 'relation' AND l.granted
     AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
     AND c.relkind = 'r' AND c.relnamespace = quote_ident(current_schema())::regnamespace) AS "isTableLocked"`;
 
-/** One packet is one transaction. */
-const SPILL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
+/** SQL: writes a temporary file. SET LOCAL has effect because both statements are one query and so one transaction. */
+const SPILL_SQL = `SET LOCAL work_mem = '64kB'; SELECT count(*) FROM generate_series(1, ${SPILLED_ROWS})`;
 
 export class Readiness {
   private latestState: ReadinessState = { reason: 'the server is starting', degradations: [] };
@@ -99,16 +99,16 @@ export class Readiness {
     const { pool } = this.database;
     const tables = allEntities().map((entity) => resourceOf(entity)!.table);
     const startedAt = performance.now();
-    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE, [tables])).rows;
-    const isSlow = performance.now() - startedAt > SLOW_MS;
-    await pool.query(SPILL);
-    const found: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
+    const [{ isReadOnly, isTableMissing, isTableLocked }] = (await pool.query(EXAMINE_SQL, [tables])).rows;
+    const isSlow = performance.now() - startedAt > MAX_HEALTHY_MS;
+    await pool.query(SPILL_SQL);
+    const isPresent: Record<Exclude<Degradation, 'disk_full' | 'access_denied' | 'failing'>, boolean> = {
       not_migrated: isOutdated,
       table_missing: isTableMissing,
       table_locked: isTableLocked,
       read_only: isReadOnly,
       slow: isSlow,
     };
-    return (Object.keys(found) as (keyof typeof found)[]).filter((name) => found[name]);
+    return (Object.keys(isPresent) as (keyof typeof isPresent)[]).filter((name) => isPresent[name]);
   }
 }

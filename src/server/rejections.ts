@@ -1,4 +1,4 @@
-/** Rejections before a request is handled: their access-log line, and the raw response to a WebSocket handshake. */
+/** Rejection of requests before they are handled: the line in the access log, and the response to a WebSocket handshake. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -6,7 +6,7 @@ import { MAX_LOGGED_LENGTH } from '../request/accesslog';
 import { REQUEST_ID_HEADER, type ClientOrigin } from '../request/clientorigin';
 import { REJECTED_MESSAGE } from '../platform/logging';
 
-/** Logs one line. Rejected requests are not authenticated, so only method, path and client address are known. */
+/** Writes a line to the access log. The user is unknown, because rejected requests are not authenticated. */
 export function logRejection(request: IncomingMessage, reason: string, origin: ClientOrigin, log: Logger): void {
   if (!log.isLevelEnabled('info')) return;
   const { method, url } = request;

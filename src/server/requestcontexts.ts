@@ -1,12 +1,12 @@
-/** Registry of request contexts: creates one for each HTTP request and finds it again by the request. */
+/** Request contexts: creates one for each HTTP request and stores it in the request. */
 import type { IncomingMessage } from 'node:http';
 import type { RequestHead } from '../request/clientorigin';
 import { createContext, type RequestContext } from '../request/requestcontext';
 import type { Services } from '../request/services';
 
 /**
- * Property of a request that holds its context. A WeakMap would be slower: for a minor garbage collection, the values of a long-lived WeakMap
- * are roots, so everything that belongs to a request would be promoted to the old generation.
+ * Property of a request that contains its context. A WeakMap would be slower: a minor garbage collection treats the values of a long-lived WeakMap
+ * as roots, so everything that belongs to a request would be promoted to the old generation.
  */
 const CONTEXT = Symbol('request context');
 
@@ -15,13 +15,14 @@ type RequestWithContext = IncomingMessage & { [CONTEXT]?: RequestContext };
 export class RequestContexts {
   constructor(private readonly services: Services) {}
 
-  /** Returns the context of a request for which `begin` was called. */
-  readonly of = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
+  /** Returns the context that `create` has stored in the request. */
+  readonly get = (request: IncomingMessage): RequestContext => (request as RequestWithContext)[CONTEXT]!;
 
-  /** Creates a context with the policies of GraphQL without registering it. */
-  readonly open = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
+  /** Creates a context with the GraphQL policies, for a WebSocket. It is not stored in the request, so `get` does not find it. */
+  readonly createUnregistered = (request: RequestHead): RequestContext => createContext(this.services, request, 'graphql');
 
-  begin(request: IncomingMessage, isRest: boolean): RequestContext {
+  /** Creates the context of a request and stores it in the request. */
+  create(request: IncomingMessage, isRest: boolean): RequestContext {
     const context = createContext(this.services, request, isRest ? 'rest' : 'graphql');
     (request as RequestWithContext)[CONTEXT] = context;
     return context;

@@ -1,15 +1,15 @@
 /**
  * Fair request queue: one queue per client network, served round robin, so that a client with many requests delays only itself.
- * Node accepts one new connection per event-loop turn. During long turns, clients would wait in the kernel's accept queue for seconds, unseen by
- * load shedding. Turns are therefore kept short: each starts requests for a few milliseconds only, and none while new connections arrive.
+ * Node accepts one new connection per event-loop turn. With long turns, clients would wait in the kernel's accept queue for seconds, which load shedding
+ * cannot measure. Turns are therefore kept short: each one starts requests for only a few milliseconds, and none while new connections arrive.
  */
 
 /** Time per event-loop turn for starting requests. */
 const TURN_BUDGET_MS = 5;
-/** Consecutive turns that may only accept connections before queued requests are started again. */
+/** Maximum number of consecutive turns that only accept connections, before queued requests are started again. */
 const MAX_ACCEPT_TURNS = 64;
 
-/** Queued requests per client; further ones count as late at once. */
+/** Maximum queued requests per client. Further ones are not queued and count as infinitely late, so that they are rejected. */
 const MAX_QUEUED_PER_CLIENT = 200;
 
 interface QueuedRequest {
@@ -18,14 +18,17 @@ interface QueuedRequest {
 }
 
 export class FairRequestQueue {
-  /** By client network, in round-robin order. */
+  /** Queues by client network, in round-robin order. */
   private readonly queues = new Map<string, QueuedRequest[]>();
   private turnStartedAt = 0;
   private isTurnScheduled = false;
   private hasNewConnection = false;
   private acceptTurns = 0;
 
-  /** Longest queueing delay in milliseconds of clients with one queued request. Clients with more also wait for their own requests. */
+  /**
+   * Longest queueing delay, in milliseconds, of clients with a single queued request. Clients with several are excluded, because they also wait for their own
+   * requests.
+   */
   get queueingDelay(): number {
     const now = performance.now();
     let longest = 0;
@@ -38,7 +41,7 @@ export class FairRequestQueue {
     this.scheduleTurn();
   };
 
-  /** Calls `start` now, or later in round-robin order, with the milliseconds that it was queued: Infinity if the client's queue is full. */
+  /** Calls `start` now, or later in round-robin order, with the queueing delay in milliseconds. It is Infinity if the client's queue is full. */
   enqueue(clientOf: () => string, start: (waitedMs: number) => void): void {
     const now = performance.now();
     if (!this.isTurnScheduled) {
@@ -73,7 +76,7 @@ export class FairRequestQueue {
       const now = performance.now();
       if (now - this.turnStartedAt >= TURN_BUDGET_MS) break;
       const { start, queuedAt } = queue.shift()!;
-      // Moves the client to the end of the map. Iteration also visits entries that are added meanwhile, so this loop reaches it again.
+      // Moves the client to the end of the map. The loop reaches it again, because iteration also visits entries that are added during the loop.
       this.queues.delete(client);
       if (queue.length) this.queues.set(client, queue);
       start(now - queuedAt);

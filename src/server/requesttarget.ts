@@ -3,32 +3,33 @@ import type { IncomingMessage } from 'node:http';
 
 const SCHEME_AND_HOST = /^https?:\/\/[^/?#]*/i;
 
-/** Percent-encoded slash and unreserved characters (RFC 3986, section 2.3), which are decoded. */
+/** Percent-encoded characters that are decoded: the slash and unreserved characters (RFC 3986, section 2.3). */
 const DECODABLE = /%(?:2[DEF]|3\d|[46][1-9A-F]|[57][0-9A]|5F|7E)/gi;
 
 const decodeCharacter = (escaped: string): string => String.fromCharCode(parseInt(escaped.slice(1), 16));
 
-/** Collapses repeated slashes, decodes unreserved characters and removes the fragment. */
+/** Decodes `DECODABLE` characters, replaces repeated slashes by one, and removes the fragment. */
 function normalizePath(url: string): string {
-  const [address = ''] = url.split('#', 1);
-  const mark = address.indexOf('?');
-  const path = mark < 0 ? address : address.slice(0, mark);
+  const [target = ''] = url.split('#', 1);
+  const queryStart = target.indexOf('?');
+  const path = queryStart < 0 ? target : target.slice(0, queryStart);
   const normalized = path.replace(DECODABLE, decodeCharacter).replace(/\/{2,}/g, '/');
-  return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${mark < 0 ? '' : address.slice(mark)}`;
+  return `${normalized.startsWith('/') ? normalized : `/${normalized}`}${queryStart < 0 ? '' : target.slice(queryStart)}`;
 }
 
 /**
- * Normalizes a request target. Existing clients send paths such as `//api/v2/workout/`, and proxies send absolute URLs. The host of an absolute
- * URL is ignored: links use that of the `Host` header, which proxies set.
+ * Normalizes a request target. Some clients send paths such as `//api/v2/workout/`, and proxies send absolute URLs. The host of an absolute URL is ignored:
+ * links use the one in the `Host` header, which proxies set.
  */
 export function normalizeTarget(url: string): string {
   return url === '*' ? url : normalizePath(url.replace(SCHEME_AND_HOST, ''));
 }
 
+/** Headers that may occur only once. */
 const SINGLE_HEADERS = ['host', 'authorization'];
 
-/** Returns the name of a single-valued header that occurs twice. That is ambiguous: Node uses the first value, a proxy perhaps the last. */
+/** Returns the name of a header that must not be repeated but is. Its value is ambiguous: Node uses the first one, a proxy perhaps the last one. */
 export const findRepeatedHeader = ({ rawHeaders }: IncomingMessage): string | undefined =>
   SINGLE_HEADERS.find(
-    (name) => rawHeaders.filter((raw, at) => at % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
+    (name) => rawHeaders.filter((raw, index) => index % 2 === 0 && raw.length === name.length && raw.toLowerCase() === name).length > 1,
   );

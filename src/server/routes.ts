@@ -29,15 +29,15 @@ import type { ErrorContainment, MessageClasses } from './errorcontainment';
 import type { ErrorResponses } from './errorresponses';
 import { DEGRADATIONS, type Readiness } from './readiness';
 
-/** Paths of the liveness probe; `/health` and `/healthz` are those that platforms expect by default. */
+/** Paths of the liveness probe. Some platforms use `/health` or `/healthz` by default. */
 const LIVE_PATHS = ['/health/live', '/health', '/healthz'];
 const READY_PATH = '/health/ready';
-/** Health probes and metrics. Exactly these paths are exempt from admission control. */
+/** Paths of health probes and metrics. Only these are exempt from admission control. */
 const PROBES = new Set([...LIVE_PATHS, READY_PATH, METRICS_PATH]);
 export const isProbe = ({ method, url = '' }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && PROBES.has(url.split('?', 1)[0]!);
 
-/** In characters, far above any valid value: parsers of this header in libraries take quadratic time. */
+/** Maximum characters of the Content-Type header, far above any valid value. Libraries parse the header in quadratic time. */
 const MAX_CONTENT_TYPE = 1000;
 
 export interface AppParts {
@@ -51,7 +51,7 @@ export interface AppParts {
   streams: EventStreamTransport;
   contexts: RequestContexts;
   readiness: Readiness;
-  failures: ErrorResponses;
+  errorResponses: ErrorResponses;
   containment: ErrorContainment;
   cors: CorsPolicy;
   scrape?: Scrape;
@@ -62,20 +62,20 @@ export function createExpressApp(parts: AppParts): Express {
   addExpressMethods(app, parts.containment.classes);
   app.disable('x-powered-by');
   app.set('etag', false);
-  // Paths are case-sensitive as in rules of proxies, which could otherwise be bypassed.
+  // As paths are case-sensitive in the rules of proxies, they must be so here as well: otherwise clients could bypass these rules.
   app.enable('case sensitive routing');
   addProbes(app, parts);
   app.use(limitContentType);
   addPages(app, parts);
   addGraphQL(app, parts);
-  app.use(notFoundHandler(parts.contexts.of));
-  app.use(parts.failures.expressErrorHandler);
+  app.use(notFoundHandler(parts.contexts.get));
+  app.use(parts.errorResponses.expressErrorHandler);
   return app;
 }
 
 /**
- * Gives the server's requests and responses the methods of Express. Otherwise Express changes their prototypes one by one, and V8 keeps an object
- * with a changed prototype, and all that it refers to, until a major garbage collection.
+ * Adds the methods of Express to the classes of requests and responses. Otherwise Express changes the prototype of each object, and V8 keeps an object
+ * with a changed prototype, and everything that it references, until a major garbage collection.
  */
 function addExpressMethods(app: Express, { IncomingMessage, ServerResponse }: MessageClasses): void {
   for (const [key, { prototype }] of [
@@ -102,24 +102,24 @@ function addProbes(app: Express, { services, readiness, scrape }: AppParts): voi
     if (!degradations.length) return void response.json({ status: 'ok' });
     response.json({ status: 'degraded', degraded: degradations.map((name) => DEGRADATIONS[name]) });
   });
-  // Metrics have a port of their own unless METRICS_TOKEN protects them here.
+  // Without METRICS_PORT, metrics are served on the main port, protected by METRICS_TOKEN.
   if (scrape && metrics!.port === undefined) app.get(new RegExp(`^${METRICS_PATH}$`), metricsHandler(metrics!.token, scrape));
 }
 
 function addPages(app: Express, { services, executor, restExecutor, prepare, contexts }: AppParts): void {
   const { config, media } = services;
-  // Pages declare that they have no icon. Browsers request it nevertheless when they show JSON or images.
+  // HTML pages declare that they have no icon, but browsers still request one when they display JSON or images.
   app.get('/favicon.ico', (_request, response) => void response.status(204).set('Cache-Control', 'public, max-age=86400').end());
-  app.use(signInRoutes(contexts.of, prepare));
+  app.use(signInRoutes(contexts.get, prepare));
   app.use(tabRoutes());
-  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.of));
-  app.use(playgroundRoutes(contexts.of, config, executor.schema));
-  app.use(apiDocsRoutes(restExecutor.schema, contexts.of));
+  app.use(autocompleteRoutes(restExecutor.schema, prepare, contexts.get));
+  app.use(playgroundRoutes(contexts.get, config, executor.schema));
+  app.use(apiDocsRoutes(restExecutor.schema, contexts.get));
   app.use('/media', serveMedia(media));
   app.use(muscleDrawingRoutes((id) => services.catalogue.get(Muscle, id)));
 }
 
-/** For Apollo and the response policy, which negotiate by the Accept header each. */
+/** Removes media type parameters from the Accept header, by which both Apollo and the response policy choose the format of the response. */
 const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => {
   if (headers.accept !== undefined) headers.accept = withoutMediaParameters(headers.accept);
   next();
@@ -127,15 +127,15 @@ const ignoreMediaParameters: RequestHandler = ({ headers }, _response, next) => 
 
 function addGraphQL(app: Express, { services, executor, trusted, apollo, streams, contexts }: AppParts): void {
   const { config, log } = services;
-  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.of), streams.handle);
-  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.of, log }));
-  app.use('/graphql', uploadMiddleware(config, contexts.of), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
+  app.use('/graphql', ignoreMediaParameters, graphqlJsonParser(config, contexts.get), streams.handle);
+  app.use(exportRoutes({ executor, trusted, config, contextOf: contexts.get, log }));
+  app.use('/graphql', uploadMiddleware(config, contexts.get), trustedDocumentsMiddleware(trusted), apolloRoute(apollo, contexts));
 }
 
 const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestContexts): RequestHandler =>
   expressMiddleware(apollo, {
     context: async ({ req }: { req: Request }): Promise<GraphQLContext> => {
-      const requestContext = contexts.of(req);
+      const requestContext = contexts.get(req);
       try {
         await requestContext.authentication.authenticateOnce();
         requestContext.resolverContext.budget?.requireBudget();

@@ -27,51 +27,54 @@ export interface RunningServer {
 export interface ServeOptions {
   /** Whether to print the URLs to stdout. */
   announce?: boolean;
-  /** Called as soon as requests are served, before the URLs are printed and "ready" is logged. */
+  /** Called when the server accepts requests, before the URLs are printed and "ready" is logged. */
   ready?: () => void;
-  /** The embedded database, if the supervisor keeps it. */
+  /** Connection to the embedded database, if the supervisor runs it. */
   embedded?: EmbeddedConnection;
-  /** The bound socket of the port, if the supervisor keeps it. */
+  /** Bound socket of the port, if the supervisor holds it. */
   socket?: BoundSocket;
 }
 
 export async function serve(config: Config, { announce = true, ready, embedded, socket }: ServeOptions = {}): Promise<RunningServer> {
   const { origin, tls } = validateConfiguredFiles(config);
   const log = createLog(config.logLevel);
-  const site = await bootstrap(config, origin, log, embedded);
-  const { containment } = site.app;
+  const running = await bootstrap(config, origin, log, embedded);
+  const { containment } = running.app;
   containment.logUncaughtErrors();
   const options = { ...serverTimeouts(config), ...containment.classes };
-  const secure = tls && createTlsServer({ ...options, ...tls });
-  const server = secure ?? createServer(options);
+  const httpsServer = tls && createTlsServer({ ...options, ...tls });
+  const server = httpsServer ?? createServer(options);
   respondToParserErrors(server, log);
   closeStalledConnections(server, config);
-  const draining = new ConnectionDrainer(server);
-  server.on('request', serializePipelined(site.app.listener)).on('upgrade', site.app.onUpgrade).on('connection', site.app.onConnection);
+  const drainer = new ConnectionDrainer(server);
+  server
+    .on('request', serializePipelined(running.app.listener))
+    .on('upgrade', running.app.onUpgrade)
+    .on('connection', running.app.onConnection);
   warmUpIntrospection(buildGraphQLSchema());
   try {
     await listen(server, config, socket);
   } catch (error) {
-    await site.close();
+    await running.close();
     throw error;
   }
-  const { scrape } = site.app;
-  // In a cluster the supervisor serves the metrics of all workers on this port.
-  const metrics = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
-  const stopWatchingTls = secure && watchTls(config.tls!, secure, log);
+  const { scrape } = running.app;
+  // A worker does not serve them, because the supervisor serves the metrics of all workers on this port.
+  const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
+  const stopWatchingTls = httpsServer && watchTls(config.tls!, httpsServer, log);
   const { port } = server.address() as AddressInfo;
   ready?.();
-  if (announce && config.production) logHints(site, log);
-  else if (announce) printBanner(config, port, site);
+  if (announce && config.production) logHints(running, log);
+  else if (announce) printBanner(config, port, running);
   log.info({ port, url: baseUrl(config, port) }, 'ready');
   return {
     port,
     async stop() {
       stopWatchingTls?.();
-      if (metrics) metrics.close();
-      site.app.startDraining();
-      await draining.drain(config.drainNotice);
-      await site.close();
+      if (metricsServer) metricsServer.close();
+      running.app.startDraining();
+      await drainer.drain(config.drainNotice);
+      await running.close();
     },
   };
 }
@@ -87,18 +90,18 @@ const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl 
 const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
 const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
-/** In production every line of stdout is a log line. */
-function logHints({ deserted, bare }: RunningApp, log: Logger): void {
-  if (bare) log.warn(EMPTY_CATALOGUE);
-  if (deserted) log.warn(NO_ACCOUNTS);
+/** Logs what `printBanner` prints, because in production every line of stdout must be a log line. */
+function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger): void {
+  if (hasEmptyCatalogue) log.warn(EMPTY_CATALOGUE);
+  if (hasNoAccounts) log.warn(NO_ACCOUNTS);
 }
 
-function printBanner(config: Config, port: number, { demo, deserted, bare }: RunningApp): void {
+function printBanner(config: Config, port: number, { demo, hasNoAccounts, hasEmptyCatalogue }: RunningApp): void {
   const base = baseUrl(config, port);
   const lines = [`GraphQL     ${base}/graphql`, `REST        ${base}/api/v2/`, `Playground  ${base}/playground`];
   if (demo)
     lines.push('', `Created a demo account. User ${demo.username}, password ${demo.password}`, `Authorization: Token ${demo.token}`);
-  if (bare) lines.push('', EMPTY_CATALOGUE);
-  if (deserted) lines.push('', NO_ACCOUNTS);
+  if (hasEmptyCatalogue) lines.push('', EMPTY_CATALOGUE);
+  if (hasNoAccounts) lines.push('', NO_ACCOUNTS);
   process.stdout.write(`\n${lines.map((line) => line && `  ${line}`).join('\n')}\n\n`);
 }

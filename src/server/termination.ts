@@ -1,7 +1,7 @@
-/** Process termination: exit with a one-line error, handling of termination signals, and a hard deadline for shutdown. */
+/** Process termination: exit with a one-line error, handling of termination signals, and a time limit for the shutdown. */
 import { ConfigError, showsStackTraces } from '../platform/config';
 
-/** The setting to name in the message when the server cannot listen, by error code. */
+/** Settings to which the error message refers if the server cannot listen, by error code. */
 const SETTING_BY_ERROR_CODE: Record<string, string> = {
   EADDRINUSE: 'PORT',
   EACCES: 'PORT',
@@ -11,7 +11,7 @@ const SETTING_BY_ERROR_CODE: Record<string, string> = {
 };
 const LISTEN_SYSCALLS = new Set(['listen', 'bind', 'getaddrinfo']);
 
-/** Prints a one-line error and exits with status 1; the stack trace only with LOG_LEVEL=debug. */
+/** Prints a one-line error, or the stack trace with LOG_LEVEL=debug, and exits with status 1. */
 export function exitWithError(error: unknown): never {
   const { code, message, stack, syscall } = error as NodeJS.ErrnoException;
   const setting = LISTEN_SYSCALLS.has(syscall ?? '') && SETTING_BY_ERROR_CODE[code ?? ''];
@@ -26,7 +26,7 @@ export function ignoreClosedOutput(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 }
 
-/** Calls `stop` at the first of these signals only: on Ctrl-C a process may receive it from the terminal and again from its parent. */
+/** Calls `stop` only at the first of these signals: on Ctrl-C, a process may receive a signal from the terminal and another one from its parent. */
 export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => void): void {
   let isStopping = false;
   const stopOnce = () => {
@@ -40,7 +40,7 @@ export function onFirstSignal(signals: readonly NodeJS.Signals[], stop: () => vo
 /** Termination signals. SIGHUP: the terminal was closed. SIGUSR2: nodemon restarts the process. */
 export const TERMINATION_SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR2'] as const;
 
-/** Shutdown deadline: the process exits even if, for example, the database hangs. */
+/** Maximum duration of the shutdown. The process then exits even if, for example, the database hangs. */
 const EXIT_TIMEOUT_MS = 9_000;
 
 export const exitOnSignal = (signals: readonly NodeJS.Signals[], stop: () => Promise<void>): void =>

@@ -1,13 +1,13 @@
-/** TLS certificate and key of the HTTPS server: validated before the start and reloaded without a restart when the files change. */
+/** TLS certificate and key of the HTTPS server. They are validated before the start, and reloaded without a restart when the files change. */
 import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import { createSecureContext, type Server } from 'node:tls';
 import type { Logger } from 'pino';
 import { ConfigError, type Config } from '../platform/config';
 
-type Paths = NonNullable<Config['tls']>;
+type TlsPaths = NonNullable<Config['tls']>;
 
-/** The files are polled, not watched, because a renewal may replace the target of a symbolic link. */
+/** The files are polled instead of watched, because a renewal may only replace the target of a symbolic link. */
 const POLL_INTERVAL_MS = 2_000;
 
 export interface TlsFiles {
@@ -15,14 +15,14 @@ export interface TlsFiles {
   key: Buffer;
 }
 
-export function readTls(paths: Paths): TlsFiles {
+export function readTls(paths: TlsPaths): TlsFiles {
   const cert = readSettingFile('TLS_CERT', paths.cert);
   const key = readSettingFile('TLS_KEY', paths.key);
   const certificate = parse('TLS_CERT', 'a certificate', () => new X509Certificate(cert));
   const privateKey: KeyObject = parse('TLS_KEY', 'a private key without a passphrase', () => createPrivateKey(key));
   if (!certificate.checkPrivateKey(privateKey)) throw new ConfigError('TLS_KEY does not match the certificate in TLS_CERT');
   try {
-    // OpenSSL rejects more, such as keys that are too short.
+    // OpenSSL makes further checks, for example that the key is long enough.
     createSecureContext({ cert, key });
   } catch (error) {
     throw new ConfigError(`TLS_CERT: ${(error as Error).message}`);
@@ -30,8 +30,8 @@ export function readTls(paths: Paths): TlsFiles {
   return { cert, key };
 }
 
-/** Polls the files and uses a renewed certificate for new connections; keeps the previous one if it is invalid. Returns the stop function. */
-export function watchTls(paths: Paths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
+/** Polls the files and uses a renewed certificate for new connections, unless it is invalid. Returns a function that stops polling. */
+export function watchTls(paths: TlsPaths, server: Pick<Server, 'setSecureContext'>, log: Logger): () => void {
   const reload = () => {
     try {
       server.setSecureContext(readTls(paths));

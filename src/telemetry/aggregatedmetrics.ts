@@ -1,13 +1,13 @@
 /**
- * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are kept, because Prometheus would take a
- * falling counter for a reset. Gauges include only workers that respond.
+ * Supervisor side of metrics aggregation: sums the metrics of all workers. Counters of exited workers are still included, because Prometheus would interpret
+ * a falling counter as a reset. Gauges include only workers that respond.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { AggregatorRegistry, Counter, Gauge, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
 import type { MetricsMessage, Metric } from './workermetrics';
 
-/** A worker that does not respond in time is represented by its last known counters. */
+/** Time for a worker to send its metrics. After that, its last known counters are used. */
 const COLLECT_TIMEOUT_MS = 1_000;
 
 const isCumulative = ({ type }: Metric) => ['counter', 'histogram'].includes(String(type));
@@ -22,7 +22,7 @@ export class AggregatedMetrics {
   private runningScrape?: Promise<string>;
   private readonly replacedWorkers: Counter<'reason'>;
 
-  constructor(private readonly serving: () => Worker[]) {
+  constructor(private readonly servingWorkers: () => Worker[]) {
     const registers = [this.registry];
     this.replacedWorkers = new Counter({
       name: 'fitgraph_worker_exits_total',
@@ -35,7 +35,7 @@ export class AggregatedMetrics {
       help: 'Serving workers. Absent with `WEB_CONCURRENCY=0`.',
       registers,
       collect() {
-        this.set(serving().length);
+        this.set(servingWorkers().length);
       },
     });
     cluster.on('message', (worker, message: MetricsMessage) => {
@@ -45,20 +45,20 @@ export class AggregatedMetrics {
     cluster.on('exit', (worker) => this.keepCounters(worker));
   }
 
-  lost(reason: 'hung' | 'crashed'): void {
+  countLostWorker(reason: 'hung' | 'crashed'): void {
     this.replacedWorkers.inc({ reason });
   }
 
-  /** Concurrent requests share one scrape. */
-  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumOfAll().finally(() => (this.runningScrape = undefined)));
+  /** Returns the metrics of all workers. Concurrent calls share one result. */
+  readonly scrape: Scrape = () => (this.runningScrape ??= this.sumMetrics().finally(() => (this.runningScrape = undefined)));
 
-  private async sumOfAll(): Promise<string> {
-    const collected = this.serving().map(async (worker) => {
+  private async sumMetrics(): Promise<string> {
+    const collections = this.servingWorkers().map(async (worker) => {
       const metrics = await this.collect(worker);
       if (metrics) this.lastMetrics.set(worker, metrics);
       return metrics ?? (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     });
-    const metricsOfWorkers = await Promise.all(collected);
+    const metricsOfWorkers = await Promise.all(collections);
     if (this.exitedMetrics.length > 1) this.exitedMetrics.push(await sum(this.exitedMetrics.splice(0)).getMetricsAsJSON());
     return sum([...metricsOfWorkers, ...this.exitedMetrics, await this.registry.getMetricsAsJSON()]).metrics();
   }
@@ -76,6 +76,7 @@ export class AggregatedMetrics {
     });
   }
 
+  /** Keeps the last known counters of an exited worker. */
   private keepCounters(worker: Worker): void {
     const counters = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     this.lastMetrics.delete(worker);

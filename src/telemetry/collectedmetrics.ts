@@ -1,6 +1,6 @@
 /**
- * Prometheus counters and gauges whose values are kept by other objects and read at each scrape. The help texts are also the tables of
- * docs/monitoring.md (`npm run docs`).
+ * Prometheus counters and gauges whose values are stored in other objects and read at each scrape. `npm run docs` copies the help texts to the tables of
+ * docs/monitoring.md.
  */
 import { Counter, Gauge, Registry } from 'prom-client';
 
@@ -10,7 +10,7 @@ export type Aggregator = 'sum' | 'max' | 'min';
 export class CollectedMetrics {
   readonly registry = new Registry();
 
-  /** Registers a counter: one value, or one for each value of the label. */
+  /** Registers a counter. `values` returns a single value, or with `label` the counter of each label value. */
   addCounter<L extends string>(name: string, help: string, values: () => ValueByLabel | number, label?: L): void {
     new Counter({
       name,
@@ -26,6 +26,7 @@ export class CollectedMetrics {
     });
   }
 
+  /** Registers a gauge. `aggregator`: how the supervisor combines the values of the workers. */
   addGauge<L extends string>(
     name: string,
     help: string,

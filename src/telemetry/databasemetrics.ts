@@ -1,4 +1,4 @@
-/** Metrics of the database as one process uses it: statements, connections, limiters, the replica and change notifications. */
+/** Metrics of how a process uses the database: statements, connections, limiters, the replica and change notifications. */
 import type { Database } from '../database/connection';
 import type { Services } from '../request/services';
 import type { CollectedMetrics } from './collectedmetrics';
@@ -6,6 +6,7 @@ import type { CollectedMetrics } from './collectedmetrics';
 const MS_PER_SECOND = 1000;
 const ESTIMATE_TIMEOUT_MS = 500;
 
+/** Number and total duration of the statements of completed requests. */
 export interface DatabaseUse {
   statements: number;
   milliseconds: number;
@@ -46,13 +47,13 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
   metrics.addGauge('fitgraph_replica_lag_seconds', 'Replication lag; maximum of all workers.', () => replica?.secondsBehind, {
     aggregator: 'max',
   });
-  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.answered ?? 0);
+  metrics.addCounter('fitgraph_replica_statements_total', 'Statements executed on the replica.', () => replica?.statementCount ?? 0);
   const limiters = Object.entries({
     ...Object.fromEntries(Object.entries(database.reads).map(([name, { limiter }]) => [name, limiter])),
     writes: database.writes,
   });
-  const limiterValues = (what: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
-    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[what]]));
+  const limiterValues = (property: 'busy' | 'queued' | 'rejected' | 'slots') => () =>
+    Object.fromEntries(limiters.map(([name, limiter]) => [name, limiter.state[property]]));
   metrics.addGauge(
     'fitgraph_limiter_slots',
     'Maximum number of concurrent statements or transactions, by `limiter`: `anonymous`, `users`, `live` (subscriptions), `own` (the server itself), `writes`.',
@@ -84,7 +85,7 @@ export function addDatabaseMetrics(metrics: CollectedMetrics, { database, listen
   );
 }
 
-/** Estimated rows of the change log; undefined if the database does not respond in time. */
+/** Returns the estimated number of rows in the change log; undefined if the database does not respond in time. */
 async function estimateChanges({ pool }: Database): Promise<number | undefined> {
   const text = `SELECT greatest(0, "reltuples")::float8 AS "rows" FROM pg_class WHERE "oid" = to_regclass('change')`;
   const estimate = pool.query(text).then(({ rows }) => rows[0]?.rows as number | undefined);

@@ -1,6 +1,6 @@
 /**
- * Prometheus metrics of one process. Most values are read from other objects at each scrape; only per-request values are counted here. The
- * cardinality of all labels is bounded, so clients cannot create time series without limit.
+ * Prometheus metrics of one process. Most values are read from other objects at each scrape; only those of requests are counted here. The number of label
+ * values is limited, so that clients cannot create any number of time series.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -13,13 +13,15 @@ import { addDatabaseMetrics, type DatabaseUse } from './databasemetrics';
 import { routeTemplate } from './routetemplates';
 
 export interface AppGauges {
+  /** Number of rejected requests by reason. */
   readonly rejected: Readonly<Record<string, number>>;
-  /** Queueing delay in milliseconds of clients with a single queued request. */
-  lateness(): number;
+  /** Returns the queueing delay, in milliseconds, of clients with a single queued request. */
+  queueingDelay(): number;
+  /** Returns the share of the needed CPU time that the hypervisor withholds. */
   stolenShare(): number;
-  /** 1 if this process is ready, else 0. */
+  /** Returns 1 if this process is ready, else 0. */
   ready(): number;
-  /** 1 for each degradation that the latest check has found, else 0. */
+  /** Returns 1 for each degradation that the latest check has found, and 0 for the others. */
   degradations(): Record<string, number>;
   subscriptions(): { running: number; delivered: number; events: number; sockets: number };
 }
@@ -34,7 +36,7 @@ export interface CompletedRequest {
   ms: number;
 }
 
-/** Maximum distinct operation names as labels. Anonymous clients have a limit of their own, because they can invent any number of names. */
+/** Maximum number of operation names that become label values. Anonymous clients have a separate limit, because they can invent any number of names. */
 const MAX_OPERATION_NAMES = { users: 200, anonymous: 50 };
 const UNNAMED = '(none)';
 const OTHER = 'other';
@@ -44,11 +46,11 @@ const MS_PER_SECOND = 1000;
 const NS_PER_SECOND = 1e9;
 const DURATION_BUCKETS_SECONDS = [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const COST_BUCKETS = [10, 100, 1_000, 10_000, 100_000];
-/** Event streams are excluded from durations: they last as long as the client listens. */
+/** Whether the response is an event stream. Their durations are not recorded, because they last as long as the client listens. */
 const isEventStream = (response: ServerResponse) => String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 export class Metrics {
-  /** By section of docs/monitoring.md. */
+  /** Metrics by section of docs/monitoring.md. */
   readonly sections = {
     requests: new CollectedMetrics(),
     database: new CollectedMetrics(),
@@ -63,7 +65,7 @@ export class Metrics {
   private readonly durations: Histogram<'route'>;
   private readonly operations: Histogram<'operation'>;
   private readonly costs: Histogram<'api'>;
-  private readonly lag = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
+  private readonly eventLoopDelay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS });
 
   constructor(
     private readonly services: Services,
@@ -109,13 +111,14 @@ export class Metrics {
     this.addCacheMetrics();
     this.addProcessMetrics();
     this.registry = Registry.merge(Object.values(this.sections).map(({ registry }) => registry));
-    this.lag.enable();
+    this.eventLoopDelay.enable();
   }
 
   stop(): void {
-    this.lag.disable();
+    this.eventLoopDelay.disable();
   }
 
+  /** Updates the metrics when the response to a request is closed. */
   recordResponse({ request, response, context, rest, operation, ms }: CompletedRequest): void {
     const { session, budget, viewer, api } = context;
     const route = routeTemplate(request, rest);
@@ -124,8 +127,8 @@ export class Metrics {
     this.requests.inc({ method, status, route });
     this.databaseUse.statements += session.statements;
     this.databaseUse.milliseconds += session.milliseconds;
-    const standing = budget?.state;
-    if (standing) this.costs.observe({ api }, standing.cost);
+    const budgetState = budget?.state;
+    if (budgetState) this.costs.observe({ api }, budgetState.cost);
     if (isEventStream(response)) return;
     this.durations.observe({ route }, ms / MS_PER_SECOND);
     if (operation !== undefined)
@@ -141,7 +144,7 @@ export class Metrics {
     const { users, anonymous } = this.operationNames;
     if (users.has(name) || anonymous.has(name)) return name;
     const [names, maxNames] = isSignedIn ? [users, MAX_OPERATION_NAMES.users] : [anonymous, MAX_OPERATION_NAMES.anonymous];
-    // Longer names would also be cut in the log.
+    // Names are also limited in length, because clients choose them.
     if (names.size >= maxNames || name.length > 100) return OTHER;
     names.add(name);
     return name;
@@ -161,7 +164,7 @@ export class Metrics {
     metrics.addGauge(
       'fitgraph_queueing_delay_seconds',
       'Queueing delay of clients that send one request at a time; maximum of all workers.',
-      () => app.lateness() / MS_PER_SECOND,
+      () => app.queueingDelay() / MS_PER_SECOND,
       { aggregator: 'max' },
     );
     metrics.addGauge('fitgraph_budget_clients', 'Users and addresses with a budget in memory.', () => costLimiter.bucketCount);
@@ -199,7 +202,7 @@ export class Metrics {
   }
 
   private addProcessMetrics(): void {
-    const { app, lag } = this;
+    const { app, eventLoopDelay } = this;
     const metrics = this.sections.processes;
     metrics.addGauge('fitgraph_ready', 'Workers that are ready, as `/health/ready` reports it.', () => app.ready());
     metrics.addGauge(
@@ -214,23 +217,23 @@ export class Metrics {
       () => app.stolenShare(),
       { aggregator: 'max' },
     );
-    // The histogram includes the interval of its own timer, which is subtracted.
+    // The histogram's values include the interval of its own timer, which is subtracted.
     const lagSeconds = (ns: number) => Math.max(0, ns / NS_PER_SECOND - LAG_RESOLUTION_MS / MS_PER_SECOND) || 0;
-    const addLag = (name: string, what: string, value: () => number) =>
+    const addLag = (name: string, description: string, value: () => number) =>
       metrics.addGauge(
         `fitgraph_event_loop_lag_${name}_seconds`,
-        `${what} event-loop lag since the last scrape; maximum of all workers.`,
+        `${description} event-loop lag since the last scrape; maximum of all workers.`,
         value,
         {
           aggregator: 'max',
         },
       );
-    addLag('p50', 'Median', () => lagSeconds(lag.percentile(50)));
-    addLag('p99', '99th percentile of the', () => lagSeconds(lag.percentile(99)));
-    // The last of the three to be read begins the next period.
+    addLag('p50', 'Median', () => lagSeconds(eventLoopDelay.percentile(50)));
+    addLag('p99', '99th percentile of the', () => lagSeconds(eventLoopDelay.percentile(99)));
+    // The histogram is reset here, because this is the last of the three metrics to be read at a scrape.
     addLag('max', 'Maximum', () => {
-      const seconds = lagSeconds(lag.max);
-      lag.reset();
+      const seconds = lagSeconds(eventLoopDelay.max);
+      eventLoopDelay.reset();
       return seconds;
     });
     const cpu = () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6;

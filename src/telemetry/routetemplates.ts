@@ -1,9 +1,9 @@
-/** Route templates (`/api/v2/workout/{id}/`) for metrics and traces: one per route instead of one per URL; unknown paths share one. */
+/** Route templates such as `/api/v2/workout/{id}/` for metrics and traces, which need a limited number of values. Unknown paths share one template. */
 import type { IncomingMessage } from 'node:http';
 import { API_BASE_PATH, type Route } from '../rest/routes';
 
 const OTHER = 'other';
-/** First path segments whose subpaths share one template. */
+/** First segments of paths for which all longer paths share one template. */
 const PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
 function restTemplate(route: Route): string {
@@ -23,14 +23,14 @@ function restTemplate(route: Route): string {
   }
 }
 
-/** `request.originalUrl` and `request.route` are set by Express when it matches a route. */
+/** Returns the route template of a request. Express sets `originalUrl` and `route` when it matches a route. */
 export function routeTemplate(
   request: Pick<IncomingMessage, 'url'> & { originalUrl?: string; route?: { path?: unknown } },
   rest: Route | undefined,
 ): string {
   if (rest) return restTemplate(rest);
-  const [, first = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
-  if (PREFIXES.has(first)) return `/${first}`;
+  const [, firstSegment = ''] = (request.originalUrl ?? request.url ?? '').split(/[/?]/, 2);
+  if (PREFIXES.has(firstSegment)) return `/${firstSegment}`;
   const path = request.route?.path;
   return typeof path === 'string' ? path : OTHER;
 }

@@ -1,4 +1,4 @@
-/** The `/metrics` endpoint for Prometheus: protected by a bearer token, on a port of its own, or both. */
+/** The endpoint `/metrics` for Prometheus: protected by a bearer token, on a separate port, or both. */
 import { timingSafeEqual, createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
@@ -17,11 +17,11 @@ const digest = (text: string) => createHash('sha256').update(text).digest();
 function isAuthorized({ headers }: IncomingMessage, token: string | undefined): boolean {
   if (token === undefined) return true;
   const { authorization = '' } = headers;
-  // Compares digests, because timingSafeEqual requires equal lengths.
+  // Compares digests, because timingSafeEqual requires values of equal length.
   return authorization.length <= MAX_HEADER_LENGTH && timingSafeEqual(digest(authorization), digest(`Bearer ${token}`));
 }
 
-/** Request listener of the endpoint. Concurrent requests share one scrape. */
+/** Creates the request listener of the endpoint. Concurrent requests share one scrape. */
 export function metricsHandler(token: string | undefined, scrape: Scrape): RequestListener {
   let runningScrape: Promise<string> | undefined;
   return (request, response) => {
@@ -40,12 +40,12 @@ function sendText(response: ServerResponse, status: number, text: string, header
   response.writeHead(status, { ...common, 'Content-Length': Buffer.byteLength(text), ...headers }).end(text);
 }
 
-/** Starts the server on METRICS_PORT, which serves nothing else. */
+/** Starts a server on METRICS_PORT that serves only the metrics. */
 export async function serveMetrics({ port, host, token }: NonNullable<Config['metrics']>, scrape: Scrape): Promise<Server> {
-  const page = metricsHandler(token, scrape);
+  const handleScrape = metricsHandler(token, scrape);
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, (request, response) => {
     const isMetricsRequest = request.url?.split('?', 1)[0] === METRICS_PATH && ['GET', 'HEAD'].includes(request.method!);
-    if (isMetricsRequest) page(request, response);
+    if (isMetricsRequest) handleScrape(request, response);
     else sendText(response, 404, `Not found. Metrics are at ${METRICS_PATH}.\n`, {});
   });
   server.listen(port, host);

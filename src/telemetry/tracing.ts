@@ -1,6 +1,6 @@
 /**
- * OpenTelemetry tracing (https://opentelemetry.io/docs/concepts/signals/traces/): spans for each request, its GraphQL operations and their SQL
- * statements. Spans contain no query strings, GraphQL variables or statement parameters, like the log. Loaded only if tracing is enabled.
+ * OpenTelemetry tracing (https://opentelemetry.io/docs/concepts/signals/traces/): spans for each request, its GraphQL operations and their SQL statements.
+ * Like the log, spans contain no query strings, GraphQL variables or statement parameters. This file is loaded only if tracing is enabled.
  */
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,12 +22,12 @@ import type { Trace } from '../platform/trace';
 import { VERSION } from '../platform/version';
 
 const MAX_STATEMENT_TEXT = 2_000;
-/** Limit for sending the last spans at shutdown: the collector may be unavailable. */
+/** Maximum time for sending the last spans at shutdown, because the collector may be unavailable. */
 const FLUSH_TIMEOUT_MS = 1_000;
 
 const propagator = new W3CTraceContextPropagator();
 
-/** `INSERT INTO "workout" …` → `INSERT workout`. */
+/** Summarizes a statement: `INSERT INTO "workout" …` → `INSERT workout`. */
 const summarize = (text: string): string => {
   const [, verb = 'statement', table = ''] = /^\s*(\w{1,20})\b[^"]{0,100}(?:"(\w{1,63})")?/.exec(text) ?? [];
   return table ? `${verb} ${table}` : verb;
@@ -75,8 +75,8 @@ export class RequestTrace implements Trace {
     };
   }
 
-  /** For statements of Sequelize, which reports them afterwards. Their text may contain values, so only a summary is recorded. */
-  written(text: string, ms: number): void {
+  /** For statements of Sequelize, which reports them when they have ended. Only a summary is recorded, because their text may contain values. */
+  recordStatement(text: string, ms: number): void {
     const summary = summarize(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };
     const now = Date.now();
@@ -95,7 +95,7 @@ export class Tracing {
   private readonly provider: BasicTracerProvider;
   private readonly tracer: Tracer;
 
-  /** Other settings, such as headers and sampling, are read from OTEL_… variables by the SDK. */
+  /** The SDK reads further settings, such as headers and sampling, from the environment variables OTEL_…. */
   constructor({ endpoint, service }: { endpoint: string; service: string }) {
     const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` });
     this.provider = new BasicTracerProvider({
@@ -105,7 +105,7 @@ export class Tracing {
     this.tracer = this.provider.getTracer('fitgraph', VERSION);
   }
 
-  /** Starts the span of a request; undefined if it is not sampled, by decision of the caller (`traceparent`) or of the sampler. */
+  /** Starts the span of a request. Returns undefined if the request is not sampled, as decided by the client (header `traceparent`) or the sampler. */
   begin({ headers }: Pick<IncomingMessage, 'headers'>): RequestTrace | undefined {
     const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
     const span = this.tracer.startSpan('request', { kind: SpanKind.SERVER }, parent);

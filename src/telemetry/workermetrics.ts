@@ -1,19 +1,22 @@
-/** Worker side of metrics aggregation: sends the worker's metrics to the supervisor and requests those of all workers from it. */
+/** Worker side of metrics aggregation: sends the metrics of this worker to the supervisor, and requests those of all workers from it. */
 import cluster from 'node:cluster';
 import type { MetricObjectWithValues, MetricValue, Registry } from 'prom-client';
 import type { Scrape } from './scrape';
 
 export type Metric = MetricObjectWithValues<MetricValue<string>>;
 
-/** `collect` asks a worker for its metrics, `scrape` the supervisor for those of all workers. */
+/**
+ * Messages between supervisor and worker. The supervisor requests the metrics of a worker by `collect`, and the worker answers with `collected`. A worker
+ * requests those of all workers by `scrape`, and the supervisor answers with `scraped`.
+ */
 export type MetricsMessage =
   { kind: 'collect' } | { kind: 'collected'; metrics: Metric[] } | { kind: 'scrape' } | { kind: 'scraped'; text: string };
 
 const SCRAPE_TIMEOUT_MS = 3_000;
 
 /**
- * Returns a function that reads the metrics of all workers, or of this process if it runs without a supervisor. Call it again only after it has
- * settled.
+ * Returns a function that reads the metrics of all workers or, without a supervisor, those of this process. Do not call that function again before its
+ * promise has settled.
  */
 export function createScrape(registry: Registry): Scrape {
   if (!cluster.isWorker) return () => registry.metrics();

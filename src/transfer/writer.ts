@@ -58,7 +58,7 @@ export async function writeRows(
   database: Database,
   options: WriteOptions,
 ): Promise<Map<string, number>> {
-  return database.unlimited((client) =>
+  return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
       const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
       await options.before?.(client);

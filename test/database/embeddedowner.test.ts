@@ -152,7 +152,7 @@ describe('a data folder of an earlier release', () => {
     const database = open(connection);
     try {
       expect(await migrateUp(database)).toEqual([]);
-      expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', isBound: false });
+      expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', appliesToServer: false });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
       // Statements that only the owner may run, for each table.
       const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'

@@ -50,7 +50,7 @@ test('reports once that it waits for another process that migrates', async () =>
   const holder = await connected().pool.connect();
   await holder.query('SELECT pg_advisory_lock(7316402)');
   const said: string[] = [];
-  const migrating = migrateUp(connected(), { tell: (message) => said.push(message) });
+  const migrating = migrateUp(connected(), { report: (message) => said.push(message) });
   while (!said.length) await new Promise((resolve) => setTimeout(resolve, 20));
   const { rows } = await holder.query('SELECT pg_backend_pid() AS "pid"');
   await new Promise((resolve) => setTimeout(resolve, 500));
@@ -89,7 +89,7 @@ test('a migration that waits for a long transaction lets other transactions read
   const holder = await connected().pool.connect();
   await holder.query('BEGIN; SELECT FROM "nutrition_plan"');
   const said: string[] = [];
-  const migrating = migrateUp(database, { tell: (message) => said.push(message) });
+  const migrating = migrateUp(database, { report: (message) => said.push(message) });
   await until('the migration reports the conflict', () => said.length > 0);
   const reader = connected().pool;
   // Without a lock timeout of the migration this waits until the long transaction ends.

@@ -72,7 +72,7 @@ const schema = async () =>
 
 test('quotes the role of the owner and its viewer role', async () => {
   await migrateUp(database);
-  expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), isBound: false });
+  expect(await rowSecurityStatus(database.pool)).toEqual({ role: viewerRoleOf(role), appliesToServer: false });
   const own = open(database.options.connection);
   try {
     await useViewerRole(own, () => undefined);

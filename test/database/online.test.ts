@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const changing = <T>(work: (change: OnlineSchemaChange) => Promise<T>): Promise<T> =>
-  database.unlimited((client) => work(new OnlineSchemaChange(client, () => (conflicts += 1))));
+  database.withoutTimeouts((client) => work(new OnlineSchemaChange(client, () => (conflicts += 1))));
 
 const rowsOf = async (text: string): Promise<Record<string, unknown>[]> => (await other.query(text)).rows;
 const valueOf = async (text: string): Promise<unknown> => Object.values((await rowsOf(text))[0]!)[0];
@@ -93,7 +93,7 @@ test('a migration whose connection is lost is completed by the next attempt', as
   // Keeps the migration from ending.
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" = 7 FOR UPDATE');
   let pid = 0;
-  const interrupted = database.unlimited(async (client) => {
+  const interrupted = database.withoutTimeouts(async (client) => {
     pid = (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
     await new OnlineSchemaChange(client, () => undefined).fill('workout', '"label" = "comment"', '"label" IS NULL');
   });
@@ -109,7 +109,7 @@ test('a migration whose connection is lost is completed by the next attempt', as
 });
 
 test('the steps run within the transaction of a restore', async () => {
-  await database.unlimited(async (client: ClientBase) => {
+  await database.withoutTimeouts(async (client: ClientBase) => {
     await client.query('BEGIN');
     await addLabel(new OnlineSchemaChange(client));
     expect((await client.query('SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS "open"')).rows).toEqual([{ open: true }]);
@@ -158,7 +158,7 @@ test.each<[string, (change: OnlineSchemaChange) => Promise<unknown>]>([
 });
 
 test('an index is created while another process waits for the migration lock', async () => {
-  await database.unlimited(async (client) => {
+  await database.withoutTimeouts(async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [LOCKS.migration]);
     const waiting = lockMigrations(other);
     await new OnlineSchemaChange(client, () => (conflicts += 1)).createIndex('workout_comment', '"workout" ("comment")');

@@ -41,7 +41,7 @@ test.each([
       return rows[0];
     });
     expect(inTransaction).toEqual({ zone: 'Asia/Tokyo', timeout: '7s', style: 'ISO, YMD', lock: '2s', idle: '10s' });
-    const unlimited = await database.unlimited((client) => client.query(TOLD));
+    const unlimited = await database.withoutTimeouts((client) => client.query(TOLD));
     expect(unlimited.rows).toEqual([{ zone: 'Asia/Tokyo', timeout: '0', style: 'ISO, YMD' }]);
     expect(await migrateUp(database)).toEqual([]);
   } finally {

@@ -113,7 +113,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     }
     const session = database.session();
     session.setClient('users', 1);
-    const blocker = await database.unlimited(async (client) => {
+    const blocker = await database.withoutTimeouts(async (client) => {
       await client.query('BEGIN; LOCK TABLE "workout"');
       const waiting = await session.query('SELECT 1 FROM "workout"').catch(codeless);
       await client.query('ROLLBACK');
@@ -162,7 +162,7 @@ test('cancels the running statement of a client that has disconnected', async ()
     const running = async () =>
       Number(
         (
-          await database.unlimited((client) =>
+          await database.withoutTimeouts((client) =>
             client.query(
               `SELECT count(*) FROM pg_stat_activity WHERE query LIKE '%1234.5%' AND state = 'active' AND pid <> pg_backend_pid()`,
             ),

@@ -238,7 +238,7 @@ describe('the creation of the viewer role', () => {
         await prepareViewerRole(client).finally(() => client.release());
       }),
     );
-    for (const { pool } of theirs) expect(await rowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), isBound: false });
+    for (const { pool } of theirs) expect(await rowSecurityStatus(pool)).toEqual({ role: viewerRoleOf(user), appliesToServer: false });
   });
 
   test('reports the SQL that an administrator must run when the owner lacks CREATEROLE', async () => {
@@ -249,8 +249,8 @@ describe('the creation of the viewer role', () => {
     const missing = await rowSecurityStatus(theirs.pool);
     expect(missing).toEqual({
       role: `${user}_viewer`,
-      isBound: false,
-      lacking: `the role ${user}_viewer does not exist`,
+      appliesToServer: false,
+      problem: `the role ${user}_viewer does not exist`,
       advice: `CREATE ROLE "${user}_viewer" NOLOGIN; GRANT "${user}_viewer" TO "${user}";`,
     });
     const told: string[] = [];
@@ -266,14 +266,14 @@ describe('the creation of the viewer role', () => {
     await expect(refused).rejects.toThrow('ROW_SECURITY=required, but ');
     const { pool } = opened[0]!;
     await pool.query(missing!.advice!.split(';')[0]!);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: `${user} is not allowed to use the role ${user}_viewer` });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: `${user} is not allowed to use the role ${user}_viewer` });
     await pool.query(missing!.advice!.split(';')[1]!);
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
-      lacking: expect.stringContaining('has no privileges for '),
+      problem: expect.stringContaining('has no privileges for '),
       advice: 'fitgraph migrate',
     });
     await migrateUp(theirs);
-    expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, isBound: false });
+    expect(await rowSecurityStatus(theirs.pool)).toEqual({ role: `${user}_viewer`, appliesToServer: false });
     expect(await rolesOfPolicies()).toEqual([`{${user}_viewer}`]);
     await useViewerRole(demanding, (message) => told.push(message));
     expect([demanding.sessionUsers.role, told.length]).toEqual([`${user}_viewer`, 1]);
@@ -282,16 +282,16 @@ describe('the creation of the viewer role', () => {
     expect([off.sessionUsers.role, told.length]).toEqual([undefined, 1]);
     // Tables that are created later need no further grants.
     await theirs.pool.query('CREATE TABLE "later" ("id" integer GENERATED ALWAYS AS IDENTITY)');
-    expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
+    expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query('ALTER POLICY "own_rows" ON "workout" TO PUBLIC');
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
-      lacking: `the policies of workout do not apply to ${user}_viewer alone`,
+      problem: `the policies of workout do not apply to ${user}_viewer alone`,
       advice: 'fitgraph migrate',
     });
     await migrateUp(off);
-    expect((await rowSecurityStatus(theirs.pool))!.lacking).toBeUndefined();
+    expect((await rowSecurityStatus(theirs.pool))!.problem).toBeUndefined();
     await pool.query(`ALTER ROLE "${user}_viewer" BYPASSRLS`);
-    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ lacking: expect.stringContaining('does not apply to the role') });
+    expect(await rowSecurityStatus(theirs.pool)).toMatchObject({ problem: expect.stringContaining('does not apply to the role') });
   });
 
   test('reports hidden rows when the connecting role does not own the tables', async () => {
@@ -302,11 +302,11 @@ describe('the creation of the viewer role', () => {
       `CREATE ROLE "${user}" LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO "${user}"`,
     );
     const theirs = connected({ ...connection, user });
-    await expect(theirs.unlimited(rejectIfRowsAreHidden)).rejects.toThrow(
+    await expect(theirs.withoutTimeouts(rejectIfRowsAreHidden)).rejects.toThrow(
       /shows guest_\w+ no rows, because the tables belong to fitgraph_owner: GRANT "fitgraph_owner" TO/,
     );
     expect(await rowSecurityStatus(theirs.pool)).toMatchObject({
-      isBound: true,
+      appliesToServer: true,
       advice: `GRANT "${connection.user}" TO "${user}";`,
     });
   });

@@ -61,7 +61,7 @@ function statement(random: Random, kind: number): { text: string; values: Parame
     case 0:
       return { text: `${SELECT} /* ${random.below(300)} */`, values };
     case 1:
-      values.decisive = true;
+      values.needsCustomPlan = true;
       values.push(80);
       return { text: `${SELECT} WHERE "weight" = $1`, values };
     case 2:

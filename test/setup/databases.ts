@@ -6,7 +6,7 @@ import { Database } from '../../src/database/connection';
 import { SUPERUSER } from '../../src/database/embedded/cluster';
 import { OWNER } from '../../src/database/embedded/owner';
 import { migrateUp } from '../../src/database/migrate';
-import { replicaOf } from '../../src/database/open';
+import { replicaOptions } from '../../src/database/open';
 import { models } from '../../src/graphql/schema';
 import { validateDump } from '../../src/transfer/dump';
 import { writeRows } from '../../src/transfer/writer';
@@ -57,7 +57,7 @@ export const open = (
     poolSize: 5,
     timeZone: TIME_ZONE,
     ...config,
-    replica: replicaOf({ replicaUrl: undefined, replicaLag: 0, ...config }),
+    replica: replicaOptions({ replicaUrl: undefined, replicaLag: 0, ...config }),
     queue: config?.queue ?? { maxQueued: Infinity, maxWaitMs: Infinity },
     models,
   });

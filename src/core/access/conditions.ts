@@ -15,7 +15,7 @@ export const whereClause = (conditions: readonly SqlCondition[], alias: string, 
 export function createParameters(): { bind: BindParameter; values: Parameters } {
   const values: Parameters = [];
   const bind: BindParameter = (value, decisive = false) => {
-    if (decisive) values.decisive = true;
+    if (decisive) values.needsCustomPlan = true;
     return `$${values.push(value)}`;
   };
   return { values, bind };

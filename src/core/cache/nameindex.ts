@@ -142,7 +142,7 @@ class TableIndex {
   async read(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.names = await this.database.unlimited(async (client) => {
+      this.names = await this.database.withoutTimeouts(async (client) => {
         const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, name);
         const columns = [

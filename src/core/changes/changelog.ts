@@ -143,12 +143,12 @@ export class ChangeLog {
   ) {
     listener.on(CHANNEL, {
       onNotification: (payload) => {
-        if (!isOwnerId(payload)) database.replica?.changed();
+        if (!isOwnerId(payload)) database.replica?.recordChange();
         if (payload === '') this.wakeAll();
         else this.wake(payload);
       },
       onMissedNotifications: async () => {
-        database.replica?.changed();
+        database.replica?.recordChange();
         // The connection may now lead to another server or to restored data. If this check fails, the next read repeats it.
         await this.renewLogIfServerChanged().catch((error) =>
           this.log.warn({ err: error }, 'the change log could not be compared with the database'),
@@ -235,11 +235,11 @@ export class ChangeLog {
 
   /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log stay valid, except in a copy of the database. */
   private async renewLogIfServerChanged(): Promise<void> {
-    await this.database.unlimited((client) => client.query('SELECT "fitgraph_take_place"()'));
+    await this.database.withoutTimeouts((client) => client.query('SELECT "fitgraph_take_place"()'));
   }
 
   private async prune(): Promise<void> {
-    await this.database.unlimited(async (client) => {
+    await this.database.withoutTimeouts(async (client) => {
       await client.query(`DELETE FROM "change" WHERE "at" < now() - make_interval(days => $1)`, [
         CURSOR_MAX_AGE_DAYS + RETENTION_MARGIN_DAYS,
       ]);

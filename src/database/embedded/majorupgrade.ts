@@ -1,27 +1,27 @@
-/** Upgrade to a new major version of PostgreSQL: the old database is run once more by programs of its version, and kept beside the new one. */
+/** Upgrade to a new major version of PostgreSQL: programs of the old version run the old database once more to copy it, and it is kept next to the new one. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
-import { findBinaries, versionOf } from './binaries';
+import { findBinaries, readVersion } from './binaries';
 import { clusterMajor, findServer } from './cluster';
 import { DATABASE, OWNER, prepareOwner } from './owner';
 import { findPlace, openDataDir, PORT, type Place } from './place';
 import { connect, startServer, stopServer } from './server';
 
 export interface MajorUpgrade {
-  /** The major version of the data. */
+  /** Major version of the existing database. */
   from: string;
-  /** That of the package. */
+  /** Major version of the embedded PostgreSQL. */
   to: string;
   place: Place;
-  /** The data folder of the new database until it replaces the old one. */
+  /** Temporary data folder in which the new database is created. */
   draft: string;
 }
 
-/** Other processes look for a socket of `PORT`, so none of them uses the old database meanwhile. */
+/** Differs from `PORT`, under which other processes look for the socket, so that none of them uses the old database during the upgrade. */
 const UPGRADE_PORT = PORT + 1;
 
-/** Undefined where the data are of the version of the package already. */
+/** Returns the necessary upgrade; undefined if the database has the version of the embedded PostgreSQL. Throws if there is no database, or a newer one. */
 export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   const place = findPlace(openDataDir(dataDir), () => undefined);
   const from = clusterMajor(place);
@@ -35,10 +35,10 @@ export function findMajorUpgrade(dataDir: string): MajorUpgrade | undefined {
   return { from, to, place, draft: path.join(place.home, 'upgrade') };
 }
 
-/** The folder with `postgres` of the old version: `named`, or where Debian and its derivatives install it. */
-export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): string {
-  const bin = path.resolve(named ?? `/usr/lib/postgresql/${from}/bin`);
-  const { major, problem } = versionOf(bin, place.owner);
+/** Returns the folder with the programs of the old version: `folder`, or the one in which Debian and its derivatives install them. */
+export function findOldBinaries({ from, place }: MajorUpgrade, folder?: string): string {
+  const bin = path.resolve(folder ?? `/usr/lib/postgresql/${from}/bin`);
+  const { major, problem } = readVersion(bin, place.owner);
   if (major === from) return bin;
   const problemText = major === undefined ? problem : `it contains PostgreSQL ${major}`;
   throw new ConfigError(
@@ -48,7 +48,7 @@ export function findOldBinaries({ from, place }: MajorUpgrade, named?: string): 
   );
 }
 
-/** Runs `work` with a server of the old version, and stops the server. */
+/** Starts a server of the old version, runs `work` with a connection to it, and stops the server. */
 export async function withOldServer<T>(
   { place, from }: Pick<MajorUpgrade, 'place' | 'from'>,
   bin: string,
@@ -56,29 +56,29 @@ export async function withOldServer<T>(
 ): Promise<T> {
   const server = findServer(place) ? undefined : await startServer(place, { bin, major: from }, UPGRADE_PORT);
   if (!server) throw new ConfigError('The database is running. Stop the processes that use it first.');
-  const at = { host: place.sockets, port: UPGRADE_PORT };
+  const address = { host: place.sockets, port: UPGRADE_PORT };
   try {
-    const superuser = await connect(at, 'postgres');
+    const superuser = await connect(address, 'postgres');
     await prepareOwner(superuser).finally(() => superuser.end());
-    return await work({ ...at, user: OWNER, database: DATABASE });
+    return await work({ ...address, user: OWNER, database: DATABASE });
   } finally {
     await stopServer(server);
   }
 }
 
-/** An empty folder for the new database, of the user that the old one belongs to. */
-export function makeDraft({ place, draft }: MajorUpgrade): void {
+/** Creates an empty folder for the new database that belongs to the same user as the old database. */
+export function createDraft({ place, draft }: MajorUpgrade): void {
   fs.rmSync(draft, { recursive: true, force: true });
   fs.mkdirSync(draft, { mode: 0o700 });
   if (place.owner) fs.chownSync(draft, place.owner.uid, place.owner.gid);
 }
 
-/** Replaces the old database by the new one and returns the folder in which the old one is kept. */
+/** Replaces the old database with the new one and returns the folder in which the old one is kept. */
 export function replaceCluster({ place, draft, from }: MajorUpgrade): string {
-  const kept = `${place.cluster}.${from}`;
-  if (fs.existsSync(kept)) throw new ConfigError(`${kept} already exists: remove it first`);
-  fs.renameSync(place.cluster, kept);
+  const oldCluster = `${place.cluster}.${from}`;
+  if (fs.existsSync(oldCluster)) throw new ConfigError(`${oldCluster} already exists: remove it first`);
+  fs.renameSync(place.cluster, oldCluster);
   fs.renameSync(path.join(draft, 'postgres'), place.cluster);
   fs.rmSync(draft, { recursive: true, force: true });
-  return kept;
+  return oldCluster;
 }

@@ -1,6 +1,6 @@
 /**
- * The PostgreSQL role of this program: it owns the embedded database and has no other privileges, so that injected SQL can access neither files nor
- * programs. The cluster's superuser creates it.
+ * The PostgreSQL role with which Fitgraph uses the embedded database. It owns the database and has no other privileges, so that injected SQL can access
+ * neither files nor programs. The cluster's superuser creates it.
  */
 import type { Client } from 'pg';
 import { ConfigError } from '../../platform/config';
@@ -10,20 +10,20 @@ import { LOCKS } from '../locks';
 
 export const DATABASE = 'fitgraph';
 export const OWNER = 'fitgraph_owner';
-/** Created here because that requires CREATEROLE. */
+/** The viewer role. It is created here by the superuser, because the owner lacks the privilege CREATEROLE. */
 const VIEWER = viewerRoleOf(OWNER);
 
-const ROLES = `DO $$ BEGIN
+const CREATE_ROLES_SQL = `DO $$ BEGIN
   IF to_regrole('${OWNER}') IS NULL THEN CREATE ROLE ${OWNER} LOGIN; END IF;
   IF to_regrole('${VIEWER}') IS NULL THEN CREATE ROLE ${VIEWER} NOLOGIN; END IF;
   IF NOT pg_has_role('${OWNER}', '${VIEWER}', 'MEMBER') THEN GRANT ${VIEWER} TO ${OWNER}; END IF;
 END $$`;
 
 /**
- * Gives the database and all objects in it that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything.
- * REASSIGN OWNED refuses to take anything from it. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
+ * Transfers the database and all its objects that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything. REASSIGN
+ * OWNED is not permitted for the cluster's superuser. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
  */
-const ADOPTION = `DO $$ DECLARE statement text; BEGIN
+const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
     SELECT format('ALTER %s %s OWNER TO ${OWNER}', i."type", i."identity")
     FROM (SELECT 'pg_class'::regclass AS class, oid, relnamespace AS namespace, relowner AS owner, relkind::text AS kind FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
@@ -39,26 +39,26 @@ const ADOPTION = `DO $$ DECLARE statement text; BEGIN
   LOOP EXECUTE statement; END LOOP;
 END $$`;
 
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html: a lock that was not granted in time, and a deadlock. */
-const IN_USE = ['55P03', '40P01'];
+/** Error codes of a lock timeout and a deadlock (https://www.postgresql.org/docs/current/errcodes-appendix.html): another process is using the database. */
+const IN_USE_CODES = ['55P03', '40P01'];
 
 /** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
-  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "follows"');
-  // A standby replicates them from its primary.
-  if ((rows as [{ follows: boolean }])[0].follows) return;
+  const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
+  // A standby replicates the role and the database from its primary.
+  if ((rows as [{ isStandby: boolean }])[0].isStandby) return;
   let client: Client | undefined;
   try {
     // Serializes processes that open the database concurrently.
     await superuser.query('SELECT pg_advisory_lock($1)', [LOCKS.embeddedOwner]);
-    await superuser.query(ROLES);
+    await superuser.query(CREATE_ROLES_SQL);
     const { rowCount } = await superuser.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
     if (!rowCount) await superuser.query(`CREATE DATABASE ${DATABASE} OWNER ${OWNER}`);
     client = await connect(superuser, DATABASE);
-    await client.query(ADOPTION);
+    await client.query(TRANSFER_OWNERSHIP_SQL);
     await superuser.query('SELECT pg_advisory_unlock($1)', [LOCKS.embeddedOwner]);
   } catch (error) {
-    if (!IN_USE.includes((error as { code?: string }).code ?? '')) throw error;
+    if (!IN_USE_CODES.includes((error as { code?: string }).code ?? '')) throw error;
     throw new ConfigError('DATA_DIR: an earlier version of Fitgraph is using the database: stop it first');
   } finally {
     await client?.end();

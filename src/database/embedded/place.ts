@@ -1,8 +1,8 @@
 /**
  * Location and operating-system user of the embedded database.
  *
- * PostgreSQL refuses to run as root. Root therefore runs it as the owner of the data, else as `postgres`, else as `nobody`;
- * and since that user may be unable to enter the data folder (one below /root), the cluster may have to live elsewhere.
+ * PostgreSQL refuses to run as root. If this process runs as root, it starts PostgreSQL as the owner of the data, else as `postgres`, else as `nobody`. That
+ * user may be unable to enter the data folder, for example below /root. Then the cluster is stored in another folder.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,6 +13,7 @@ import { ConfigError } from '../../platform/config';
 import { createFolder } from '../../platform/folders';
 import { checkDataDir } from '../datadir';
 
+/** Operating-system user and group that run PostgreSQL. */
 export interface Owner {
   uid: number;
   gid: number;
@@ -23,18 +24,18 @@ export interface Place {
   /** The folder of the cluster: the data folder, or a replacement that the server's user can enter. */
   home: string;
   cluster: string;
-  /** Private directory of the socket. */
+  /** Folder of the socket, which only the server's user can enter. */
   sockets: string;
   log: string;
-  /** User of the server, if it differs from that of this process. */
+  /** User that runs the server; absent if it is the user of this process. */
   owner?: Owner;
 }
 
-/** The server listens on no port; the number is only a part of the socket's name. */
+/** Port number in the name of the Unix socket. The server listens on no TCP port. */
 export const PORT = 5432;
 
-/** The kernel takes 107 bytes (103 on macOS) for the path of a socket. */
-const LONGEST_SOCKET = 99;
+/** Maximum bytes of a socket path. Kernels permit 107 (103 on macOS). */
+const MAX_SOCKET_PATH_BYTES = 99;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
@@ -46,7 +47,7 @@ export function openDataDir(dataDir: string): string {
     createFolder(path.resolve(dataDir, '..'));
     createFolder(dataDir, 0o700);
     const real = fs.realpathSync(dataDir);
-    // The user that runs the server has to pass through a folder of root's, but not to list it.
+    // Root's folder must let the user that runs the server pass through (execute permission), but not list it.
     fs.chmodSync(real, isRoot() && fs.statSync(real).uid === 0 ? 0o711 : 0o700);
     return real;
   } catch (error) {
@@ -54,12 +55,12 @@ export function openDataDir(dataDir: string): string {
   }
 }
 
-/** Creates a directory that only `owner` may enter. Rejects one that belongs to another user. */
+/** Creates a folder that only `owner` can enter. Throws if it exists and belongs to another user. */
 function privateDir(dir: string, owner?: Owner): string {
   createFolder(dir, 0o700);
   const uid = owner?.uid ?? process.getuid?.();
-  const found = fs.lstatSync(dir);
-  if (!found.isDirectory() || (found.uid !== uid && found.uid !== process.getuid?.())) {
+  const stats = fs.lstatSync(dir);
+  if (!stats.isDirectory() || (stats.uid !== uid && stats.uid !== process.getuid?.())) {
     throw new Error(`${dir} belongs to another user; remove it or choose another DATA_DIR`);
   }
   if (owner) fs.chownSync(dir, owner.uid, owner.gid);
@@ -67,12 +68,13 @@ function privateDir(dir: string, owner?: Owner): string {
   return dir;
 }
 
+/** Returns the ids of a user; undefined if it does not exist. */
 function accountOf(name: string): Owner | undefined {
   const [uid, gid] = ['-u', '-g'].map((flag) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10));
   return uid && gid ? { uid, gid } : undefined;
 }
 
-/** User of the server if this process runs as root: the owner of the data, else an unprivileged user. */
+/** Returns the user that runs the server if this process is root: the owner of the data, else an unprivileged user. */
 function chooseOwner(dataDir: string, cluster: string): Owner {
   for (const dir of [cluster, dataDir]) {
     const { uid, gid } = fs.existsSync(dir) ? fs.statSync(dir) : { uid: 0, gid: 0 };
@@ -85,13 +87,13 @@ function chooseOwner(dataDir: string, cluster: string): Owner {
   );
 }
 
-/** Whether the user can enter the directory. Determined by trial, because it depends on all parent folders. */
+/** Whether the user can enter the folder. Tested by a child process of that user, because it depends on the permissions of all parent folders. */
 export function canEnter(dir: string, owner: Owner): boolean {
   return spawnSync('/bin/sh', ['-c', 'cd "$1"', 'sh', dir], { ...owner, cwd: '/', stdio: 'ignore' }).status === 0;
 }
 
-/** Folder of the cluster if the server's user cannot enter the data folder. Its path is stored in the file `location`. */
-function moveOut(dataDir: string, owner: Owner, log: (message: string) => void): string {
+/** Creates and returns the folder of the cluster for the case that the server's user cannot enter the data folder. Stores its path in the file `location`. */
+function createFallbackHome(dataDir: string, owner: Owner, log: (message: string) => void): string {
   const home = `/var/lib/fitgraph-${hash(dataDir)}`;
   privateDir(home, owner);
   if (!canEnter(home, owner)) throw new Error(`user id ${owner.uid} can access neither DATA_DIR ${dataDir} nor ${home}`);
@@ -100,24 +102,27 @@ function moveOut(dataDir: string, owner: Owner, log: (message: string) => void):
   return home;
 }
 
+/** Creates and returns a folder for the socket whose path is short enough. */
 function chooseSockets(home: string, owner?: Owner): string {
   const name = `fitgraph-${hash(home)}`;
   for (const dir of [path.join(home, 'socket'), path.join(os.tmpdir(), name), path.join('/tmp', name)]) {
-    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= LONGEST_SOCKET) return privateDir(dir, owner);
+    if (Buffer.byteLength(path.join(dir, `.s.PGSQL.${PORT}`)) <= MAX_SOCKET_PATH_BYTES) return privateDir(dir, owner);
   }
   throw new Error(`no folder has a path short enough for a socket: ${home}`);
 }
 
-/** Determines the place and creates its directories. `dataDir`: the result of `openDataDir`. */
+/** Determines the location of the database and creates its folders. `dataDir`: the result of `openDataDir`. */
 export function findPlace(dataDir: string, log: (message: string) => void): Place {
-  const note = path.join(dataDir, 'location');
-  const noted = fs.existsSync(note) ? fs.readFileSync(note, 'utf8').trim() : undefined;
-  if (noted && !fs.existsSync(noted)) {
-    throw new Error(`the database of ${dataDir} was stored in ${noted}, which no longer exists; delete ${note} to start with an empty one`);
+  const locationFile = path.join(dataDir, 'location');
+  const location = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : undefined;
+  if (location && !fs.existsSync(location)) {
+    throw new Error(
+      `the database of ${dataDir} was stored in ${location}, which no longer exists; delete ${locationFile} to start with an empty one`,
+    );
   }
-  let home = noted ?? dataDir;
+  let home = location ?? dataDir;
   const owner = isRoot() ? chooseOwner(dataDir, path.join(home, 'postgres')) : undefined;
-  if (owner && !noted && !canEnter(dataDir, owner)) home = moveOut(dataDir, owner, log);
+  if (owner && !location && !canEnter(dataDir, owner)) home = createFallbackHome(dataDir, owner, log);
   return {
     dataDir,
     home,

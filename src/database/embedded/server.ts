@@ -1,8 +1,8 @@
 /**
- * The postmaster: its start under a watchdog, its end, and connections of the superuser.
+ * The postmaster (PostgreSQL's main process): its start under a watchdog, its shutdown, and connections of the superuser.
  *
- * PostgreSQL's own lock file, postmaster.pid, decides between processes that start it at the same moment. The watchdog is a subshell that reads a pipe from
- * the process that started the server. It meets the end of the file when that process ends, however it ends, and shuts PostgreSQL down.
+ * If several processes start PostgreSQL at the same time, its own lock file, postmaster.pid, lets only one succeed. The watchdog is a subshell that reads a
+ * pipe from the process that started the server. When that process ends in any way, the pipe ends, and the watchdog shuts PostgreSQL down.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,10 +17,10 @@ import { PORT, type Place } from './place';
 /** Maximum duration of a start including crash recovery. */
 export const START_LIMIT_MS = 120_000;
 
-/** PostgreSQL's messages if another postmaster was faster, or if backends of a killed one are still running. */
-const IN_USE = /already exists|still in use|Is another postmaster/;
+/** PostgreSQL's messages if another postmaster was started first, or if backends of a killed postmaster are still running. */
+const IN_USE_MESSAGES = /already exists|still in use|Is another postmaster/;
 
-const LOG_LIMIT = 5_000_000;
+const MAX_LOG_BYTES = 5_000_000;
 
 const SETTINGS = {
   listen_addresses: '',
@@ -39,8 +39,8 @@ const SETTINGS = {
 };
 
 /**
- * Exit status if the folder is locked. Between containers, whose process ids are unrelated, postmaster.pid is no interlock, and two postmasters would run on
- * the same data. A kernel lock (flock) on the folder is; PostgreSQL and its backends inherit it.
+ * Exit status if the folder is locked. postmaster.pid does not exclude postmasters in different containers, whose process ids are unrelated: two of them
+ * could run on the same data. A kernel lock (flock) on the folder excludes them; PostgreSQL and its backends inherit it.
  */
 const LOCKED_STATUS = 75;
 
@@ -55,21 +55,21 @@ shift
 exec "$@" 3<&-
 `;
 
-/** Options of superuser connections. A fixed search path prevents calling functions that the database's owner has planted. */
-const OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
+/** Options of superuser connections. The fixed search path prevents the superuser from calling functions that the database's owner has created. */
+const SUPERUSER_OPTIONS = '-c search_path=pg_catalog -c lock_timeout=10000';
 
-export async function connect(at: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
+export async function connect(address: { host: string; port: number }, database: string, applicationName?: string): Promise<Client> {
   const client = new Client({
-    host: at.host,
-    port: at.port,
+    host: address.host,
+    port: address.port,
     user: SUPERUSER,
     database,
     ssl: false,
     application_name: applicationName,
-    options: OPTIONS,
+    options: SUPERUSER_OPTIONS,
     connectionTimeoutMillis: 2_000,
   });
-  // Without a listener a lost connection would end the process.
+  // Without a listener, the error event of a lost connection would crash the process.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -80,14 +80,14 @@ export async function connect(at: { host: string; port: number }, database: stri
   }
 }
 
-/** Whether nothing listens at the socket. */
+/** Whether a connection failed because no server listens at the socket. */
 export const isAbsent = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-/** Whether the server rejected the connection for good, not because it is starting or stopping. */
+/** Whether the server rejected the connection for another reason than that it is starting or stopping, so that retrying is useless. */
 export const isRefusal = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
-/** Last lines of the log after position `start`, to report a failure. */
+/** Returns the last lines of a log file after the byte position `start`, for an error message. */
 export function lastLines(file: string, start = 0): string {
   if (!fs.existsSync(file)) return '';
   const text = fs.readFileSync(file).subarray(start).toString('utf8');
@@ -97,29 +97,29 @@ export function lastLines(file: string, start = 0): string {
 const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
 function openLog(place: Place): number {
-  if (sizeOf(place.log) > LOG_LIMIT) fs.renameSync(place.log, `${place.log}.old`);
+  if (sizeOf(place.log) > MAX_LOG_BYTES) fs.renameSync(place.log, `${place.log}.old`);
   const log = fs.openSync(place.log, 'a', 0o600);
   if (place.owner) fs.fchownSync(log, place.owner.uid, place.owner.gid);
   return log;
 }
 
 async function spawnServer(place: Place, { bin }: Binaries, port: number): Promise<ChildProcess> {
-  // A list by its syntax, hence the quotes: a path may contain a comma.
+  // The setting is a comma-separated list. The path is quoted, because it may contain a comma.
   const sockets = `"${place.sockets.replaceAll('"', '""')}"`;
   const settings = Object.entries({ ...SETTINGS, port, unix_socket_directories: sockets }).flatMap(([name, value]) => [
     '-c',
     `${name}=${value}`,
   ]);
-  // A lock of the socket may outlive the server that made it; the directory is this cluster's alone.
+  // A killed server leaves the lock file of its socket behind. Removing it is safe, because no other cluster uses the folder.
   fs.rmSync(path.join(place.sockets, `.s.PGSQL.${port}.lock`), { force: true });
   const log = openLog(place);
   const command = [path.join(bin, 'postgres'), '-D', place.cluster, ...settings];
   const child = spawn('/bin/sh', ['-c', LAUNCHER, 'fitgraph-postgres', place.cluster, ...command], {
-    // A session of its own: Ctrl-C in the terminal is meant for the app.
+    // Starts a new process session, so that Ctrl-C in the terminal does not reach PostgreSQL.
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',
-    // PostgreSQL takes any process with the id in a lock file for a server, except its grandparent, which pg_ctl names by this variable.
+    // PostgreSQL treats a process whose id is in a lock file as a running server, unless it is its grandparent, whose id is in this variable (set by pg_ctl).
     env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findStalePid(place)?.toString() },
     uid: place.owner?.uid,
     gid: place.owner?.gid,
@@ -129,7 +129,7 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
   child.unref();
   const watchdog = child.stdio[3] as Socket;
   watchdog.on('error', () => undefined);
-  // Without its watchdog a server might outlive this process.
+  // If the watchdog has ended, the server is stopped, because it could outlive this process.
   watchdog.on('close', () => child.kill('SIGINT'));
   watchdog.resume().unref();
   child.once('exit', () => watchdog.end('ended\n'));
@@ -138,23 +138,23 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
 
 export const isRunning = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode === null && signalCode === null;
 
-/** Starts PostgreSQL and resolves when it accepts connections; undefined while another postmaster, or what is left of one, uses the data. */
+/** Starts PostgreSQL and resolves when it accepts connections. Returns undefined if another postmaster, or a backend of a killed one, uses the data. */
 export async function startServer(place: Place, binaries: Binaries, port = PORT): Promise<ChildProcess | undefined> {
-  const giveUp = Date.now() + START_LIMIT_MS;
-  const before = sizeOf(place.log);
+  const deadline = Date.now() + START_LIMIT_MS;
+  const logSize = sizeOf(place.log);
   const child = await spawnServer(place, binaries, port);
   while (isRunning(child)) {
     const server = findServer(place);
     if (server?.pid === child.pid && server?.isReady) return child;
-    if (Date.now() > giveUp) await stopServer(child);
+    if (Date.now() > deadline) await stopServer(child);
     await sleep(5);
   }
-  const logged = lastLines(place.log, before);
-  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE.test(logged)) return undefined;
+  const logged = lastLines(place.log, logSize);
+  if (child.exitCode === LOCKED_STATUS || findServer(place) || IN_USE_MESSAGES.test(logged)) return undefined;
   throw new Error(`PostgreSQL did not start (${child.signalCode ?? `exit status ${child.exitCode}`}); the end of ${place.log}:\n${logged}`);
 }
 
-/** Shuts PostgreSQL down and waits for its end: a container is torn down with its first process, and it should have ended cleanly by then. */
+/** Shuts PostgreSQL down and waits for its exit: a container is removed when its first process exits, so PostgreSQL must have stopped cleanly before. */
 export async function stopServer(child: ChildProcess): Promise<void> {
   if (!isRunning(child)) return;
   child.ref();

@@ -1,20 +1,20 @@
 /**
- * Search by name. Creates the functions that fold names, split them into words and rank them, the columns and indexes of both, and the notification that
- * names of ingredients have changed (every instance caches them).
+ * Search by name. Creates the functions that fold names (lower case), split them into words and rank them; the columns and indexes for folded names and
+ * words; and the notification that names of ingredients, which every instance caches, have changed.
  *
  * A search tolerates typing errors: each word of the term must be like some word of a name. Words are alike if they differ by accents, by doubled letters,
- * or by one letter that is missing, added, replaced, or swapped with its neighbour. "search_word" has every word once, with the keys that such an error
- * may leave, in an index. Trigrams (pg_trgm), where PostgreSQL has them, find parts of words, and words with several errors.
+ * or by one letter that is missing, added, replaced, or swapped with its neighbour. The table "search_word" contains every word once, with indexed keys
+ * that it has in common with similar words. Trigrams (the extension pg_trgm, if available) find parts of words, and words with several errors.
  */
 import type { Migration } from '../migrate';
 
-/** Separators of words, in texts without capitals: blanks, signs and punctuation. */
+/** Regular expression of word separators in lower-case text: blanks, signs and punctuation. */
 const BETWEEN = String.raw`[\x01-\x2f\x3a-\x60\x7b-\xbf\u2000-\u206f\u3000-\u303f]+`;
 
-/** Words with digits are numbers or codes, and very short ones are like too many others. */
+/** SQL: whether typing errors in a word are tolerated. Words with digits are numbers or codes, and very short ones resemble too many others. */
 const isSpelled = (word: string) => `${word} ~ '^[^0-9]{4,40}$'`;
 
-/** The length of the shorter text as a share of that of the longer one. */
+/** SQL: length of the shorter of two texts, divided by that of the longer one. */
 const SHARE = 'least(char_length($1), char_length($2))::float8 / greatest(char_length($1), char_length($2), 1)';
 
 const NAMED = ['exercise', 'ingredient'];
@@ -25,7 +25,7 @@ DECLARE
   unicode_rules text;
   plain text := '$1';
 BEGIN
-  -- Text columns compare by bytes. PostgreSQL 17 has Unicode's case mapping built in, older servers have ICU's; with neither, the database's is used.
+  -- Text columns have a collation without Unicode rules, so lower() needs another one: that built into PostgreSQL 17, else that of ICU, else the database's.
   SELECT "collname" INTO unicode_rules FROM "pg_catalog"."pg_collation"
     WHERE "collname" IN ('pg_c_utf8', 'und-x-icu') AND "collnamespace" = 'pg_catalog'::regnamespace
     AND "collencoding" IN (-1, (SELECT "encoding" FROM "pg_catalog"."pg_database" WHERE "datname" = current_database()))
@@ -37,11 +37,11 @@ BEGIN
     AS $body$ SELECT translate(lower($1 COLLATE %I), 'ςıſ', 'σis') $body$
   $function$, coalesce(unicode_rules, 'default'));
 
-  -- Accents are removed by decomposing the letters, which PostgreSQL does in Unicode encodings only.
+  -- Removes accents by decomposing the letters, which PostgreSQL supports only in Unicode encodings.
   IF current_setting('server_encoding') = 'UTF8' THEN
     plain := 'CASE WHEN octet_length($1) = char_length($1) THEN $1 ELSE regexp_replace(normalize($1, NFKD), ''[\\u0300-\\u036f]'', '''', ''g'') END';
   END IF;
-  -- A hyphenated word is found by both parts and as one word, "pullup".
+  -- A hyphenated word such as "pull-up" is found by its parts and as one word, "pullup".
   EXECUTE format($function$
     CREATE FUNCTION "search_words"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN array_remove(regexp_split_to_array(%1$s || CASE WHEN strpos($1, '-') > 0 THEN ' ' || replace(%1$s, '-', '') ELSE '' END, '${BETWEEN}'), '')
@@ -50,8 +50,8 @@ END $migration$;
 `;
 
 const KEYS = `
--- The keys under which a word of a name is found: the word without doubled letters (=), that without one letter (-), and of a short one also which letter
--- that is and its position (^).
+-- The keys of a word of a name: the word with doubled letters reduced to one (=), the same without each single letter (-), and for short words also the
+-- omitted letter and its position (^).
 CREATE FUNCTION "search_keys"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT ARRAY(
@@ -62,7 +62,7 @@ BEGIN ATOMIC
   ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
 END;
 
--- The keys of words that are like a word of a term. The shorter the word, the fewer errors are tolerated.
+-- The keys that are searched for a word of a search term. The shorter the word, the fewer errors are tolerated.
 CREATE FUNCTION "search_wanted"(text) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
   SELECT ARRAY(
@@ -75,14 +75,14 @@ BEGIN ATOMIC
   ) FROM regexp_replace($1, '(.)\\1+', '\\1', 'g') AS word WHERE ${isSpelled('$1')};
 END;
 
--- Words of all names, present and former: those of former names match nothing. Concurrent transactions may insert a word twice, because none waits for
--- another.
+-- Words of all present and former names. Words of former names do no harm, because they occur in no name. A word may occur twice, because concurrent
+-- transactions do not wait for each other.
 CREATE TABLE "search_word" (
   "word" text COLLATE "C" NOT NULL,
   "keys" text[] COLLATE "C" NOT NULL
 );
 CREATE INDEX ON "search_word" ("word");
--- New words are rare. A list of pending entries would slow down every search.
+-- Without a list of pending entries (fastupdate), which would slow down every search. New words are rare.
 CREATE INDEX ON "search_word" USING gin ("keys") WITH (fastupdate = off);
 
 CREATE FUNCTION "search_note"(text[]) RETURNS void LANGUAGE sql
@@ -103,7 +103,7 @@ BEGIN
 END $$;
 `;
 
-/** Folded names and their words are stored: computing them for each row and search would cost more than the search. */
+/** SQL: columns with the folded name and its words, which would be too expensive to compute at each search, with their index and triggers. */
 const named = (table: string) => `
 ALTER TABLE "${table}"
   ADD COLUMN "name_folded" text COLLATE "C" GENERATED ALWAYS AS ("search_fold"("name")) STORED,
@@ -116,7 +116,7 @@ CREATE TRIGGER "${table}_update_words_noted" AFTER UPDATE ON "${table}"
 `;
 
 const INGREDIENTS = `
--- A term of one or two letters has no trigram. This index has the names of a language in order, with all that such a search compares.
+-- For search terms of one or two letters, which contain no trigram: the index contains the names of a language in order, and all compared columns.
 CREATE INDEX "ingredient_search_order" ON "ingredient" ("status", "language_id", "name", "id") INCLUDE ("name_folded");
 
 CREATE FUNCTION "fitgraph_names_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -135,7 +135,7 @@ DECLARE
   likeness text := '0';
   resembling text := '';
 BEGIN
-  -- Without the extension, or the privilege to create it, searches for parts of words scan the table.
+  -- If the extension does not exist or may not be created, searches for parts of words scan the table.
   BEGIN
     CREATE EXTENSION IF NOT EXISTS pg_trgm;
   EXCEPTION WHEN feature_not_supported OR undefined_file OR insufficient_privilege THEN
@@ -149,13 +149,13 @@ BEGIN
       CREATE INDEX "ingredient_name_search" ON "ingredient" USING gin ("name_folded" trigrams.gin_trgm_ops);
       CREATE INDEX ON "search_word" USING gin ("word" trigrams.gin_trgm_ops) WITH (fastupdate = off);
     $indexes$, 'trigrams', trigram_schema);
-    -- No more volatile and no stricter than its operator, so that it is inlined and an index can answer.
+    -- PostgreSQL inlines the function, and so can use an index, only if it is not more volatile and not stricter than its operator.
     EXECUTE replace($function$
       CREATE FUNCTION "search_similar"(text, text) RETURNS boolean LANGUAGE sql STABLE PARALLEL SAFE
       AS $body$ SELECT $1 OPERATOR(trigrams.%>>) $2 $body$
     $function$, 'trigrams', trigram_schema);
     likeness := trigram_schema || '.word_similarity($2, $1)';
-    -- A long word may have several errors.
+    -- In long words, several errors are tolerated.
     resembling := replace('UNION SELECT w."word" FROM "search_word" w WHERE char_length($1) >= 8
       AND w."word" OPERATOR(trigrams.%) $1 AND trigrams.similarity(w."word", $1) >= 0.5', 'trigrams', trigram_schema);
   ELSE
@@ -163,7 +163,8 @@ BEGIN
       AS $body$ SELECT false $body$;
   END IF;
 
-  -- The words of names that are like a folded word, and that word. PostgreSQL overestimates how many words have a key, and would scan the table.
+  -- A folded word and the words of names that are similar to it. Without enable_seqscan = off, PostgreSQL would scan the table, because it overestimates how
+  -- many words have a key.
   EXECUTE replace($function$
     CREATE FUNCTION "search_alike"(text) RETURNS text[] LANGUAGE sql STABLE PARALLEL SAFE SET enable_seqscan = off
     BEGIN ATOMIC
@@ -172,8 +173,8 @@ BEGIN
     END
   $function$, 'resembling', resembling);
 
-  -- Whole names first, then those that begin with the term, those with a word that does, those that contain it. Among these the shorter name is first;
-  -- only the other names are compared by trigrams.
+  -- Rank of a name for a search term: highest for equal names, then for those that begin with the term, those with a word that begins with it, those that
+  -- contain it, and others. Within these groups shorter names come first. Only the others are compared by trigrams.
   EXECUTE replace($function$
     CREATE FUNCTION "search_rank"(text, text) RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE
     RETURN CASE WHEN $1 = $2 THEN 4000000 WHEN starts_with($1, $2) THEN 3000000 WHEN strpos(' ' || $1, ' ' || $2) > 0 THEN 2000000
@@ -182,7 +183,7 @@ BEGIN
   $function$, 'likeness', likeness);
 END $migration$;
 
--- Whether a folded text has a word that is like a folded one, for texts whose words are not in "search_word".
+-- Whether a folded text contains a word similar to a folded word. For texts whose words are not in "search_word".
 CREATE FUNCTION "search_resembles"(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 2000
 RETURN EXISTS (
   SELECT FROM unnest("search_words"($1)) AS w(word), (SELECT ("search_words"($2))[1] AS word) t
@@ -194,7 +195,7 @@ export const up: Migration = async (query) => {
   await query([FOLDING, KEYS, ...NAMED.map(named), INGREDIENTS, MATCHING].join(''));
 };
 
-/** Keeps the extension: others may use it by now. */
+/** Keeps the extension pg_trgm, because other applications may use it. */
 export const down: Migration = async (query) => {
   await query(`
 DROP FUNCTION "search_resembles"(text, text);

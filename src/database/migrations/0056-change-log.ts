@@ -1,8 +1,8 @@
 /**
- * The log of changes, from which subscriptions and clients that synchronise learn what has changed. Creates its tables, the functions by which a database
- * recognizes that its log has ended, and the triggers of public tables. Triggers write the log, so that it has every change: of an instance, a
- * command, or a cascade. A change names its transaction. Compared with a snapshot, this tells exactly which changes a client has not seen yet, in
- * whatever order transactions commit.
+ * The change log, which subscriptions and synchronizing clients read. Creates its tables, the functions that begin a new log after the database was restored
+ * or copied, and the triggers of public tables. Because triggers write the log, it contains every change, whether made by an instance, a command or a
+ * cascade. Each change has the id of its transaction. A comparison with a snapshot shows exactly which changes a client has not seen yet, in whatever order
+ * the transactions commit.
  */
 import type { Migration } from '../migrate';
 
@@ -11,7 +11,7 @@ const TABLES = [
   ...['exercise_base', 'exercise', 'exercise_image', 'exercise_comment', 'household_unit', 'ingredient', 'ingredient_unit'],
 ];
 
-/** Their rows are part of an exercise base. */
+/** Tables whose rows are part of an exercise base. */
 const LINKS = ['exercise_base_muscle', 'exercise_base_equipment'];
 
 const TRANSITIONS = {
@@ -30,7 +30,7 @@ CREATE TRIGGER "${table}_${operation.toLowerCase()}_${suffix}" AFTER ${operation
     .join('');
 
 const LOG = `
--- Changes of rows. Those of public tables have no owner.
+-- Changes of rows. "user_id" is the owner of the row, and NULL for public tables.
 CREATE TABLE "change" (
   "id" bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   "user_id" integer,
@@ -52,7 +52,7 @@ CREATE TABLE "table_change" (
   PRIMARY KEY ("transaction", "table")
 );
 
--- One row: the current log, the place of the database and the start of PostgreSQL for which it was begun.
+-- A single row: the id of the current log, and the database ("place") and the start time of PostgreSQL ("server") for which it was begun.
 CREATE TABLE "change_log" (
   "id" uuid NOT NULL DEFAULT gen_random_uuid(),
   "place" text NOT NULL DEFAULT '',
@@ -60,14 +60,14 @@ CREATE TABLE "change_log" (
 );
 INSERT INTO "change_log" DEFAULT VALUES;
 
--- Logs that the current one continues, each up to the transaction "ended".
+-- Earlier logs that the current one continues: their changes are valid up to the transaction "ended".
 CREATE TABLE "former_change_log" (
   "id" uuid PRIMARY KEY,
   "ended" xid8 NOT NULL,
   "at" timestamptz NOT NULL DEFAULT now()
 );
 
--- After TRUNCATE nobody knows which rows are gone: a new log begins, which continues no other.
+-- TRUNCATE does not report which rows it deletes. It therefore begins a new log that does not continue the previous one.
 CREATE FUNCTION "fitgraph_log_broken"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM "former_change_log";
@@ -79,12 +79,12 @@ END $$;
 `;
 
 const TIMELINES = `
--- A database that was restored from a file-level backup, or a standby that was promoted, lacks transactions that clients have seen, and assigns their
--- numbers again. So each start of PostgreSQL begins a log that continues the one before, up to the first transaction that this server may have numbered.
--- A cursor beyond that has seen changes that no longer exist.
+-- A database that was restored from a file-level backup, or a promoted standby, lacks transactions that clients have seen, and assigns their ids again. Each
+-- start of PostgreSQL therefore begins a new log. It continues the previous one only up to the first transaction whose id this server may have assigned.
+-- A client with a later cursor has seen changes that no longer exist.
 CREATE FUNCTION "fitgraph_server"() RETURNS text LANGUAGE sql STABLE AS $$ SELECT extract(epoch FROM pg_postmaster_start_time())::text $$;
 
--- Transactions before this one are the same on all servers that continue from here.
+-- The first transaction whose id this server may have assigned. All earlier ones are the same on every server that continues this database.
 CREATE FUNCTION "fitgraph_first_transaction"() RETURNS xid8 LANGUAGE plpgsql AS $$
 DECLARE
   "counted" text;
@@ -96,7 +96,7 @@ EXCEPTION WHEN insufficient_privilege OR feature_not_supported OR undefined_func
   RETURN pg_snapshot_xmin(pg_current_snapshot());
 END $$;
 
--- In a copy of the database, such as a restored dump, all transactions have other numbers: its log continues no other.
+-- Begins a new log if necessary. In a copy of the database, such as a restored dump, all transactions have different ids, so its log continues no other.
 CREATE FUNCTION "fitgraph_take_place"() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   "here" text;
@@ -137,8 +137,8 @@ END $$;
 `;
 
 const EXERCISES = `
--- Exercises include fields of their base and the exercises that vary it. The rows in between are locked: of two transactions that do not see each
--- other's rows, the later one waits and logs the changes of both.
+-- Logs a change of all exercises of the bases and variation groups, because they contain fields of these. The bases and groups are locked, so that of two
+-- transactions that cannot see each other's rows, the later one waits and logs the changes of both.
 CREATE FUNCTION "fitgraph_exercises_touched"("bases" integer[], "groups" integer[], "told" integer[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM "exercise_base" WHERE "id" = ANY("bases") ORDER BY "id" FOR NO KEY UPDATE;
@@ -151,7 +151,7 @@ BEGIN
   END IF;
 END $$;
 
--- The links of a base that is deleted itself are not logged.
+-- If the base itself is deleted, the deletion of its links is not logged.
 CREATE FUNCTION "fitgraph_base_links_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   "bases" integer[] := ARRAY(SELECT DISTINCT "exercise_base_id" FROM changed);
@@ -184,7 +184,7 @@ BEGIN
   RETURN NULL;
 END $$;
 
--- Comments depend on the language of their exercise and on its review.
+-- Also logs a change of the exercise's comments if its language or review status changes, because these determine who sees the comments.
 CREATE FUNCTION "fitgraph_exercises_shown"() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   "bases" integer[];

@@ -1,12 +1,12 @@
 /**
- * What the service keeps of requests and files. Creates the requests that were sent with an Idempotency-Key and the bytes of their responses; the spent
- * budgets of users and addresses; contributors and removed files of images; and the backups that were restored.
+ * Tables for idempotency keys with their responses and storage use, for spent budgets, for contributors of images, for files to be removed, and for restored
+ * backups.
  */
 import type { Migration } from '../migrate';
 
 export const up: Migration = async (query) => {
   await query(`
--- Documented in idempotency.ts. "instance" holds the claim: the key is free once that process has ended.
+-- For the meaning see idempotency.ts. "instance" is the process that has claimed the key. Once it has ended, the key can be claimed again.
 CREATE TABLE "idempotency_key" (
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
   "key" varchar(255) NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE "idempotency_key" (
 );
 CREATE INDEX ON "idempotency_key" ("at");
 
--- Bytes of the stored responses of each user, which are limited.
+-- Total size of the stored responses of each user, which is limited.
 CREATE TABLE "idempotency_usage" (
   "user_id" integer PRIMARY KEY REFERENCES "user_account" ("id") ON DELETE CASCADE,
   "bytes" bigint NOT NULL CHECK ("bytes" >= 0)
@@ -46,7 +46,8 @@ END $$;
 CREATE TRIGGER "idempotency_key_answers_deleted" AFTER DELETE ON "idempotency_key" REFERENCING OLD TABLE AS "deleted"
   FOR EACH STATEMENT EXECUTE FUNCTION "forget_answers"();
 
--- What users and addresses have spent on operations, summed over all instances. A crash empties it, so everybody starts again.
+-- Cost that users and network addresses have spent on operations, in all instances together. A crash of PostgreSQL empties this table, which only resets the
+-- budgets.
 CREATE UNLOGGED TABLE "budget" (
   "key" text COLLATE "C" PRIMARY KEY,
   "level" double precision NOT NULL,
@@ -55,8 +56,8 @@ CREATE UNLOGGED TABLE "budget" (
 );
 CREATE INDEX ON "budget" ("at");
 
--- Who added an image, and its size, which is limited for each user. Not a column of the image: the catalogue names no accounts, and images stay when
--- all accounts are deleted, as by an import.
+-- The user who added an image, and the size of the image, whose total is limited for each user. It is not part of "exercise_image", because the catalogue
+-- refers to no accounts, and images are kept when all accounts are deleted, for example by an import.
 CREATE TABLE "exercise_image_contributor" (
   "row_id" integer PRIMARY KEY REFERENCES "exercise_image" ("id") ON DELETE CASCADE,
   "user_id" integer NOT NULL REFERENCES "user_account" ("id") ON DELETE CASCADE,
@@ -64,8 +65,8 @@ CREATE TABLE "exercise_image_contributor" (
 );
 CREATE INDEX ON "exercise_image_contributor" ("user_id");
 
--- Files of deleted rows, recorded in the transaction of the deletion. A server deletes them and sets "settled". The path stays: browsers cache for a year
--- what they got there, so that no other file may have it.
+-- Files of deleted rows, recorded in the transaction of the deletion. A server deletes the file and sets "settled". The row stays, so that no other file gets
+-- the path: browsers cache its content for a year.
 CREATE TABLE "removed_file" (
   "path" text COLLATE "C" PRIMARY KEY,
   "settled" boolean NOT NULL DEFAULT false
@@ -81,7 +82,7 @@ END $body$;
 CREATE TRIGGER "exercise_image_file_removed" AFTER DELETE OR UPDATE OF "image" ON "exercise_image"
   FOR EACH ROW EXECUTE FUNCTION "note_removed_image"();
 
--- Restored backups, recorded in the transaction of their rows: the files and the key of a killed restore are published if its row is here.
+-- Restored backups, recorded in the transaction of their rows. If a restore was killed, its files and its secret key are published only if its id is here.
 CREATE TABLE "restored" (
   "id" uuid PRIMARY KEY,
   "taken" timestamptz NOT NULL,

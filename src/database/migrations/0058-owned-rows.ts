@@ -1,6 +1,6 @@
 /**
- * What all tables of users' rows have in common. Creates the triggers that set versions and times of changes, those that log changes, and row-level
- * security.
+ * Common properties of all tables of owned rows: triggers that set the row version and the time of the change, triggers that write the change log, and
+ * row-level security.
  */
 import type { Migration } from '../migrate';
 
@@ -23,13 +23,13 @@ const OWNED = Object.entries({
   weight_entry: 'user_id',
 });
 
-/** The links of training days to weekdays are part of the training day. */
+/** Table that links training days to weekdays. Its rows are part of the training day. */
 const LINK = 'training_day_weekday';
 
-/** Rows of the service itself about a user: they have neither versions nor logged changes. */
+/** Internal tables with rows about a user. They have row-level security, but no versions, and their changes are not logged. */
 const INTERNAL = ['idempotency_key', 'idempotency_usage'];
 
-/** The user in whose name a request runs; null denies all rows. A subquery, so that it is evaluated once for a statement. */
+/** SQL: id of the session user. NULL grants access to no row. It is a subquery, so that it is evaluated once per statement. */
 const VIEWER = `(SELECT nullif(current_setting('fitgraph.viewer', true), '')::integer)`;
 
 const stamped = (table: string) => `
@@ -54,7 +54,7 @@ const GUARDED: [table: string, owner?: string][] = [...OWNED, [LINK], ...INTERNA
 
 export const up: Migration = async (query) => {
   await query(`
--- Versions are random, not counted: a row that was restored or imported again never has a version that a client has already seen.
+-- Versions are random instead of counted, so that a row that is restored or imported again does not get a version that a client has already seen.
 CREATE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   NEW."created_at" := OLD."created_at";
@@ -74,7 +74,7 @@ BEGIN
 END $$;
 ${OWNED.map(([table, owner]) => logged(table, `"fitgraph_rows_changed"('${owner}')`)).join('')}
 
--- Updates the linked row, whose own triggers set its version and log the change. If that row is being deleted, no row matches.
+-- Updates the row to which the link belongs, whose own triggers set its version and log the change. If that row is being deleted, no row matches.
 CREATE FUNCTION "fitgraph_links_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed)', TG_ARGV[0], TG_ARGV[1]);
@@ -82,16 +82,16 @@ BEGIN
 END $$;
 ${logged(LINK, `"fitgraph_links_changed"('training_day_id', 'training_day')`)}
 
--- Row-level security binds the role of requests to the rows of the viewer. The owner of the tables is not bound: neither are commands, cascades of foreign
--- keys, and the view below.
+-- Row-level security restricts the role of requests to the rows of the viewer. It does not apply to the owner of the tables, and so not to commands, cascades
+-- of foreign keys, and the view below.
 ${GUARDED.map(([table, owner]) => guarded(table, owner)).join('')}
 
--- Triggers log changes of every user, independently of the viewer.
+-- The viewer reads only their own changes, but the triggers may log changes of any user.
 ALTER TABLE "change" ENABLE ROW LEVEL SECURITY;
 CREATE POLICY "own_changes" ON "change" FOR SELECT USING ("user_id" IS NULL OR "user_id" = ${VIEWER});
 CREATE POLICY "noted" ON "change" FOR INSERT WITH CHECK (true);
 
--- Accounts as the login reads them, before there is a viewer.
+-- Accounts for the login, which reads them before there is a viewer.
 CREATE VIEW "account" AS SELECT "id", "username", "password", "is_superuser", "is_active", "last_login" FROM "user_account";
 `);
 };

@@ -1,6 +1,6 @@
 /**
- * A body weight carries the unit in which it was logged. Rows that are there get the one that their owner prefers now. A row that is written without a
- * unit gets that too, unless it is changed and keeps its weight.
+ * Stores with each body weight the unit in which it was logged. Existing rows, and rows that are written without a unit, get the unit that their owner
+ * prefers. An update without a unit that does not change the weight keeps the unit.
  */
 import type { OnlineMigration } from '../migrationmodules';
 
@@ -9,13 +9,13 @@ export const oldestVersion = '0.3.0';
 
 const SKIP = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
-/** Statement of a trigger function that returns `result` for rows that a migration fills. Its setting has no effect for roles with row-level security. */
+/** SQL: makes a trigger function return `result` while a migration fills rows. The setting has no effect for roles with row-level security. */
 export const skipBackfill = (result: string): string => `
   IF ${SKIP} THEN
     RETURN ${result};
   END IF;`;
 
-/** Trigger functions of owned rows, so that filling a column neither changes versions nor writes each row to the change log. */
+/** SQL: trigger functions of owned rows. While a migration fills a column, they neither change row versions nor write to the change log. */
 export const rowFunctions = (skip: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN${skip('NEW')}

@@ -1,4 +1,4 @@
-/** The version of a row that is saved with its parts, such as a plan with its meals, changes with each of them. */
+/** Changes the version of a whole, such as a nutrition plan, whenever one of its parts, such as a meal, changes. */
 import type { OnlineMigration } from '../migrationmodules';
 
 export const transactional = false;
@@ -26,8 +26,8 @@ CREATE OR REPLACE TRIGGER "${table}_${operation.toLowerCase()}_of_whole" AFTER $
 
 export const up: OnlineMigration = async (change) => {
   await change.run(`
--- The whole is written itself, so that its own triggers draw a version, log the change and go on to what it is part of. Of one that is deleted with
--- its parts there is no row any more.
+-- Updates the row of the whole, whose own triggers set a new version, log the change and update the whole of which it is a part itself. If the whole is being
+-- deleted with its parts, no row matches.
 CREATE OR REPLACE FUNCTION "fitgraph_part_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed'

@@ -1,4 +1,4 @@
-/** A planned or logged set that comes without a unit of weight gets kilograms or pounds, as its owner prefers. */
+/** Sets the weight unit of a planned or logged set that is inserted without one: kilograms or pounds, as its owner prefers. */
 import type { OnlineMigration } from '../migrationmodules';
 
 export const transactional = false;

@@ -1,4 +1,4 @@
-/** Foods are found by their barcodes. */
+/** Index of ingredients by barcode. */
 import type { OnlineMigration } from '../migrationmodules';
 
 export const transactional = false;

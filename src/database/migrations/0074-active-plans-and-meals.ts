@@ -1,6 +1,6 @@
 /**
- * One nutrition plan of a user is the one that is followed: the last one that was made active, and of those that are there the newest. A diary entry may
- * belong to a meal of its plan.
+ * Each user has at most one active nutrition plan: the one that was activated last. Of the existing plans, the newest becomes active. A diary entry may belong
+ * to a meal of its plan.
  */
 import type { OnlineMigration } from '../migrationmodules';
 
@@ -19,7 +19,7 @@ BEGIN
 END $$;
 CREATE OR REPLACE TRIGGER "nutrition_plan_is_active" BEFORE INSERT ON "nutrition_plan" FOR EACH ROW WHEN (NEW."is_active")
   EXECUTE FUNCTION "fitgraph_other_plans_rest"();
--- Not for a plan that is active already: its row is locked here, and a transaction that makes another plan active would deadlock with this one.
+-- Not for a plan that is already active: the update has locked its row, and would deadlock with a transaction that activates another plan.
 CREATE OR REPLACE TRIGGER "nutrition_plan_gets_active" BEFORE UPDATE OF "is_active" ON "nutrition_plan" FOR EACH ROW
   WHEN (NEW."is_active" AND NOT OLD."is_active") EXECUTE FUNCTION "fitgraph_other_plans_rest"();
 ALTER TABLE "nutrition_plan" ALTER COLUMN "is_active" SET DEFAULT true;
@@ -46,7 +46,7 @@ CREATE OR REPLACE TRIGGER "diary_entry_meal" AFTER INSERT OR UPDATE OF "meal_id"
   EXECUTE FUNCTION "fitgraph_meal_of_plan"();
 `);
   await change.run(`
--- The key alone would set the owner to null too: before PostgreSQL 15 it cannot leave out a column.
+-- Clears the meal before the foreign key would do so, because ON DELETE SET NULL would also clear the owner: PostgreSQL 14 cannot restrict it to a column.
 CREATE OR REPLACE FUNCTION "fitgraph_meal_leaves"() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   UPDATE "diary_entry" SET "meal_id" = NULL WHERE "user_id" = OLD."user_id" AND "meal_id" = OLD."id";

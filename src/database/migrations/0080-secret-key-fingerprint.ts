@@ -1,4 +1,4 @@
-/** Fingerprint of the SECRET_KEY that encrypts the tokens of this database: one row, or none before the first start. */
+/** Table with the fingerprint of the SECRET_KEY that encrypts the tokens of this database: one row, or none before the first start. */
 import type { Migration } from '../migrationmodules';
 
 export const oldestVersion = '0.3.0';

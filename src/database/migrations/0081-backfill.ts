@@ -1,6 +1,6 @@
 /**
- * A later migration can fill a column of parts without changing the versions of their wholes. The functions of rows have been replaced by migration 0070, and
- * are replaced again for databases that were migrated by an early build of 0.3.
+ * Lets later migrations fill a column of parts without changing the versions of their wholes. Migration 0070 did the same for the trigger functions of owned
+ * rows; they are replaced again for databases that an early build of version 0.3 has migrated.
  */
 import type { Migration } from '../migrationmodules';
 import { rowFunctions, skipBackfill } from './0070-weight-units';

@@ -46,7 +46,8 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
   const [documentTexts, secureDocumentTexts] = [textsFor(false), textsFor(true)];
   serveDocument(
     router,
-    (format, { info, authentication: { secure } }) => (secure ? secureDocumentTexts : documentTexts)[format](info.baseUrl),
+    (format, { info, authentication: { usesSecureCookies } }) =>
+      (usesSecureCookies ? secureDocumentTexts : documentTexts)[format](info.baseUrl),
     contextOf,
   );
   servePage(router, contextOf);

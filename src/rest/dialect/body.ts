@@ -101,7 +101,7 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     return await readMultipart(request, response, limits);
   } catch (error) {
     if (!(error instanceof MultipartError)) throw error;
-    const { reason, subject, arrived: receivedParts } = error;
+    const { reason, subject, acceptedParts: receivedParts } = error;
     if (reason === 'boundary') throw badRequest(`Multipart form parse error - Invalid boundary in multipart: ${subject ?? 'None'}`);
     if (reason === 'charset') throw badRequest(`Multipart form parse error - Unknown charset of part ${JSON.stringify(subject)}.`);
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });

@@ -1,11 +1,10 @@
 /**
- * Process supervisor (primary of https://nodejs.org/api/cluster.html): owns the embedded PostgreSQL, so that it outlives each worker, starts the
- * workers, which share the port, and replaces each one that crashes or hangs. It serves no requests. It keeps the socket of the port open, so that
- * connections wait instead of being refused while no worker runs, but does not listen itself: connections that arrived before the first worker would be
- * reset.
+ * Process supervisor (primary of https://nodejs.org/api/cluster.html). It owns the embedded PostgreSQL, so that PostgreSQL outlives each worker. It starts
+ * the workers, which share the port, and replaces those that crash or hang. It serves no requests. It keeps the socket of the port open, so that connections
+ * wait instead of being refused while no worker is running. It does not listen itself: connections that arrived before the first worker would be reset.
  *
- * A worker hangs when its event loop has been blocked for `WORKER_TIMEOUT`. A spare worker, with code loaded and schemas built, is started when
- * one becomes suspicious; with a single worker there always is a spare. Acknowledged writes of a killed worker are committed in the database.
+ * A worker counts as hung when its event loop has been blocked for `WORKER_TIMEOUT`. When a worker becomes suspicious, a spare worker is started, which loads
+ * the code and builds the schemas; with a single worker, there is always a spare. Acknowledged writes of a killed worker are committed in the database.
  */
 import cluster, { type Worker } from 'node:cluster';
 import type { AddressInfo, Server } from 'node:net';
@@ -23,34 +22,37 @@ import type { BoundSocket } from '../../internals/node';
 import { choosePort, reservePort } from './port';
 
 /**
- * V8 flags of the workers; flags of this process come after them. The larger young generation speeds up lists of thousands of rows. The old
- * generation, about 55 MB, may grow by this percentage before a full collection, which keeps an export of a million rows below 300 MB.
+ * V8 flags of the workers; flags of this process follow and override them. The larger young generation speeds up lists of thousands of rows. The old
+ * generation, about 55 MB, may grow only by this percentage before a full garbage collection, which keeps an export of a million rows below 300 MB.
  */
 export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
 const CHECK_INTERVAL_MS = 100;
-/** If a check is this late, the supervisor was suspended itself, and perhaps the workers with it: their silence does not count. */
+/** If a check is later than this, the supervisor itself was suspended, perhaps together with the workers. Their silence then does not count. */
 const MAX_CHECK_DELAY_MS = 1_000;
-/** A starting worker blocks its event loop longer, because it loads code and reads tables. */
+/** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
-/** Share of the timeout after which a silent worker is suspicious. */
+/** A worker is suspicious if it has sent no report for this fraction of the timeout. */
 const SUSPICIOUS_SHARE = 0.4;
-/** Requests have 7 s to finish and a worker 9 s to exit; the supervisor exits within 10 s, the usual limit of container runtimes. */
+/** Requests have 7 s to finish, and a worker has 9 s to exit. The supervisor exits within 10 s, the usual limit of container runtimes. */
 const WORKER_STOP_TIMEOUT_MS = 9_200;
 const EXIT_TIMEOUT_MS = 9_800;
-/** Delay of the spare of a single worker after the latest start of a worker, so that it does not compete with that start. */
+/** With a single worker, the spare is started this long after the worker, so that it does not slow down the worker's start. */
 const SPARE_DELAY_MS = 10_000;
-/** Exponential back-off between failed starts. */
+/** Limits of the exponential backoff after failed starts of workers. */
 const MIN_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 5_000;
+/** After so many failed starts, and if no worker is serving, the supervisor gives up. */
 const MAX_FAILED_STARTS = 6;
 
+/** A worker process. */
 interface Member {
   worker: Worker;
-  /** `spare`: loaded, not serving yet. `leaving`: finishes its open requests and sends no more reports. */
+  /** `spare`: started, but not yet ordered to serve. `leaving`: finishes its open requests and sends no further reports. */
   state: 'spare' | 'starting' | 'serving' | 'leaving';
   /** Time of the latest report, by the supervisor's `performance.now()`. */
-  lastReport: number;
+  lastReportAt: number;
+  /** Whether it hung, so that it is killed and another worker takes its place. */
   isReplaced: boolean;
 }
 
@@ -61,18 +63,18 @@ const logFields = ({ worker }: Member) => ({ pid: worker.process.pid });
 export class Supervisor {
   private readonly members = new Map<Worker, Member>();
   private readonly log;
-  private keeper?: OrphanReaper;
-  /** Undefined where DATABASE_URL names another one. */
+  private orphanReaper?: OrphanReaper;
+  /** The embedded database; absent with DATABASE_URL. */
   private embedded?: Promise<Embedded>;
   private metrics?: AggregatedMetrics;
   private port = 0;
   private socket?: BoundSocket;
-  /** Whether a worker has ever served. A failure before that is one of the configuration, and the worker has printed it. */
+  /** Whether any worker has served. Before that, a failure is assumed to be one of the configuration, which the worker has reported. */
   private hasEverServed = false;
   private isRunning = false;
   private failedStarts = 0;
-  private lastCheck = now();
-  private lastServeOrder = now();
+  private lastCheckAt = now();
+  private lastServeOrderAt = now();
   private isStopping = false;
   private exitStatus = 0;
 
@@ -82,7 +84,7 @@ export class Supervisor {
 
   async run(): Promise<void> {
     validateConfiguredFiles(this.config);
-    this.keeper = new OrphanReaper();
+    this.orphanReaper = new OrphanReaper();
     onFirstSignal(TERMINATION_SIGNALS, () => this.stop());
     const { host, port } = this.config;
     this.port = await choosePort(host, port);
@@ -90,7 +92,7 @@ export class Supervisor {
     await this.startMetrics();
     this.isRunning = true;
     if (this.isStopping) return this.exitGracefully();
-    // The kernel distributes connections: all workers accept from the one socket.
+    // The workers share one socket, so the kernel distributes the connections.
     cluster.setupPrimary({ exec: join(__dirname, '../worker.js'), execArgv: [...MEMORY_FLAGS, ...process.execArgv] });
     cluster.on('message', (worker, report: WorkerMessage) => this.receive(worker, report));
     cluster.on('disconnect', (worker) => this.handleDisconnect(worker));
@@ -99,7 +101,7 @@ export class Supervisor {
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
-    // In parallel with the worker, which loads its code meanwhile.
+    // In parallel with the worker, which is loading its code.
     if (!databaseUrl)
       this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);
@@ -123,22 +125,22 @@ export class Supervisor {
     return [...this.members.values()].find(({ state }) => state === 'spare');
   }
 
-  /** Starts a process; undefined if the system lacks file descriptors or memory for it. */
+  /** Starts a worker process. Returns undefined if the system lacks file descriptors or memory for it. */
   private fork(args: string[] = []): Member | undefined {
     cluster.setupPrimary({ args });
     const worker = cluster.fork();
     worker.on('error', (error) => this.log.error({ err: error }, 'a worker could not be started or reached'));
     if (worker.process.pid === undefined) return undefined;
-    const member: Member = { worker, state: 'spare', lastReport: now(), isReplaced: false };
+    const member: Member = { worker, state: 'spare', lastReportAt: now(), isReplaced: false };
     this.members.set(worker, member);
-    this.updateKeeper();
+    this.updateOrphanReaper();
     return member;
   }
 
   private orderToServe(member: Member): void {
     member.state = 'starting';
-    this.lastServeOrder = now();
-    member.lastReport = now();
+    this.lastServeOrderAt = now();
+    member.lastReportAt = now();
     void this.orderOnceDatabaseRuns(member);
   }
 
@@ -147,7 +149,7 @@ export class Supervisor {
     await embedded?.ready();
     const { port, hasEverServed } = this;
     const order: SupervisorMessage = { kind: 'serve', port, announce: !hasEverServed, embedded: embedded?.connection };
-    // An error means that the worker has exited, which its `exit` event handles.
+    // Errors are ignored: they mean that the worker has exited, which the handler of the `exit` event handles.
     member.worker.send(order, this.socket as unknown as Server, () => undefined);
   }
 
@@ -162,11 +164,11 @@ export class Supervisor {
   private receive(worker: Worker, report: WorkerMessage): void {
     const member = this.members.get(worker);
     if (!member || member.isReplaced) return;
-    member.lastReport = now();
+    member.lastReportAt = now();
     if (report !== 'ready') return;
     member.state = 'serving';
     this.failedStarts = 0;
-    // Only the first worker migrates and seeds the database, so the others can start in parallel after it.
+    // The first worker migrates and seeds the database. The others are started after it, in parallel.
     const isFirst = !this.hasEverServed;
     this.hasEverServed = true;
     if (!isFirst) return;
@@ -174,33 +176,34 @@ export class Supervisor {
   }
 
   private check(): void {
-    const at = now();
-    if (at - this.lastCheck > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS) for (const member of this.members.values()) member.lastReport = at;
-    this.lastCheck = at;
+    const time = now();
+    if (time - this.lastCheckAt > CHECK_INTERVAL_MS + MAX_CHECK_DELAY_MS)
+      for (const member of this.members.values()) member.lastReportAt = time;
+    this.lastCheckAt = time;
     const { workerTimeout } = this.config;
     let hasSuspect = false;
     for (const member of this.members.values()) {
       const limit = member.state === 'serving' ? workerTimeout : workerTimeout && START_TIMEOUT_MS;
       if (!limit || member.isReplaced || member.state === 'leaving') continue;
-      const silence = at - member.lastReport;
+      const silence = time - member.lastReportAt;
       if (silence > limit) this.replaceHung(member, silence);
       else if (member.state === 'serving' && silence > limit * SUSPICIOUS_SHARE) hasSuspect = true;
     }
     const { spare } = this;
-    const needsSpare = this.config.workers === 1 && this.hasEverServed && at - this.lastServeOrder > SPARE_DELAY_MS;
+    const needsSpare = this.config.workers === 1 && this.hasEverServed && time - this.lastServeOrderAt > SPARE_DELAY_MS;
     if (!hasSuspect && !needsSpare) spare?.worker.process.kill('SIGKILL');
     else if (!spare && !this.isStopping) this.fork(['spare']);
   }
 
   private replaceHung(member: Member, silence: number): void {
     member.isReplaced = true;
-    this.metrics?.lost('hung');
+    this.metrics?.countLostWorker('hung');
     this.log.error({ ...logFields(member), silentMs: Math.round(silence) }, 'a worker hangs; it is killed and replaced');
     if (member.state !== 'spare') this.replace();
     member.worker.process.kill('SIGKILL');
   }
 
-  /** Also called for a crashed worker, which `handleExit` then replaces. */
+  /** Marks a worker that shuts down as leaving. Also called for a crashed worker, which `handleExit` then replaces. */
   private handleDisconnect(worker: Worker): void {
     const member = this.members.get(worker);
     if (member?.state !== 'serving' || member.isReplaced) return;
@@ -212,7 +215,7 @@ export class Supervisor {
     const member = this.members.get(worker);
     if (!member) return;
     this.members.delete(worker);
-    this.updateKeeper();
+    this.updateOrphanReaper();
     if (this.isStopping) {
       if (status) this.exitStatus = status;
       if (this.members.size === 0) void this.exitGracefully();
@@ -221,7 +224,7 @@ export class Supervisor {
     if (member.isReplaced || member.state === 'spare') return;
     if (!this.hasEverServed) return this.abort(status ?? 1, signal ? `the server was killed by ${signal} during startup` : undefined);
     const fields = { ...logFields(member), status: status ?? undefined, signal: signal ?? undefined };
-    if (status !== 0) this.metrics?.lost('crashed');
+    if (status !== 0) this.metrics?.countLostWorker('crashed');
     if (hasServed(member)) {
       this.log[status === 0 ? 'info' : 'error'](fields, 'a worker has exited and is replaced');
       return void this.replace();
@@ -237,8 +240,8 @@ export class Supervisor {
     setTimeout(() => this.replace(), Math.min(MAX_BACKOFF_MS, MIN_BACKOFF_MS * 2 ** (this.failedStarts - 1)));
   }
 
-  private updateKeeper(): void {
-    this.keeper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
+  private updateOrphanReaper(): void {
+    this.orphanReaper!.setWorkers([...this.members.keys()].map(({ process: { pid } }) => pid!));
   }
 
   private abort(status: number, message?: string): void {
@@ -249,21 +252,21 @@ export class Supervisor {
 
   private stop(): void {
     this.isStopping = true;
-    // From now on the port is closed with the last worker that listens.
+    // From now on, the port is closed when the last worker stops listening.
     this.socket?.close();
     for (const member of this.members.values()) member.worker.process.kill(member.state === 'spare' ? 'SIGKILL' : 'SIGTERM');
     const killAll = () => [...this.members.keys()].forEach((worker) => worker.process.kill('SIGKILL'));
     setTimeout(killAll, WORKER_STOP_TIMEOUT_MS).unref();
     // The embedded PostgreSQL may hang while it stops.
     setTimeout(() => process.exit(this.exitStatus), EXIT_TIMEOUT_MS).unref();
-    // If `run` is still starting, it ends itself.
+    // If `run` has not yet finished starting, it calls `exitGracefully` itself.
     if (this.members.size === 0 && this.isRunning) void this.exitGracefully();
   }
 
-  private exit?: Promise<void>;
+  private gracefulExit?: Promise<void>;
 
   private exitGracefully(): Promise<void> {
-    return (this.exit ??= (async () => {
+    return (this.gracefulExit ??= (async () => {
       await (await this.embedded)?.release();
       process.exit(this.exitStatus);
     })().catch(exitWithError));

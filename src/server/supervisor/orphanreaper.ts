@@ -1,6 +1,6 @@
 /**
- * Orphan reaper: kills the workers when the supervisor has died in any way. A responsive worker then exits by itself; a hung one would run
- * forever. A shell script reads their process ids from a pipe, which reaches its end when the supervisor dies.
+ * Orphan reaper: kills the workers when the supervisor has died for any reason. A responsive worker then exits by itself, but a hung one would run
+ * forever. A shell script reads the process ids of the workers from a pipe, which ends when the supervisor dies.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 
@@ -29,6 +29,7 @@ export class OrphanReaper {
     this.child.unref();
   }
 
+  /** Sets the process ids of the workers. */
   setWorkers(workers: readonly number[]): void {
     this.child.stdin!.write(`${workers.join(' ')}\n`);
   }

@@ -1,10 +1,10 @@
-/** The port that all workers share: its choice, and the socket that the supervisor keeps open while no worker runs. */
+/** The port that all workers share: how it is chosen, and its socket, which the supervisor keeps open while no worker is running. */
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { bindPort, type BoundSocket } from '../../internals/node';
 
-/** Returns `port`, or a free one for 0, for which each worker would choose a different one. Rejects if it is in use. */
+/** Returns `port`, or a free port for 0, because each worker would choose a different one. Rejects if the port is in use. */
 export async function choosePort(host: string, port = 0): Promise<number> {
   const server = createServer().listen(port, host);
   await once(server, 'listening');
@@ -14,8 +14,8 @@ export async function choosePort(host: string, port = 0): Promise<number> {
 }
 
 /**
- * Binds the port without listening, so that connections are refused until the first worker listens. From then on connections queue in the socket, even
- * while no worker runs, until it is closed here and in all workers.
+ * Binds the port without listening, so that connections are refused until the first worker listens. From then on, connections queue in the socket, even
+ * while no worker is running, until the socket is closed in this process and in all workers.
  */
 export async function reservePort(host: string, port: number): Promise<BoundSocket> {
   const { address, family } = await lookup(host);

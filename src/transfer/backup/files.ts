@@ -25,7 +25,7 @@ export async function stageFile(files: StagedFiles, path: string, content: Async
 export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
   const ids = (await media.files.folders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;
-  await database.unlimited(async (client) => {
+  await database.withoutTimeouts(async (client) => {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) return;
     try {

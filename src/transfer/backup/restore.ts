@@ -14,7 +14,7 @@ import { migrationNames } from '../../database/migrationmodules';
 import { rebuildWithin } from '../../database/rebuild';
 import { discardKey, publishKey, stageKey } from '../../database/secretkey';
 import { assignPolicies } from '../../database/viewerrole';
-import { missingBefore02, squash } from '../../database/squashed';
+import { findMissingReplaced, squash } from '../../database/squashed';
 import { imageColumns } from '../../files/imagecolumns';
 import type { Media } from '../../files/media';
 import { VERSION } from '../../platform/version';
@@ -46,7 +46,7 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
   const found = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
   const { header } = found;
   const program = toOneLine(header.program);
-  if (missingBefore02(header.migrations) !== undefined)
+  if (findMissingReplaced(header.migrations) !== undefined)
     throw invalidBackup(
       file,
       `it was created by Fitgraph ${program} and its schema is older than that of Fitgraph 0.2; restore it with Fitgraph 0.2 and create a new backup`,

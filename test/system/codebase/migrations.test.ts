@@ -139,7 +139,7 @@ async function recordMigrations(): Promise<MigrationSql[]> {
   const database = open(made.connection);
   try {
     await migrateDown(database, LAST_BEFORE);
-    return await database.unlimited(async (client) => {
+    return await database.withoutTimeouts(async (client) => {
       const recorded: MigrationSql[] = [];
       for (const { name, migration } of MODULES) {
         const texts: string[] = [];

@@ -33,7 +33,7 @@ beforeAll(async () => {
   next = new NextVersion();
   for (const name of ONLINE) next.addMigration(name);
   installation = new Installation({ DATABASE_URL: scene.proxy.url, SECRET_KEY, BUDGET: 'off' }, next.root);
-  ids = await scene.database.unlimited(async (client) => {
+  ids = await scene.database.withoutTimeouts(async (client) => {
     await client.query('BEGIN; ALTER TABLE "workout" DISABLE TRIGGER USER');
     const keys = await dropKeysAndIndexes(client, ['workout']);
     await client.query(`INSERT INTO "user_account" ("username", "password") VALUES ('bob', '');
