@@ -17,6 +17,6 @@ export async function runOperation(
   return data;
 }
 
-/** Returns the subset of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
+/** Returns those of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
 export const lookupKnownIds = ({ known, relations }: Endpoint, request: RestRequest, ids: Record<string, string[]>): Promise<KnownIds> =>
   runOperation(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

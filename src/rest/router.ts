@@ -27,7 +27,7 @@ export interface RestOptions {
   prepare: PrepareOperation;
   open(request: IncomingMessage): RestContext;
   pages(described: ApiDescription): HtmlRenderer;
-  /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
+  /** Runs `work` when a slot for HTML rendering is free, because rendering is slow. Request bodies are read before a slot is taken. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
   /** Maximum size of a JSON response body in bytes. */
@@ -42,7 +42,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
   return (message, response) => router.handle(message, response);
 }
 
-/** Returns REST and GraphQL errors as responses. Rethrows everything else, which is a bug in the server. */
+/** Runs `work`, and returns a REST or GraphQL error that it throws as a response. Rethrows other errors, which are bugs in the server. */
 async function catchRestError<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
   try {
     return await work();
@@ -53,7 +53,7 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Longer lists are serialized in pieces that yield to the event loop. */
+/** Lists with more rows are serialized in pieces, and the event loop can handle other requests between two pieces. */
 const CHUNKED_SERIALIZATION_ROWS = 200;
 const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
@@ -162,7 +162,7 @@ class Router {
     sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, text);
   }
 
-  /** Returns undefined if the text would exceed the maximum response size. */
+  /** Returns the JSON text; undefined if it would exceed the maximum response size. */
   private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
       return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponse));

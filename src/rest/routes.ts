@@ -23,7 +23,7 @@ export type Route = { suffix?: string; allow: readonly string[] } & (
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
 const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
-/** Id for path segments that are not numbers. It matches no row, although GraphQL would accept other kinds of ids. */
+/** Id that stands for path segments that are not row numbers, because GraphQL would accept some of them. It matches no row. */
 const UNKNOWN_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
@@ -32,7 +32,7 @@ const idOf = (text: string): string => {
   return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
 };
 
-/** Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
+/** Finds the route of a path. Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
 export function findRoute({ resources, free }: Endpoints, path: string): Route | 'redirect' | undefined {
   if (path === API_BASE_PATH) return 'redirect';
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
