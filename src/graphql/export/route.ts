@@ -33,10 +33,10 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** One caller may use a quarter of all export slots. */
+/** A caller may use the total number of export slots divided by this. */
 const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws if there is none. */
+/** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);

@@ -21,7 +21,7 @@ export const GRAPHQL_PATH = '/graphql';
 
 export type SubscriptionParams = Record<string, unknown>;
 
-/** Execution arguments; the transports type the context as a record. */
+/** Execution arguments. The context is also a record, because the transport libraries declare it so. */
 export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
 const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
@@ -53,6 +53,7 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
+  /** Parses and validates a subscription. Returns its execution arguments, or errors. */
   read(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = requestContext.resolverContext;
@@ -82,7 +83,8 @@ export class Subscriptions {
     };
   }
 
-  readonly follow = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+  /** Runs a subscription that `read` has validated. */
+  readonly subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
     return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>
       limitResultErrors(result, this.executor.permitsIntrospection(context)),
