@@ -5,13 +5,13 @@ import type { Database } from '../database/connection';
 import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
-  /** Rows owned by the user. */
+  /** Number of rows that the user owned. */
   rows: number;
-  /** Catalogue rows, such as images, that the user contributed; rows of other users may have referred to them. */
+  /** Number of catalogue rows, such as images, that the user contributed. Rows of other users may have referred to them. */
   contributions: number;
 }
 
-/** Deletes everything in one transaction, in which triggers also schedule the files of the rows for removal. */
+/** Deletes everything in one transaction. Triggers schedule the files of the rows for removal. */
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
   database.unlimited((client) =>
     inTransaction(client, async () => {
