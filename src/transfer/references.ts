@@ -8,10 +8,10 @@ import { describeRow, failImport, USER_MODEL, type DumpRow } from './dump';
 const MAX_CACHED_ROWS = 50_000;
 
 export class ReferenceResolver {
-  /** New ids by those of the dump. */
+  /** New ids by entity and id in the dump. */
   private readonly newIds = new Map<Entity, Map<number, number>>();
-  /** Cache of existing rows with their owners, by table and id. If one is deleted in the meantime, the foreign key rejects the import. */
-  private readonly existing = new Map<Entity, Map<number, number | undefined>>();
+  /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
+  private readonly ownersOfExisting = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
@@ -30,7 +30,7 @@ export class ReferenceResolver {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Looks up the rows that these rows refer to, with one statement per table that has uncached ones. */
+  /** Looks up the rows to which these rows refer: one statement per table, unless all of its rows are cached. */
   async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
@@ -44,8 +44,8 @@ export class ReferenceResolver {
       referencedIds.set(target, ids);
     }
     for (const [target, ids] of referencedIds) {
-      let cached = this.existing.get(target);
-      if (!cached || cached.size + ids.size > MAX_CACHED_ROWS) this.existing.set(target, (cached = new Map()));
+      let cached = this.ownersOfExisting.get(target);
+      if (!cached || cached.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cached = new Map()));
       const uncached = [...ids].filter((id) => !cached.has(id));
       if (!uncached.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
@@ -60,7 +60,7 @@ export class ReferenceResolver {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
-    if (!this.existing.get(target)!.has(id))
+    if (!this.ownersOfExisting.get(target)!.has(id))
       failImport(
         `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`,
       );
@@ -68,6 +68,6 @@ export class ReferenceResolver {
   }
 
   ownerOf(target: Entity, id: number): number | undefined {
-    return this.existing.get(target)!.get(id);
+    return this.ownersOfExisting.get(target)!.get(id);
   }
 }

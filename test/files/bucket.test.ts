@@ -73,7 +73,7 @@ test('restores the files of a backup while the server is running', async () => {
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
   await files().remove(other!, []);
   await upload(ann);
-  await restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
