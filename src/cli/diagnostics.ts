@@ -194,7 +194,7 @@ async function examineFiles(config: Config, { pool }: Database, report: Report):
       );
       for (let start = 0; start < rows.length; start += MAX_CONCURRENT_CHECKS) {
         const paths = rows.slice(start, start + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
-        missing += (await Promise.all(paths.map((file) => media.holds(file)))).filter((exists) => !exists).length;
+        missing += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
       }
       total += rows.length;
       lastId = rows.at(-1)?.id ?? lastId;

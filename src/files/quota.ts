@@ -10,14 +10,14 @@ const MB = 1024 * 1024;
 
 const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
-/** Size of an examined file as it will be stored. */
+/** Returns the size in bytes of a validated file, which is stored unchanged. */
 export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface NewFile {
   /** Input path of the image field. */
   path: InputPath;
   file: UploadedFile;
-  /** Id of the row whose present file it replaces. */
+  /** Id of the row whose current file it replaces. */
   id?: number;
 }
 

@@ -70,7 +70,7 @@ export async function startServices(
   await nameIndexes.start();
   await deleteAbandonedUploads(config.dataDir);
   // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
-  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
+  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishInterruptedRestores(database, media);
   await removal.run();
   const costLimiter = new CostLimiter(database, config.budget, log);

@@ -153,9 +153,9 @@ test('deletes the files of a deleted user', async () => {
   const bob = await fitgraph.user('bob');
   const { body } = await upload(bob);
   const image = new URL(body.image).pathname.replace('/media/', '');
-  expect(await fitgraph.services.media.holds(image)).toBe(true);
+  expect(await fitgraph.services.media.exists(image)).toBe(true);
   await deleteUser(bob.id, fitgraph.database);
-  await until('it is gone', async () => !(await fitgraph.services.media.holds(image)));
+  await until('it is gone', async () => !(await fitgraph.services.media.exists(image)));
 });
 
 test('returns 503 for files and writes no row while the bucket is unreachable', async () => {
