@@ -21,7 +21,7 @@ import {
   querySeries,
   SeriesArgs,
   type DateRangeCondition,
-} from './question';
+} from './queries';
 
 const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
 

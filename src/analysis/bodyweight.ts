@@ -11,7 +11,7 @@ import { bodyWeightFactorSql } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 
 const SMOOTHING_FACTOR = 0.1;
 const MAX_RATE_DAYS = 3660;

@@ -28,10 +28,10 @@ import {
   collectNutrients,
   WhereEntries,
 } from './portions';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
-/** Bounds the time of the query, which compares each diary entry with each meal of its plan. */
+/** Limits the duration of the query, which compares each diary entry with each meal of its plan. */
 const MAX_MEALS = 100;
 
 @ArgsType()

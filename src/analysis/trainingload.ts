@@ -7,7 +7,7 @@ import { MASS_UNIT } from '../resources/massunit';
 import { MAX_SERIES_DAYS } from './days';
 import { selectLogs, WhereLogs, type WhereInput } from './logs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 import { VOLUME_REFERENCE, isHardSetSql } from './volume';
 
 const [ACUTE_DAYS, CHRONIC_DAYS] = [7, 42];

@@ -17,9 +17,9 @@ import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days'
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
 
-/** SQL condition on the columns of `logCtes` that a set counts as hard. */
+/** SQL: whether a set counts as hard, from the columns of `logCtes`. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
@@ -66,7 +66,7 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
-/** Aggregates the logs by exercise first, which leaves few rows to join with the muscles. */
+/** SQL: aggregates the logs by exercise, which leaves few rows to join with the muscles. */
 function exerciseTotals(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
@@ -78,7 +78,7 @@ function exerciseTotals(
     FROM (${selectLogs(where, context, bind, during)}) l GROUP BY 1, 2`;
 }
 
-/** SQL of the muscles of the exercises in the CTE `x`, instead of the whole catalogue. A muscle that is both primary and secondary is primary. */
+/** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
 const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
@@ -90,7 +90,7 @@ export class MuscleVolumeResolver {
   })
   @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Halves sums instead of rows, because thousands of decimal multiplications would take most of the time.
+    // Halves the sums instead of each row, because thousands of decimal multiplications would take most of the time.
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(

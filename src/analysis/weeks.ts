@@ -9,7 +9,7 @@ import { invalidArgumentError } from '../core/model/errors';
 import { WorkoutLog } from '../resources/workoutlog';
 import { WorkoutSession } from '../resources/workoutsession';
 import { FIRST_DAY_OPTIONS, bucketAdder, MAX_SERIES_DAYS } from './days';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const DAYS_PER_WEEK = 7;
 
