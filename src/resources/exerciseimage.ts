@@ -63,7 +63,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   declare licenseAuthor: string | null;
 }
 
-/** Stands for the id of a row that is not inserted yet; no stored row has id 0. */
+/** Placeholder for the id of a row that is not inserted yet; no stored row has id 0. */
 const NEW_ROW_ID = 0;
 
 const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
@@ -99,7 +99,7 @@ async function updateMainImage(
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Bytes of stored files by the values of their rows: set before the rows are written, recorded once their ids are known. */
+/** Sizes in bytes of stored files, by the values of their rows. They are set before the rows are written, and recorded when the row ids are known. */
 const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {
@@ -110,11 +110,11 @@ const ImageCrud = crud(ExerciseImage, {
       session,
       services: { media },
     } = context;
-    // Raw SQL, because Sequelize has no condition for rows that another table refers to.
-    const lockBases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+    // Raw SQL, because Sequelize has no condition for rows to which another table refers.
+    const lockBasesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
-    await session.database.sequelize.query(lockBases, { bind, transaction, ...session.sequelizeOptions });
+    await session.database.sequelize.query(lockBasesSql, { bind, transaction, ...session.sequelizeOptions });
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
       input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
     );
@@ -134,8 +134,8 @@ const ImageCrud = crud(ExerciseImage, {
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
-    const { database, sequelizeOptions: counted } = context.session;
-    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...counted });
+    const { database, sequelizeOptions } = context.session;
+    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
     values.image = await context.services.media.store(folder, file, MAX_PATH, isPathTaken);
