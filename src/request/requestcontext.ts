@@ -27,7 +27,7 @@ export interface RequestContext {
   operation?: string | null;
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
-  sent(bytes: number): void;
+  chargeResponse(bytes: number): void;
   /** Response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
@@ -74,7 +74,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
     account,
     idempotency: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
-    sent: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
+    chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
     headers: () => ({ ...(config.serverTiming && timing()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }

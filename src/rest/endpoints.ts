@@ -36,14 +36,15 @@ export interface Endpoint {
   /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
-  known: RestOperation;
+  existingIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
 }
 
 export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
-  free: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
+  /** Endpoints that belong to no row, such as searches, by path. */
+  standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
   listed: readonly string[];
@@ -97,7 +98,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     const document = withFragments(text, fragments);
     return Object.assign(prepare(document), { document });
   };
-  const free = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
+  const standalone = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const metadata = field.extensions.endpoint;
     const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
@@ -108,7 +109,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
-    free: new Map(free),
+    standalone: new Map(standalone),
     login: prepareOperation(LOGIN),
     listed: listed.map(({ rest }) => rest),
   };
@@ -153,7 +154,7 @@ function buildEndpoint(
         `mutation ($id: ID!${versionVariable}) { answer: ${remove}(id: $id${versionArgument}) { errors { path } } }`,
       ),
     }),
-    known: prepareOperation(
+    existingIds: prepareOperation(
       `query ${inParentheses(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: known(type: "${idType}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(

@@ -32,7 +32,7 @@ export interface RestContext {
   };
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
-  sent(bytes: number): void;
+  chargeResponse(bytes: number): void;
   headers(): Record<string, string>;
 }
 
@@ -48,12 +48,12 @@ export interface RestRequest {
   context: RestContext;
   signedIn: boolean;
   /** Upper bound for the page limit of a list, whatever the query asks for. */
-  most?: number;
+  maxLimit?: number;
   /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
   body(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
   /** The last operation that ran, shown on HTML pages. */
-  ran?: { operation: RestOperation; variables: Record<string, unknown> };
+  lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 
 export interface RestResponse {

@@ -87,9 +87,9 @@ export async function createApp(processServices: Services): Promise<App> {
   const streams = new EventStreamTransport(subscriptions, contexts.of);
   const sockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
-    open: contexts.open,
+    createContext: contexts.open,
     networkOf: (request) => origin.clientNetwork(request),
-    refuses: door.rejects,
+    rejectsSubscriptions: door.rejects,
     log,
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
@@ -171,9 +171,9 @@ function restOf({ services: { config }, executor, restExecutor, prepare, context
   return createRestHandler({
     schema,
     prepare,
-    open: contexts.of,
-    pages: (described) => htmlRenderer({ ...described, schema, publicSchema: executor.schema, prepare }),
-    inTurn: (work) => pages.run(undefined, work),
+    contextOf: contexts.of,
+    createRenderer: (api) => htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepare }),
+    limitRendering: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,
     timeZone: config.timeZone,

@@ -31,10 +31,10 @@ const LOG_INTERVAL_MS = 1_000;
 export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
-  open(request: RequestHead): RequestContext;
+  createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
-  refuses(isAnonymous: boolean): boolean;
+  rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
 
@@ -42,7 +42,7 @@ interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   readonly pendingIds: Set<string>;
-  openContext?: () => RequestContext;
+  createContext?: () => RequestContext;
   /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
   network?: string;
 }
@@ -161,13 +161,13 @@ export class WebSocketTransport {
   }
 
   private async onConnect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
-    const { open, networkOf } = this.options;
+    const { createContext, networkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
-    connection.openContext = () => open(request);
+    connection.createContext = () => createContext(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
-      if (await connection.openContext().authentication.authenticate()) return;
+      if (await connection.createContext().authentication.authenticate()) return;
       // A closed connection would never release its slot.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
@@ -192,10 +192,10 @@ export class WebSocketTransport {
   }
 
   private async readSubscription(connection: Connection, params: SubscriptionParams) {
-    const requestContext = connection.openContext!();
+    const requestContext = connection.createContext!();
     try {
       // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
-      if (this.options.refuses(connection.network !== undefined)) throw overloadedError();
+      if (this.options.rejectsSubscriptions(connection.network !== undefined)) throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

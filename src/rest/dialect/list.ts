@@ -10,7 +10,7 @@ import { pageEnvelope, parsePageWindow } from './pagination';
 export async function handleList(endpoint: Endpoint, request: RestRequest, schema: GraphQLSchema): Promise<RestResponse> {
   const { view, fields } = endpoint;
   const { query, context, path } = request;
-  const window = parsePageWindow(query, request.most);
+  const window = parsePageWindow(query, request.maxLimit);
   const { where, parameters } = parseFilters(view.filters, fields, query, context.info.languages);
   // A list of ids is checked beforehand, because one valid id makes the result non-empty although another one is unknown.
   if (parameters.some(({ error, references }) => error !== undefined || references?.isList))

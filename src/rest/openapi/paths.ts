@@ -52,7 +52,7 @@ export class PathItemsBuilder {
     return {
       '/': this.root(),
       [`/${LOGIN_PATH}/`]: this.login(),
-      ...Object.fromEntries([...this.endpoints.free].map(([path, endpoint]) => [`/${path}/`, this.free(path, endpoint)])),
+      ...Object.fromEntries([...this.endpoints.standalone].map(([path, endpoint]) => [`/${path}/`, this.standalone(path, endpoint)])),
       ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resource(endpoint))),
     };
   }
@@ -108,7 +108,7 @@ export class PathItemsBuilder {
     };
   }
 
-  private free(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
+  private standalone(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
     const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
