@@ -23,12 +23,12 @@ export function selectLogs(
   where: WhereInput,
   context: Context,
   bind: BindParameter,
-  during?: DateRangeCondition,
+  inDateRange?: DateRangeCondition,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
-  const dateConditions: SqlCondition[] = during ? [(alias) => during(`${alias}."date"`)] : [];
+  const dateConditions: SqlCondition[] = inDateRange ? [(alias) => inDateRange(`${alias}."date"`)] : [];
   return `SELECT t."id", t."date", t."exercise_id",
     CASE WHEN t."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID}) THEN t."reps" END AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"

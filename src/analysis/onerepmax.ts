@@ -103,8 +103,8 @@ export class BestOneRepMax {
 
 const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
-  (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${logCtes(selectLogs(where, context, bind, during, extraConditions))}
+  (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${logCtes(selectLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",

@@ -107,7 +107,7 @@ export async function queryRanking(
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type BuildStatement = (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
+type BuildStatement = (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
 
 const logsOfBases =
   (bases: readonly number[]): SqlCondition =>

@@ -99,9 +99,9 @@ function buildRecords(args: RecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
   const roundedColumn = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
+  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
     const conditions = [
-      during('r."date"'),
+      inDateRange('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
       `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
       ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),

@@ -71,11 +71,11 @@ function exerciseTotals(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: BindParameter,
-  during: DateRangeCondition,
+  inDateRange: DateRangeCondition,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${selectLogs(where, context, bind, during)}) l GROUP BY 1, 2`;
+    FROM (${selectLogs(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
 }
 
 /** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
@@ -94,8 +94,8 @@ export class MuscleVolumeResolver {
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
-      (bind, during) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, during)})
+      (bind, inDateRange) => ({
+        select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, inDateRange)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
           ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,
@@ -116,8 +116,8 @@ export class MuscleVolumeResolver {
 function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? logCtes(logs) : `l AS (${logs})`);
-  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(selectLogs(where, context, bind, during, extraConditions))}
+  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${ctes(selectLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"
