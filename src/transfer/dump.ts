@@ -49,18 +49,21 @@ export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model}
 export interface DumpRows {
   /** Number of rows by model. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Rows of one model in the order of the dump. */
-  of(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
+  /** Returns the rows of one model in the order of the dump. */
+  rowsOf(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
 
 export function indexRows(rows: readonly DumpRow[]): DumpRows {
-  const byName = new Map<string, DumpRow[]>();
+  const rowsByModel = new Map<string, DumpRow[]>();
   for (const row of rows) {
-    const modelRows = byName.get(row.model);
+    const modelRows = rowsByModel.get(row.model);
     if (modelRows) modelRows.push(row);
-    else byName.set(row.model, [row]);
+    else rowsByModel.set(row.model, [row]);
   }
-  return { counts: new Map([...byName].map(([model, modelRows]) => [model, modelRows.length])), of: (model) => byName.get(model) ?? [] };
+  return {
+    counts: new Map([...rowsByModel].map(([model, modelRows]) => [model, modelRows.length])),
+    rowsOf: (model) => rowsByModel.get(model) ?? [],
+  };
 }
 
 const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null;

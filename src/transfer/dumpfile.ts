@@ -35,7 +35,7 @@ export class DumpFile implements DumpRows {
     return dump;
   }
 
-  async *of(model: string): AsyncGenerator<DumpRow> {
+  async *rowsOf(model: string): AsyncGenerator<DumpRow> {
     // Avoids parsing most rows of other models in the range. `includes` cannot find a model name with JSON escapes such as `\u0061`.
     const mayMatch = ({ text }: JsonElement) => text.includes(model) || text.includes('\\u');
     for (const byteRange of this.rangesByModel.get(model) ?? [])

@@ -11,7 +11,7 @@ import { describeRow, entitiesByModel, failImport, type DumpRows } from './dump'
 export async function stageMedia(rows: DumpRows, source: string, media: Media, stagedFiles: StagedFiles, replace: boolean): Promise<void> {
   for (const [model, entity] of entitiesByModel())
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
-      for await (const row of rows.of(model)) {
+      for await (const row of rows.rowsOf(model)) {
         const path = String(row.fields[field.rest]);
         if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
         const content = await readFile(join(source, path)).catch(() =>

@@ -60,7 +60,7 @@ export async function writeRows(
 ): Promise<Map<string, number>> {
   return database.unlimited((client) =>
     inTransaction(client, async () => {
-      const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
+      const counts = await new Writer('rowsOf' in rows ? rows : indexRows(rows), client, options).write();
       await options.beforeCommit?.(client);
       return counts;
     }),
@@ -128,7 +128,7 @@ class Writer {
       if (!count) continue;
       const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
-      for await (const chunk of prefetch(inChunks(this.rows.of(model!)))) {
+      for await (const chunk of prefetch(inChunks(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
         if (this.options.renumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
@@ -142,7 +142,7 @@ class Writer {
     }
     const tokenCount = this.rows.counts.get(TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of inChunks(this.rows.of(TOKEN_MODEL))) {
+      for await (const chunk of inChunks(this.rows.rowsOf(TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
