@@ -15,7 +15,7 @@ import { sha256 } from './tokens';
 const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 export const MAX_TOKEN_NAME_LENGTH = 100;
-/** Creating a token deletes those of the user that expired this long ago. */
+/** When a token is created, tokens of the same user that expired longer ago than this are deleted. */
 const EXPIRED_TOKEN_RETENTION = '30 days';
 
 export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
@@ -26,7 +26,7 @@ export interface AccessToken {
   scopes: Scope[];
   createdAt: string;
   expiresAt: string | null;
-  /** Accurate to ten minutes. */
+  /** Time of the last use, accurate to ten minutes; null if never. */
   lastUsedAt: string | null;
   isExpired: boolean;
 }
@@ -96,9 +96,9 @@ export class AccessTokens {
    * past, or too many tokens.
    */
   async create(userId: number, input: NewAccessToken, session: Session): Promise<{ id: number; token: string }> {
-    const normalized = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
-    throwIfInvalid([...validate(normalized)]);
-    const { name, scopes, expiresAt } = normalized;
+    const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
+    throwIfInvalid([...validate(normalizedInput)]);
+    const { name, scopes, expiresAt } = normalizedInput;
     // Locks the user, so that of two concurrent creations the second one counts the first.
     await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await session.query(DELETE_EXPIRED, [userId]);
@@ -114,8 +114,8 @@ export class AccessTokens {
       });
     throwIfInvalid(issues);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [inserted] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
-    return { id: inserted!.id as number, token };
+    const [insertedRow] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
+    return { id: insertedRow!.id as number, token };
   }
 
   /** Revokes one token, or all tokens if `id` is undefined. Returns the names of the revoked tokens. */

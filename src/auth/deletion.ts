@@ -16,23 +16,23 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
   database.unlimited((client) =>
     inTransaction(client, async () => {
       const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
-      // Locks the account, so that no rows are added meanwhile.
+      // Locks the account, so that no rows are added in the meantime.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const deleted: DeletionResult = { rows: 0, contributions: 0 };
+      const result: DeletionResult = { rows: 0, contributions: 0 };
       for (const entity of allEntities()) {
         const { table, owned, owner } = resourceOf(entity)!;
-        if (owned) deleted.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
+        if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
         const contributions = contributorTable(entity);
         if (!contributions) continue;
         const { rowCount } = await client.query(
           `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,
           [userId],
         );
-        deleted.contributions += rowCount ?? 0;
+        result.contributions += rowCount ?? 0;
       }
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // The deletions have been logged as changes too, but no client can sign in to read them.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
-      return deleted;
+      return result;
     }),
   );

@@ -11,11 +11,11 @@ import type { Database } from '../database/connection';
 import { Unavailable } from '../database/errors';
 
 export interface LoginRates {
-  /** Failed and running attempts per user name and address. */
+  /** Limit of failed and running attempts per user name and address. */
   loginRate: Rate;
-  /** Failed and running attempts per address, whatever the user name. */
+  /** Limit of failed and running attempts per address, for all user names. */
   loginRateAddress: Rate;
-  /** Failed and running attempts in total. */
+  /** Limit of failed and running attempts in total. */
   loginRateTotal: Rate;
 }
 

@@ -39,18 +39,18 @@ export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,
   { migrate = true, key = true, config = readConfig() } = {},
 ): Promise<T> {
-  const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
+  const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
   try {
-    if (key) await checkSecretKey(opened.database, opened.secretKey);
-    if (migrate) await migrateUp(opened.database);
-    if (key && migrate) await recordSecretKey(opened.database, opened.secretKey);
-    const { database, secretKey } = opened;
+    if (key) await checkSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    if (migrate) await migrateUp(openedDatabase.database);
+    if (key && migrate) await recordSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    const { database, secretKey } = openedDatabase;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
-    if (await opened.hasStopped()) throw new ConfigError(STOPPED_MESSAGE);
+    if (await openedDatabase.hasStopped()) throw new ConfigError(STOPPED_MESSAGE);
     throw error;
   } finally {
-    await opened.close();
+    await openedDatabase.close();
   }
 }
 
@@ -68,23 +68,23 @@ export async function requireNoServers(database: Database, consequence: string, 
 }
 
 /** Formats a count with its noun: `1 row`, `2 rows`. */
-export const formatCount = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+export const formatCount = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const PROGRESS_INTERVAL_MS = 200;
 
 /** Returns a progress callback that updates one line per stage on a terminal. Without a terminal, it prints nothing. */
-export function createProgress(): (what: string, done: number, total?: number) => void {
+export function createProgress(): (stage: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
-  let [stage, startedAt, lastOutput] = ['', 0, 0];
-  return (what, done, total) => {
+  let [lastStage, startedAt, lastOutput] = ['', 0, 0];
+  return (stage, done, total) => {
     const now = performance.now();
-    if (what !== stage) [stage, startedAt, lastOutput] = [what, now, 0];
+    if (stage !== lastStage) [lastStage, startedAt, lastOutput] = [stage, now, 0];
     const isComplete = total !== undefined && done >= total;
     if (!isComplete && now - lastOutput < PROGRESS_INTERVAL_MS) return;
     lastOutput = now;
-    process.stderr.write(`\r\x1b[K${what}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
+    process.stderr.write(`\r\x1b[K${stage}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
   };
 }
 
@@ -96,7 +96,7 @@ export function formatProgress(done: number, total: number | undefined, seconds:
   return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
 }
 
-export function createRowProgress(what: string): (done: number, total: number) => void {
+export function createRowProgress(activity: string): (done: number, total: number) => void {
   const show = createProgress();
-  return (done, total) => show(`${what}, rows`, done, total);
+  return (done, total) => show(`${activity}, rows`, done, total);
 }

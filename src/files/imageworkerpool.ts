@@ -89,7 +89,7 @@ class Worker {
     try {
       setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // The process has exited already; its `exit` event handles that.
+      // The process has exited already, which its `exit` event handles.
     }
     return child;
   }

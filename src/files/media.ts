@@ -69,15 +69,15 @@ export class Media {
       const path = fitPath(folder, name, suffix, max);
       // Checked again after the reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
-        let stored = false;
+        let isStored = false;
         try {
           if (!(await isPathTaken(path))) {
             await this.files.write(path, (localPath) => copyFile(file.path, localPath, constants.COPYFILE_EXCL));
-            stored = true;
+            isStored = true;
             return path;
           }
         } finally {
-          if (!stored) await this.remove([path]);
+          if (!isStored) await this.remove([path]);
         }
       }
       suffix = randomSuffix();
@@ -118,12 +118,12 @@ export class Media {
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailPath(image, alias, png);
     // Concurrent calls share one creation.
-    let pending = this.pendingThumbnails.get(path);
-    if (!pending) {
-      pending = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
-      this.pendingThumbnails.set(path, pending);
+    let creation = this.pendingThumbnails.get(path);
+    if (!creation) {
+      creation = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
+      this.pendingThumbnails.set(path, creation);
     }
-    return pending.catch((error) => {
+    return creation.catch((error) => {
       if (error instanceof OverloadedError) throw error;
       return false;
     });

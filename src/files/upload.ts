@@ -12,9 +12,9 @@ const validations = new WeakMap<UploadedFile, Promise<string[]>>();
 
 /** Validates an image and returns error messages. Replaces the content of a valid file by its new encoding. */
 export function validateImage(file: UploadedFile): Promise<string[]> {
-  let pending = validations.get(file);
-  if (!pending) validations.set(file, (pending = validate(file)));
-  return pending;
+  let validation = validations.get(file);
+  if (!validation) validations.set(file, (validation = validate(file)));
+  return validation;
 }
 
 /** Returns the options of an image field whose file names have at most `max` characters. */

@@ -1,4 +1,4 @@
-/** Apollo Server with our executor and response policy. */
+/** Creates Apollo Server with our executor and response policy. */
 import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -20,7 +20,7 @@ const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apo
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
 
-/** Plugs our executor into Apollo through its gateway interface, the documented way to replace graphql-js execution. */
+/** Connects our executor to Apollo through its gateway interface, the documented way to replace graphql-js execution. */
 function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
   return {
     onSchemaLoadOrUpdate(callback) {

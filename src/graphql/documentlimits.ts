@@ -80,7 +80,7 @@ function foldFields(
   set: SelectionSetNode | undefined,
   context: ValidationContext,
   fieldValue: (field: FieldNode) => number,
-  combine: (one: number, other: number) => number,
+  combine: (a: number, b: number) => number,
   resultByFragment = new Map<string, number>(),
 ): number {
   return (set?.selections ?? []).reduce((total, selection) => {
@@ -98,7 +98,7 @@ function foldFields(
 }
 
 const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
-  foldFields(set, context, weightOf, (one, other) => one + other);
+  foldFields(set, context, weightOf, (a, b) => a + b);
 
 /** Returns the maximum number of aliases in one result object: those without a type condition, plus those of the type condition that has the most. */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {

@@ -6,7 +6,7 @@ import type { FormattedExecutionResult } from 'graphql';
 import type { Context } from '../core/context';
 import type { Executor } from '../core/operation/executor';
 
-/** Whether a request is a dry run. Any value of the header or the extension counts except `false`, so that no mistake executes an operation. */
+/** Whether a request is a dry run. Any extension value except `false` counts, and any header value, so that no mistake executes an operation. */
 export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
   (extensions?.dryRun ?? http?.headers.has('x-dry-run') ?? false) !== false;
 

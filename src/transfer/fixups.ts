@@ -19,7 +19,7 @@ export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): P
   );
 }
 
-/** Advances the id sequence of a table to its largest id. */
+/** Advances the id sequence of a table at least to its largest id. */
 export async function advanceSequence(entity: Entity, client: ClientBase): Promise<void> {
   const table = resourceOf(entity)!.table;
   await client.query(

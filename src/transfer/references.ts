@@ -18,11 +18,11 @@ export class ReferenceResolver {
   /** Allocates new ids for rows; later references in the dump are mapped to them. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
-    const allocated = await this.ask(
+    const newIdRows = await this.ask(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
-    rows.forEach((row, index) => idMap.set(row.pk as number, allocated[index]!.id));
+    rows.forEach((row, index) => idMap.set(row.pk as number, newIdRows[index]!.id));
     this.newIds.set(entity, idMap);
   }
 
@@ -44,14 +44,14 @@ export class ReferenceResolver {
       referencedIds.set(target, ids);
     }
     for (const [target, ids] of referencedIds) {
-      let cached = this.ownersOfExisting.get(target);
-      if (!cached || cached.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cached = new Map()));
-      const uncached = [...ids].filter((id) => !cached.has(id));
-      if (!uncached.length) continue;
+      let cachedOwners = this.ownersOfExisting.get(target);
+      if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cachedOwners = new Map()));
+      const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
+      if (!uncachedIds.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncached]);
-      for (const row of rowsFound) cached.set(row.id, row.owner ?? undefined);
+      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
+      for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
   }
 

@@ -87,8 +87,8 @@ export function findExportedList(
     const path = fieldPath.map(({ key }) => key);
     if (!selectedField) throw exportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
-      const both = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
-      throw exportError(`A file contains one list. Select one field here, not ${both}.`, [...path, secondField.key].join('.'));
+      const fieldNames = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
+      throw exportError(`A file contains one list. Select one field here, not ${fieldNames}.`, [...path, secondField.key].join('.'));
     }
     fieldPath.push(selectedField);
     const type = selections.compositeTypeOf(selectedField);

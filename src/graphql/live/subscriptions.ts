@@ -30,7 +30,7 @@ const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
 function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
-  let found = false;
+  let hasDirective = false;
   visitFields([selectionSet], undefined, {
     fragment: (name) =>
       definitions.find(
@@ -39,12 +39,12 @@ function isConditional({ definitions }: DocumentNode, { selectionSet }: Operatio
       ),
     narrow: () => undefined,
     isSkipped({ directives = [] }) {
-      found ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
-      return found;
+      hasDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
+      return hasDirective;
     },
     field: () => undefined,
   });
-  return found;
+  return hasDirective;
 }
 
 export class Subscriptions {

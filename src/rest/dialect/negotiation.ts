@@ -63,7 +63,7 @@ interface Match {
 
 /** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
 function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
-  const [range] = ranges.filter((one) => covers(one, MEDIA_TYPE_BY_FORMAT[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
+  const [range] = ranges.filter((candidate) => covers(candidate, MEDIA_TYPE_BY_FORMAT[format])).sort((a, b) => breadthOf(a) - breadthOf(b));
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
@@ -91,7 +91,7 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
   const [bestMatch] = formats
     .map((format) => matchFormat(format, ranges))
     .filter((match) => match !== undefined)
-    .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
+    .sort((a, b) => b.range.quality - a.range.quality || a.breadth - b.breadth);
   if (!bestMatch) throw notAcceptable();
   return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }

@@ -80,7 +80,7 @@ export function responseValueSchema(metadata: FieldMetadata | undefined, type: G
   }
 }
 
-/** JSON drops undefined values but YAML keeps them, so they are removed. */
+/** Removes undefined values, because YAML would keep them. */
 const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 

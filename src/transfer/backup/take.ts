@@ -68,7 +68,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     throw error;
   } finally {
     await client.end();
-    // Wakes the servers up, which postponed the deletion of files during the backup.
+    // Notifies the servers, because they postponed the deletion of files during the backup.
     await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
   }
 }
