@@ -69,7 +69,7 @@ export async function startServices(
   await changeLog.start();
   await nameIndexes.start();
   await deleteAbandonedUploads(config.dataDir);
-  // `close` restricts the folder to its owner; a folder chosen by the operator (MEDIA_DIR) keeps its permissions.
+  // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
   if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishInterruptedRestores(database, media);
   await removal.run();
