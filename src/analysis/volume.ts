@@ -67,7 +67,7 @@ export class TrainingVolume {
 }
 
 /** SQL: aggregates the logs by exercise, which leaves few rows to join with the muscles. */
-function exerciseTotals(
+function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: BindParameter,
@@ -95,7 +95,7 @@ export class MuscleVolumeResolver {
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
       (bind, inDateRange) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, inDateRange)})
+        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRange)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
           ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,

@@ -84,14 +84,14 @@ export async function replacePassword(
   const newHash = await hashPasswordLimited(password, source.address);
   const token = generateToken();
   return session.inTransaction(async () => {
-    const selectSession = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
-    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSession, [sha256(keptSessionId), userId]);
-    const updatePassword = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
-    if (!(await session.query(updatePassword, [userId, storedHash, newHash])).length) return undefined;
+    const selectSessionSql = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
+    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSessionSql, [sha256(keptSessionId), userId]);
+    const updatePasswordSql = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
+    if (!(await session.query(updatePasswordSql, [userId, storedHash, newHash])).length) return undefined;
     // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
-    const upsertToken = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+    const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await session.query(upsertToken, [userId, sha256(token), vault.seal(token)]);
+    await session.query(upsertTokenSql, [userId, sha256(token), vault.seal(token)]);
     await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
     if (keptSession)
       await session.query('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);

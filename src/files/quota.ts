@@ -32,8 +32,8 @@ export async function checkQuota(
 ): Promise<void> {
   await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK_CLASSES.quota, userId] });
   const replacedIds = uploads.flatMap(({ id }) => id ?? []);
-  const sumBytes = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
-  const [[total]] = (await sequelize.query(sumBytes, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
+  const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
+  const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
   let usedBytes = total.taken;
   for (const { path, file } of uploads) {
     const bytes = await storedFileBytes(file);

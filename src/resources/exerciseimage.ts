@@ -20,8 +20,8 @@ import { ExerciseBase } from './exercisebase';
 import { License } from './license';
 import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
-const MAX_PATH = 100;
-const MAX_AUTHOR = 50;
+const MAX_PATH_LENGTH = 100;
+const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
   rest: 'exerciseimage',
@@ -45,7 +45,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
     label: 'Image',
     help: 'Only PNG and JPEG formats are supported.',
     note: 'URL of the image; on input the file.',
-    ...imageFieldOptions(MAX_PATH),
+    ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
@@ -59,7 +59,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
   })
   declare status: string;
   @Ref(() => License, { label: 'License', default: 2, absent: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
-  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR, null: true, blank: true, hidden: true })
+  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR_LENGTH, null: true, blank: true, hidden: true })
   declare licenseAuthor: string | null;
 }
 
@@ -128,7 +128,7 @@ const ImageCrud = crud(ExerciseImage, {
   async before(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
-      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR);
+      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
     }
     const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
@@ -138,7 +138,7 @@ const ImageCrud = crud(ExerciseImage, {
     const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    values.image = await context.services.media.store(folder, file, MAX_PATH, isPathTaken);
+    values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
     storedBytes.set(values, await storedFileBytes(file));
   },
   async after(writtenRows, { session }, transaction) {

@@ -22,9 +22,9 @@ export class ExportError extends Error {
 export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 
-export function sendExportError(response: Response, refusal: ExportError, keepSuggestions: boolean): void {
-  const { code, retryAfter } = refusal;
+export function sendExportError(response: Response, clientError: ExportError, keepSuggestions: boolean): void {
+  const { code, retryAfter } = clientError;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-  const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
+  const errors = clientError.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
   response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, keepSuggestions) });
 }

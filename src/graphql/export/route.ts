@@ -126,9 +126,9 @@ class ExportResponse {
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
     if (!response.headersSent) {
-      const refusal = error instanceof GraphQLError ? new ExportError([error]) : error;
-      if (!(refusal instanceof ExportError)) throw error;
-      return sendExportError(response, refusal, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
+      const clientError = error instanceof GraphQLError ? new ExportError([error]) : error;
+      if (!(clientError instanceof ExportError)) throw error;
+      return sendExportError(response, clientError, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');

@@ -79,7 +79,7 @@ function numberFilter(field: FieldMetadata, text: string): FilterResult {
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH };
 }
 
-function filterByKind(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
+function equalityFilter(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
   const eq = (value: unknown): FilterResult => ({ where: { [field.name]: { eq: value } } });
   if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
   if (text === '') return undefined;
@@ -119,7 +119,7 @@ function filterByKind(field: FieldMetadata, text: string, languages: readonly st
 /** Rounds the operand of a comparison with integers without changing the result: for integers, `x > 2.5` is the same as `x > 2`. */
 const ROUNDING: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
 
-function comparison(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
+function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if (field.kind === 'integer' && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
@@ -128,14 +128,14 @@ function comparison(field: FieldMetadata, operator: ComparisonOperator, text: st
     const matchesAll = operator.startsWith('l') === value > 0;
     return matchesAll ? undefined : { where: NO_MATCH };
   }
-  const equality = filterByKind(field, text, languages);
+  const equality = equalityFilter(field, text, languages);
   if (!equality || 'error' in equality || !(field.name in equality.where)) return equality;
   return { where: { [field.name]: { [operator]: (equality.where[field.name] as { eq: unknown }).eq } } };
 }
 
 function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
-  if (filter.operator) return comparison(field, filter.operator, text, languages);
+  if (filter.operator) return comparisonFilter(field, filter.operator, text, languages);
   switch (filter.parse) {
     case 'loose': {
       const id = parseInteger(text);
@@ -160,7 +160,7 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
     }
     default:
-      return filterByKind(field, text, languages);
+      return equalityFilter(field, text, languages);
   }
 }
 
