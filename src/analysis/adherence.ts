@@ -21,7 +21,7 @@ import {
   querySeries,
   SeriesArgs,
   type DateRangeCondition,
-} from './question';
+} from './queries';
 
 const PERCENT_OF_PLAN = 'percent of what was planned, 100 at most; null where nothing was.';
 
@@ -62,7 +62,7 @@ export class PlannedExercise {
 
 const BETWEEN_WEEK_DAYS = `BETWEEN w."start" AND w."start" + ${DAYS_PER_WEEK - 1}`;
 
-function adherenceSql(context: Context, bind: BindParameter, during: DateRangeCondition): string {
+function adherenceSql(context: Context, bind: BindParameter, inDateRange: DateRangeCondition): string {
   const datesInWeek = (entity: typeof WorkoutLog | typeof WorkoutSession, table: string) =>
     `SELECT t."date" FROM "${table}" t${whereClause([...visibleRowConditions(entity, context), () => `t."workout_id" = w."workout_id" AND t."date" ${BETWEEN_WEEK_DAYS}`], 't', bind)}`;
   const logDatesInWeek = datesInWeek(WorkoutLog, 'workout_log');
@@ -73,7 +73,7 @@ function adherenceSql(context: Context, bind: BindParameter, during: DateRangeCo
       (SELECT count(*) FROM (${datesInWeek(WorkoutSession, 'workout_session')} UNION ${logDatesInWeek}) x)::int AS "doneDays",
       (SELECT coalesce(sum(p."sets"), 0) FROM p WHERE p."workout_id" = w."workout_id")::int AS "plannedSets",
       (SELECT count(*) FROM (${logDatesInWeek}) x)::int AS "doneSets" FROM w
-      WHERE ${during('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
+      WHERE ${inDateRange('w."start"', `w."start" + ${DAYS_PER_WEEK - 1}`)}) a`;
 }
 
 function plannedExercisesSql({ weeks, neglected }: PlannedArgs, context: Context, bind: BindParameter): string {
@@ -98,8 +98,8 @@ export class AdherenceResolver {
   })
   @Extensions(SERIES_EXTENSIONS)
   scheduleAdherence(@Args(() => SeriesArgs) args: SeriesArgs, @Ctx() context: Context): Promise<Row[]> {
-    const buildStatement = (bind: BindParameter, during: DateRangeCondition) => ({
-      select: adherenceSql(context, bind, during),
+    const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
+      select: adherenceSql(context, bind, inDateRange),
       order: ['"start"', '"workoutId"'],
     });
     return querySeries(buildStatement, { ...args, by: 'WEEK' }, context);

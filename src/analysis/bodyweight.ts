@@ -11,7 +11,7 @@ import { bodyWeightFactorSql } from '../resources/kilograms';
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs } from './queries';
 
 const SMOOTHING_FACTOR = 0.1;
 const MAX_RATE_DAYS = 3660;
@@ -51,14 +51,14 @@ export class BodyWeightResolver {
     if (days < 2 || days > MAX_RATE_DAYS) throw invalidArgumentError('days', `Must be from 2 to ${MAX_RATE_DAYS}.`);
     const accessConditions = ownerConditions(WeightEntry, context);
     return querySeries(
-      (bind, during) => ({
+      (bind, inDateRange) => ({
         select: `SELECT x."date", ${roundInUnitSql(unit, 'x."mass"')} AS "weight", ${roundInUnitSql(unit, 'x."trend"::numeric', DECIMAL_PLACES)} AS "trend",
           ${roundInUnitSql(unit, `x."slope"::numeric * ${DAYS_PER_WEEK}`, DECIMAL_PLACES)} AS "ratePerWeek"
           FROM (SELECT w.*, "fitgraph_exponential_mean"(w."mass", ${SMOOTHING_FACTOR}) OVER (ORDER BY w."date") AS "trend",
             regr_slope(w."mass", w."date" - date '2000-01-01') OVER (ORDER BY w."date"
               RANGE BETWEEN make_interval(days => ${bind(days - 1)}::int) PRECEDING AND CURRENT ROW) AS "slope"
             FROM (SELECT t."date", t."weight" * ${bodyWeightFactorSql('t')} AS "mass" FROM "weight_entry" t${whereClause(accessConditions, 't', bind)}) w) x
-          WHERE ${during('x."date"')}`,
+          WHERE ${inDateRange('x."date"')}`,
         order: ['"date"'],
       }),
       args,

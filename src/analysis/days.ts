@@ -4,10 +4,10 @@ import { dayBucket, MONDAY, type DayBucket, type DayUnit } from '../core/groupin
 
 export const BUCKET_UNIT_DESCRIPTION = 'Units of time by which days are grouped.';
 export const FIRST_DAY_OPTIONS = { defaultValue: MONDAY, description: 'The weekday on which weeks start.' };
-/** Limit of analyses that return a row for each day, even for days without data. */
+/** Maximum number of days in analyses that return a row for each day, even for days without data. */
 export const MAX_SERIES_DAYS = 9_999;
 
-/** Maps rows to rows with the `bucket` that begins at their `start`. Rows must be ordered by `start`: neighbours share one bucket object. */
+/** Returns a function that adds to a row the `bucket` that begins at its `start`. Rows must be ordered by `start`: neighbours share one bucket. */
 export function bucketAdder(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {

@@ -7,18 +7,22 @@ import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
-/** Two descriptions for the schema: `which` translation a row refers to, and when it is null. */
-export function withExercise(row: ClassType, which: string, nulls = 'Null until it has been accepted by review.'): new () => object {
+/** Creates the base class. The descriptions in the schema say to which translation a row refers, and when the fields are null. */
+export function withExercise(
+  row: ClassType,
+  exerciseDescription: string,
+  nullDescription = 'Null until it has been accepted by review.',
+): new () => object {
   @Resolver(() => row)
   class WithExercise {
-    @FieldResolver(() => Exercise, { nullable: true, description: `${which} ${nulls}` })
+    @FieldResolver(() => Exercise, { nullable: true, description: `${exerciseDescription} ${nullDescription}` })
     exercise(@Root() { exerciseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
       return loadParent(Exercise, exerciseId as number | null, context, info);
     }
 
     @FieldResolver(() => ExerciseBase, {
       nullable: true,
-      description: `The base shared by the translations, which count as one exercise. ${nulls}`,
+      description: `The base shared by the translations, which count as one exercise. ${nullDescription}`,
     })
     exerciseBase(@Root() { exerciseBaseId }: Row, @Ctx() context: Context, @Info() info: GraphQLResolveInfo) {
       return loadParent(ExerciseBase, exerciseBaseId as number | null, context, info);

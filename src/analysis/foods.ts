@@ -24,7 +24,7 @@ import { NutritionalValues } from '../nutrition/types';
 import { Ingredient } from '../resources/ingredient';
 import type { WhereInput } from './logs';
 import { selectDiaryEntries, roundedNutrientColumns, collectNutrients, WhereEntries } from './portions';
-import { ANALYSIS_EXTENSIONS, queryRanking, RankingArgs } from './question';
+import { ANALYSIS_EXTENSIONS, queryRanking, RankingArgs } from './queries';
 
 enum FoodOrder {
   COUNT = 'COUNT',

@@ -28,10 +28,10 @@ import {
   collectNutrients,
   WhereEntries,
 } from './portions';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
-/** Bounds the time of the query, which compares each diary entry with each meal of its plan. */
+/** Limits the duration of the query, which compares each diary entry with each meal of its plan. */
 const MAX_MEALS = 100;
 
 @ArgsType()
@@ -91,7 +91,7 @@ function goalsSql(perMeal: boolean, context: Context, bind: BindParameter): stri
     JOIN "meal" m ON m."id" = x."meal_id"${whereClause(ownerConditions(Meal, context), 'm', bind)} GROUP BY 1, 2`;
 }
 
-function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, during: DateRangeCondition): string {
+function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, inDateRange: DateRangeCondition): string {
   const { where, by, firstDay, timeZone, perMeal, tolerance, unit } = args;
   const localTime = `(t."datetime" AT TIME ZONE ${bind(timeZone ?? context.services.timeZone)}::text)`;
   const nearestMealId =
@@ -118,7 +118,7 @@ function intakeSql(args: IntakeArgs, context: Context, bind: BindParameter, duri
     ${daysBeyondTolerance('>', '+')} AS "daysOver", ${daysBeyondTolerance('<', '-')} AS "daysUnder",
     ${roundInUnitSql(unit, 'avg(d."mass")')} AS "bodyWeight", ${['protein', 'carbohydrates', 'fat'].map(perKg).join(', ')}
     FROM (SELECT e."plan_id", e."meal_id", e."day", ${nutrientColumns((name) => `sum(e."${name}") AS "${name}"`)}, ${bodyMassSql('e."day"', context, bind)} AS "mass"
-      FROM (${entriesSql}) e WHERE ${during('e."day"')} GROUP BY 1, 2, 3) d
+      FROM (${entriesSql}) e WHERE ${inDateRange('e."day"')} GROUP BY 1, 2, 3) d
     JOIN (${plansSql}) p ON p."id" = d."plan_id"
     LEFT JOIN (${goalsSql(perMeal, context, bind)}) g ON g."plan_id" = d."plan_id" AND g."meal_id" IS NOT DISTINCT FROM d."meal_id"
     GROUP BY 1, 2, 3`;
@@ -152,8 +152,8 @@ export class NutritionIntakeResolver {
       throw invalidArgumentError('timeZone', 'Ensure that this is a zone of the IANA database such as Europe/Berlin.');
     if (tolerance < 0 || tolerance > MAX_TOLERANCE) throw invalidArgumentError('tolerance', `Must be from 0 to ${MAX_TOLERANCE}.`);
     if (args.perMeal) await checkMealCount(context);
-    const buildStatement = (bind: BindParameter, during: DateRangeCondition) => ({
-      select: intakeSql(args, context, bind, during),
+    const buildStatement = (bind: BindParameter, inDateRange: DateRangeCondition) => ({
+      select: intakeSql(args, context, bind, inDateRange),
       order: ['"start"', '"planId"', '"mealId"'],
     });
     const rows = (await querySeries(buildStatement, args, context)).map(bucketAdder(by));

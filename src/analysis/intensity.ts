@@ -10,7 +10,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { selectLogs, selectLogsWithBase } from './logs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
-/** Rounding to more places first removes the error of estimates with endless decimals, which could turn a tie of the final rounding. */
+/** Values are rounded to this many places before the final rounding, which removes the error of estimates that have infinitely many decimals. */
 const INTERMEDIATE_PLACES = 8;
 
 @Resolver(() => WorkoutLog)

@@ -9,23 +9,26 @@ import { compileWhere } from '../core/sql/where';
 import { WorkoutLog } from '../resources/workoutlog';
 import { REPETITIONS_UNIT_ID, UNTIL_FAILURE_UNIT_ID } from '../training/summary';
 import { liftedMassSql } from './masses';
-import type { DateRangeCondition } from './question';
+import type { DateRangeCondition } from './queries';
 
 export type WhereInput = Record<string, unknown> | null | undefined;
 
 export const WhereLogs = (description: string): PropertyDecorator => Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
-/** Columns: `id`, `date`, `exercise_id`, `reps` (NULL in other units), `reserve` (repetitions in reserve, NULL if not logged), `mass` in kg. */
+/**
+ * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL in other units), `reserve` (repetitions in reserve, NULL if not
+ * logged), `mass` in kg.
+ */
 export function selectLogs(
   where: WhereInput,
   context: Context,
   bind: BindParameter,
-  during?: DateRangeCondition,
+  inDateRange?: DateRangeCondition,
   extraConditions: readonly SqlCondition[] = [],
 ): string {
   const accessConditions = visibleRowConditions(WorkoutLog, context);
   const { conditions, joins } = compileWhere(WorkoutLog, where, context);
-  const dateConditions: SqlCondition[] = during ? [(alias) => during(`${alias}."date"`)] : [];
+  const dateConditions: SqlCondition[] = inDateRange ? [(alias) => inDateRange(`${alias}."date"`)] : [];
   return `SELECT t."id", t."date", t."exercise_id",
     CASE WHEN t."repetition_unit_id" IN (${REPETITIONS_UNIT_ID}, ${UNTIL_FAILURE_UNIT_ID}) THEN t."reps" END AS "reps",
     nullif(t."rir", '')::numeric AS "reserve", ${liftedMassSql('t', context, bind)} AS "mass"
@@ -38,7 +41,7 @@ export const selectLogsWithBase = (logs: string): string =>
 
 export const LATEST_TRANSLATION_DESCRIPTION = 'The exercise, in the translation that was logged last.';
 
-/** CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
+/** Returns CTEs: `l`, the logs with their `base`; `x` (`base`, `exercise_id`), the most recently logged exercise of each base. */
 export const logCtes = (logs: string): string =>
   `l AS MATERIALIZED (${selectLogsWithBase(logs)}),
     x AS (SELECT DISTINCT ON (l."base") l."base", l."exercise_id" FROM l ORDER BY l."base", l."date" DESC, l."id" DESC)`;

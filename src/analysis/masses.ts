@@ -1,4 +1,4 @@
-/** SQL for masses: the mass of a log whatever its unit, the body weight on a day, and conversion to the output unit. */
+/** SQL for masses: the mass of a log in any unit, the body weight on a day, and the conversion to the output unit. */
 import { KILOGRAMS_PER_POUND } from '../contract/massunits';
 import { hasReadScope, ownerConditions } from '../core/access/access';
 import { whereClause, type BindParameter } from '../core/access/conditions';
@@ -7,7 +7,7 @@ import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightU
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/** The full description, which the schema has once, at `trainingVolume`; others refer to it by MASSES_REFERENCE. */
+/** The full description. It occurs once in the schema, at `trainingVolume`; other descriptions refer to it by MASSES_REFERENCE. */
 export const MASSES_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 
@@ -18,7 +18,7 @@ export const OUTPUT_UNIT_OPTIONS = { defaultValue: MASS_UNIT.type.KG, descriptio
 export const roundInUnitSql = (unit: string, kilograms: string, places = 2): string =>
   `round(${unit === MASS_UNIT.type.KG ? kilograms : `(${kilograms}) / ${KILOGRAMS_PER_POUND}`}, ${places})`;
 
-/** Body weight in kg by the entry nearest to `day`, a column of any table but `near`. NULL without entries, or if the viewer may not read them. */
+/** SQL: the body weight in kg of the entry nearest to the column `day`, NULL if there is none or it may not be read. `near` is a reserved alias. */
 export function bodyMassSql(day: string, context: Context, bind: BindParameter): string {
   if (!hasReadScope(WeightEntry, context)) return 'NULL::numeric';
   const nearestEntry = (comparison: string, direction: string) => {
@@ -28,7 +28,7 @@ export function bodyMassSql(day: string, context: Context, bind: BindParameter):
   return `(SELECT near."mass" FROM (${nearestEntry('<=', 'DESC')} UNION ALL ${nearestEntry('>', 'ASC')}) near ORDER BY abs(near."date" - ${day}), near."date" LIMIT 1)`;
 }
 
-/** Mass of a log in kg; NULL if its unit is not a mass. In the unit Body Weight the logged number is added to the body weight. */
+/** SQL: the mass of a log in kg; NULL if its unit is not a mass. In the unit Body Weight, the logged number is added to the body weight. */
 export const liftedMassSql = (alias: string, context: Context, bind: BindParameter): string =>
   `CASE WHEN ${alias}."weight_unit_id" = ${BODY_WEIGHT_UNIT_ID}
     THEN ${bodyMassSql(`${alias}."date"`, context, bind)} + ${alias}."weight" * ${profileUnitFactorSql(alias)}

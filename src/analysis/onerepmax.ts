@@ -32,9 +32,12 @@ import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days'
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_REFERENCE, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
 
-/** Estimates are the more accurate the fewer the repetitions (Reynolds and others, J. Strength Cond. Res. 20 (3), 2006). */
+/**
+ * There is no estimate beyond this number of repetitions: the fewer the repetitions, the more accurate the estimate (Reynolds and others, J. Strength
+ * Cond. Res. 20 (3), 2006).
+ */
 const MAX_REPETITIONS = 12;
 
 export enum OneRepMaxFormula {
@@ -59,7 +62,7 @@ registerEnumType(OneRepMaxFormula, {
   },
 });
 
-/** Formulas divide last, so that results which are exact in decimals stay exact. */
+/** SQL of the formulas. They divide last, so that results that are exact as decimals remain exact. */
 const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   EPLEY: (w, r) => `${w} * (30 + ${r}) / 30`,
   BRZYCKI: (w, r) => `${w} * 36 / (37 - ${r})`,
@@ -67,10 +70,10 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   LOMBARDI: (w, r) => `${w} * power(${r}, 0.10)`,
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
-/** Equal quotients can have different numbers of digits. Unrounded, one would count as a record over the other. */
+/** Estimates are rounded, because equal quotients can have different numbers of digits. Otherwise, one would count as a new record. */
 const ESTIMATE_PLACES = 10;
 
-/** SQL of the estimate in kg, from the columns of `logCtes`; NULL if there is no estimate. */
+/** SQL: the estimate in kg, from the columns of `logCtes`; NULL if there is no estimate. */
 export function oneRepMaxSql(formula: OneRepMaxFormula, alias: string): string {
   const [w, r] = [`${alias}."mass"`, `(${alias}."reps" + coalesce(${alias}."reserve", 0.0))`];
   return `CASE WHEN ${alias}."reps" >= 1 AND ${w} > 0 THEN
@@ -100,8 +103,8 @@ export class BestOneRepMax {
 
 const bestEstimates =
   ({ where, by, firstDay, formula, unit }: BestArgs, context: Context) =>
-  (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${logCtes(selectLogs(where, context, bind, during, extraConditions))}
+  (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${logCtes(selectLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT DISTINCT ON (e."start", e."base") e."start", e."base" AS "exerciseBaseId", x."exercise_id" AS "exerciseId", e."date", e."logId",
         ${roundInUnitSql(unit, 'e."best"')} AS "oneRepMax"
       FROM (SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."base", l."date", l."id" AS "logId",

@@ -12,7 +12,7 @@ import { ScheduleStep } from '../resources/schedulestep';
 import { TrainingDay } from '../resources/trainingday';
 import { WorkoutSession } from '../resources/workoutsession';
 import { DAYS_PER_WEEK, selectOwnRows, scheduleCtes, isStepOfWeekSql } from './scheduledsets';
-import { checkDateOrder, daysBetween } from './question';
+import { checkDateOrder, daysBetween } from './queries';
 
 const MAX_DAYS = 366;
 
@@ -23,7 +23,7 @@ export class PlannedTraining {
   @Field(() => DateScalar, { description: 'The day.' }) declare date: string;
 }
 
-/** Rows: each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
+/** SQL: selects each date with the ids of its schedule step, of the training days planned for it, and of the sessions on it. */
 function calendarSql(from: string, until: string, context: Context, bind: BindParameter): string {
   const whereSessions = whereClause([...visibleRowConditions(WorkoutSession, context), () => 't."date" = n."date"'], 't', bind);
   return `WITH ${scheduleCtes(context, bind)},

@@ -23,20 +23,20 @@ export const WhereEntries: PropertyDecorator = Field(() => whereInput(DiaryEntry
 const ingredientNutrients = (sql: (column: string) => string) =>
   NUTRIENTS.map((name) => `${sql(fieldOf(Ingredient, name).column!)} AS "${name}"`).join(', ');
 
-/** Grams of a portion `t` with the household unit `u`. A unit counts `gram` times `amount` grams, as in `gramsOfAmount`. */
-const GRAMS = 't."amount" * coalesce(u."amount" * u."gram", 1)';
+/** SQL: grams of portion `t`. A household unit `u` counts `amount` × `gram` grams, as in `gramsOfAmount`; without one, the amount is in grams. */
+const GRAMS_SQL = 't."amount" * coalesce(u."amount" * u."gram", 1)';
 export const PORTION_JOINS = `JOIN "ingredient" i ON i."id" = t."ingredient_id" LEFT JOIN "ingredient_unit" u ON u."id" = t."weight_unit_id"`;
-export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS} / 100`);
+export const portionColumns = () => ingredientNutrients((column) => `coalesce(i."${column}", 0) * ${GRAMS_SQL} / 100`);
 export const nutrientColumns = (sql: (name: string) => string) => NUTRIENTS.map(sql).join(', ');
 
 export function selectDiaryEntries(where: WhereInput, columns: string, context: Context, bind: BindParameter): string {
   const accessConditions = visibleRowConditions(DiaryEntry, context);
   const { conditions, joins } = compileWhere(DiaryEntry, where, context);
-  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS} AS "grams", ${portionColumns()}${columns}
+  return `SELECT t."plan_id", t."ingredient_id", ${GRAMS_SQL} AS "grams", ${portionColumns()}${columns}
     ${fromClause(DiaryEntry, joins, bind)} ${PORTION_JOINS}${whereClause([...accessConditions, ...conditions], 't', bind)}`;
 }
 
-/** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if there are none. */
+/** Collects the columns `<prefix>.<name>` of a row in an object of exact values; null if the values are null. */
 export const collectNutrients = (row: Row, prefix: string): Row | null =>
   row[`${prefix}.energy`] === null
     ? null

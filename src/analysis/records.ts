@@ -31,7 +31,7 @@ import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
 
 enum RecordKind {
   WEIGHT = 'WEIGHT',
@@ -79,7 +79,7 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
 }
 
-/** CTEs: those of `logCtes`; `c`, the candidates of each kind of record. Only candidates with the same `at` (for repetitions the mass) compete. */
+/** Returns CTEs: those of `logCtes`; `c`, the candidates for records. They compete by kind and `at`: the mass for REPETITIONS, otherwise NULL. */
 function candidateCtes(
   { where, formula }: RecordArgs,
   context: Context,
@@ -99,9 +99,9 @@ function buildRecords(args: RecordArgs, context: Context) {
   const { kinds, standing, unit } = args;
   const roundedColumn = (column: string) =>
     `CASE r."kind" WHEN '${RecordKind.REPETITIONS}' THEN r."${column}" ELSE ${roundInUnitSql(unit, `r."${column}"`)} END AS "${column}"`;
-  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
+  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => {
     const conditions = [
-      during('r."date"'),
+      inDateRange('r."date"'),
       'r."value" > coalesce(r."previous", 0)',
       `(r."kind" <> '${RecordKind.REPETITIONS}' OR r."previous" IS NOT NULL)`,
       ...(kinds ? [`r."kind" = ANY(${bind(kinds)})`] : []),
@@ -122,7 +122,7 @@ function buildRecords(args: RecordArgs, context: Context) {
   };
 }
 
-/** Standing records count whenever they were set: without `from`, their date range has no start. */
+/** Removes the default start of the date range for standing records, because they count regardless of when they were set. */
 const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)

@@ -16,12 +16,13 @@ export const DAYS_PER_WEEK = 7;
 
 export const SCHEDULE_DESCRIPTION = `The weeks are those of the active schedule: periods of seven days from its start date until today, at most the last ${MAX_WEEKS}. Each week has the workout of its step; a loop repeats its steps. Each training day is planned on each of its weekdays, with all rounds of its sets.`;
 
-/** Subquery of the viewer's rows of an entity. */
+/** Returns a subquery of the viewer's rows of an entity. */
 export const selectOwnRows = (entity: Entity, context: Context, bind: BindParameter) =>
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
- * CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps with the weeks before them and in total.
+ * Returns CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps with the number of weeks before them and
+ * in total.
  */
 export const scheduleCtes = (context: Context, bind: BindParameter): string =>
   `s AS (SELECT s.* FROM ${selectOwnRows(Schedule, context, bind)} s WHERE s."is_active"),
@@ -33,8 +34,8 @@ export const isStepOfWeekSql = (number: string, isLoop: string): string =>
   `CASE WHEN ${isLoop} THEN ${number} % e."whole" ELSE ${number} END BETWEEN e."before" AND e."before" + e."duration" - 1`;
 
 /**
- * CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned days of
- * a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
+ * Returns CTEs: those of `scheduleCtes`; `w` (`start`, `workout_id`), the weeks; `d` (`workout_id`, `training_day_id`, `day_of_week_id`), the planned
+ * days of a week; `p` (`workout_id`, `exercise_id`, `sets`, `reps`), the planned sets and repetitions of each exercise in a week.
  */
 export function plannedCtes(context: Context, bind: BindParameter): string {
   const todaySql = `${bind(currentDate(context.services.timeZone))}::date`;

@@ -11,12 +11,20 @@ import { GENDER, UserProfile } from '../resources/userprofile';
 import { selectLogs, WhereLogs, selectLogsWithBase, type WhereInput } from './logs';
 import { MASSES_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
-import { ANALYSIS_EXTENSIONS } from './question';
+import { ANALYSIS_EXTENSIONS } from './queries';
 
-/** DOTS coefficients: a polynomial of the body weight in kg, from the fourth power down, and the largest body weight for which it holds. */
+/** DOTS coefficients: those of a polynomial of the body weight in kg, the fourth power first, and the largest body weight for which it holds. */
 const DOTS = [
-  { gender: GENDER.type.MALE!, to: 210, factors: ['-0.0000010930', '0.0007391293', '-0.1918759221', '24.0900756', '-307.75076'] },
-  { gender: GENDER.type.FEMALE!, to: 150, factors: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'] },
+  {
+    gender: GENDER.type.MALE!,
+    maxBodyWeightKg: 210,
+    factors: ['-0.0000010930', '0.0007391293', '-0.1918759221', '24.0900756', '-307.75076'],
+  },
+  {
+    gender: GENDER.type.FEMALE!,
+    maxBodyWeightKg: 150,
+    factors: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'],
+  },
 ];
 const MIN_BODY_WEIGHT_KG = 40;
 
@@ -45,9 +53,9 @@ export class Strength {
 }
 
 const dotsSql = (gender: string): string => {
-  const formulas = DOTS.map(({ gender: of, to, factors }) => {
-    const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${to}, s."body"))`;
-    return `WHEN '${of}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
+  const formulas = DOTS.map(({ gender: formulaGender, maxBodyWeightKg, factors }) => {
+    const weight = `greatest(${MIN_BODY_WEIGHT_KG}, least(${maxBodyWeightKg}, s."body"))`;
+    return `WHEN '${formulaGender}' THEN ${factors.reduce((sum, factor) => `(${sum}) * ${weight} + ${factor}`)}`;
   });
   return `CASE WHEN s."body" > 0 THEN s."total" * 500 / CASE ${gender} ${formulas.join(' ')} END END`;
 };
@@ -63,7 +71,7 @@ function genderSql({ gender }: StrengthArgs, context: Context, bind: BindParamet
 export class StrengthResolver {
   @Query(() => Strength, {
     nullable: true,
-    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ to }) => to).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
+    description: `What the viewer lifts of all exercises of these logs together, translations of one being the same, and that as DOTS points: total × 500 / (a w⁴ + b w³ + c w² + d w + e) by the body weight w in kg, from ${MIN_BODY_WEIGHT_KG} to ${DOTS.map(({ maxBodyWeightKg }) => maxBodyWeightKg).join(' and ')}. (Konertz for the Bundesverband Deutscher Kraftdreikämpfer, 2019) Null without logs. ${MASSES_REFERENCE}`,
   })
   @Extensions(ANALYSIS_EXTENSIONS)
   async strength(@Args(() => StrengthArgs) args: StrengthArgs, @Ctx() context: Context): Promise<Row | null> {

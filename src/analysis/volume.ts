@@ -17,9 +17,9 @@ import { BUCKET_UNIT_DESCRIPTION, FIRST_DAY_OPTIONS, bucketAdder } from './days'
 import { withExercise } from './exerciseofrow';
 import { logCtes, LATEST_TRANSLATION_DESCRIPTION, selectLogs, WhereLogs, type WhereInput } from './logs';
 import { MASSES_DESCRIPTION, OUTPUT_UNIT_OPTIONS, roundInUnitSql } from './masses';
-import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './question';
+import { SERIES_EXTENSIONS, querySeries, SeriesArgs, loadSeriesOfBase, type DateRangeCondition } from './queries';
 
-/** SQL condition on the columns of `logCtes` that a set counts as hard. */
+/** SQL: whether a set counts as hard, from the columns of `logCtes`. */
 export const isHardSetSql = (alias: string): string =>
   `${alias}."reps" BETWEEN 5 AND 30 AND (${alias}."reserve" IS NULL OR ${alias}."reserve" <= 4)`;
 
@@ -66,19 +66,19 @@ export class TrainingVolume {
   @Field(() => DecimalScalar, { description: `Repetitions times mass, ${UNIT_BY_ARGUMENT_NOTE}.` }) declare tonnage: string;
 }
 
-/** Aggregates the logs by exercise first, which leaves few rows to join with the muscles. */
-function exerciseTotals(
+/** SQL: aggregates the logs by exercise, which leaves few rows to join with the muscles. */
+function exerciseTotalsSql(
   { where, by, firstDay }: MuscleVolumeArgs,
   context: Context,
   bind: BindParameter,
-  during: DateRangeCondition,
+  inDateRange: DateRangeCondition,
 ): string {
   return `SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", l."exercise_id", count(*)::int AS "sets",
     (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hard", sum(l."reps" * l."mass") AS "tonnage"
-    FROM (${selectLogs(where, context, bind, during)}) l GROUP BY 1, 2`;
+    FROM (${selectLogs(where, context, bind, inDateRange)}) l GROUP BY 1, 2`;
 }
 
-/** SQL of the muscles of the exercises in the CTE `x`, instead of the whole catalogue. A muscle that is both primary and secondary is primary. */
+/** SQL: the muscles of the exercises in the CTE `x`. A muscle that is both primary and secondary is primary. */
 const MUSCLES_OF_EXERCISES = `SELECT e."id" AS "exercise_id", m."muscle_id", bool_and(m."is_secondary") AS "secondary"
   FROM "exercise" e JOIN "exercise_base_muscle" m ON m."exercise_base_id" = e."exercise_base_id"
   WHERE e."id" IN (SELECT x."exercise_id" FROM x) GROUP BY 1, 2`;
@@ -90,12 +90,12 @@ export class MuscleVolumeResolver {
   })
   @Extensions(SERIES_EXTENSIONS)
   async muscleVolume(@Args(() => MuscleVolumeArgs) args: MuscleVolumeArgs, @Ctx() context: Context): Promise<Row[]> {
-    // Halves sums instead of rows, because thousands of decimal multiplications would take most of the time.
+    // Halves the sums instead of each row, because thousands of decimal multiplications would take most of the time.
     const fractionalSum = (column: string) =>
       `(coalesce(sum(x."${column}") FILTER (WHERE m."secondary" IS NOT TRUE), 0) + coalesce(sum(x."${column}") FILTER (WHERE m."secondary"), 0) / 2.0)`;
     const rows = await querySeries(
-      (bind, during) => ({
-        select: `WITH x AS MATERIALIZED (${exerciseTotals(args, context, bind, during)})
+      (bind, inDateRange) => ({
+        select: `WITH x AS MATERIALIZED (${exerciseTotalsSql(args, context, bind, inDateRange)})
           SELECT x."start", m."muscle_id" AS "muscleId", trim_scale(${fractionalSum('hard')}) AS "hardSets", trim_scale(${fractionalSum('sets')}) AS "sets",
           ${roundInUnitSql(args.unit, fractionalSum('tonnage'))} AS "tonnage"
           FROM x LEFT JOIN (${MUSCLES_OF_EXERCISES}) m USING ("exercise_id") GROUP BY 1, 2`,
@@ -116,8 +116,8 @@ export class MuscleVolumeResolver {
 function buildVolume({ where, by, firstDay, perExercise, unit }: TrainingVolumeArgs, context: Context) {
   const exerciseColumn = (column: string, name: string) => `${perExercise ? column : 'NULL::int'} AS "${name}"`;
   const ctes = (logs: string) => (perExercise ? logCtes(logs) : `l AS (${logs})`);
-  return (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
-    select: `WITH ${ctes(selectLogs(where, context, bind, during, extraConditions))}
+  return (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => ({
+    select: `WITH ${ctes(selectLogs(where, context, bind, inDateRange, extraConditions))}
       SELECT ${bucketSql(by, firstDay, 'l."date"', '')} AS "start", ${exerciseColumn('l."base"', 'exerciseBaseId')}, ${exerciseColumn('x."exercise_id"', 'exerciseId')},
       count(DISTINCT l."date")::int AS "days", count(*)::int AS "sets", (count(*) FILTER (WHERE ${isHardSetSql('l')}))::int AS "hardSets",
       coalesce(sum(l."reps"), 0)::numeric AS "reps", ${roundInUnitSql(unit, 'coalesce(sum(l."reps" * l."mass"), 0)')} AS "tonnage"

@@ -1,6 +1,6 @@
 /**
- * Personal access tokens: named, limited to scopes, with an optional expiry. Only their SHA-256 digests are stored, so that a token is shown once,
- * when it is created. The prefix tells them from API keys and lets secret scanners recognise them.
+ * Personal access tokens: named, limited to scopes, with an optional expiry. Only their SHA-256 digests are stored, so a token can be shown only when
+ * it is created. The prefix distinguishes them from API keys and lets secret scanners recognise them.
  */
 import { randomBytes } from 'node:crypto';
 import { NOT_BLANK, NO_NULLS, atMostCharacters } from '../contract/messages';
@@ -15,7 +15,7 @@ import { sha256 } from './tokens';
 const TOKEN_PREFIX = 'fgt_';
 const TOKEN_PATTERN = /^fgt_[0-9a-f]{48}$/;
 export const MAX_TOKEN_NAME_LENGTH = 100;
-/** Creating a token deletes those of the user that expired this long ago. */
+/** When a token is created, tokens of the same user that expired longer ago than this are deleted. */
 const EXPIRED_TOKEN_RETENTION = '30 days';
 
 export const isAccessToken = (token: string): boolean => TOKEN_PATTERN.test(token);
@@ -26,7 +26,7 @@ export interface AccessToken {
   scopes: Scope[];
   createdAt: string;
   expiresAt: string | null;
-  /** Accurate to ten minutes. */
+  /** Time of the last use, accurate to ten minutes; null if never. */
   lastUsedAt: string | null;
   isExpired: boolean;
 }
@@ -59,7 +59,7 @@ function* validate({ name, scopes }: NewAccessToken): Iterable<InputIssue> {
   if (!scopes.length || !scopes.every(isScope)) yield { path: ['scopes'], ...invalidValueIssue('Choose at least one scope.') };
 }
 
-/** The access tokens of each user, oldest first. */
+/** Returns the access tokens of each user, oldest first. */
 export async function listAccessTokens(userIds: readonly number[], session: Session): Promise<AccessToken[][]> {
   const rows = await session.query(SELECT_TOKENS, [userIds]);
   return userIds.map((id) => rows.filter(({ userId }) => userId === id) as unknown as AccessToken[]);
@@ -71,7 +71,7 @@ export class AccessTokens {
 
   constructor(private readonly maxPerUser: number) {}
 
-  /** The owner of a token, with its scopes; FORBIDDEN if the token is unknown or expired, or the owner inactive. */
+  /** Returns the owner of a token, with its scopes. Throws FORBIDDEN if the token is unknown or expired, or the owner is inactive. */
   async viewerOf(token: string, session: Session): Promise<Viewer> {
     const [row] = await session.identify(SELECT_OWNER, [sha256(token)]);
     if (!row) throw forbiddenError('Invalid token.');
@@ -81,7 +81,7 @@ export class AccessTokens {
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser, scopes: new Set(row.scopes as Scope[]) };
   }
 
-  /** Writes in the background and ignores errors: a failed write must not fail the request. */
+  /** Updates the time of the last use in the background. Ignores errors, because a failed update must not fail the request. */
   private recordUse(id: number, { pool }: Database): void {
     if (this.pendingUpdates.has(id)) return;
     this.pendingUpdates.add(id);
@@ -91,31 +91,34 @@ export class AccessTokens {
       .finally(() => this.pendingUpdates.delete(id));
   }
 
-  /** Creates a token, in the current transaction, and returns it, for the only time. InvalidInput for a duplicate name, an expiry in the past, or too many tokens. */
-  async make(userId: number, input: NewAccessToken, session: Session): Promise<{ id: number; token: string }> {
-    const normalized = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
-    throwIfInvalid([...validate(normalized)]);
-    const { name, scopes, expiresAt } = normalized;
+  /**
+   * Creates a token in the current transaction and returns it; it cannot be read again. Throws InvalidInput for a duplicate name, an expiry in the
+   * past, or too many tokens.
+   */
+  async create(userId: number, input: NewAccessToken, session: Session): Promise<{ id: number; token: string }> {
+    const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
+    throwIfInvalid([...validate(normalizedInput)]);
+    const { name, scopes, expiresAt } = normalizedInput;
     // Locks the user, so that of two concurrent creations the second one counts the first.
     await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await session.query(DELETE_EXPIRED, [userId]);
     const [conflicts] = await session.query(SELECT_CONFLICTS, [userId, name, expiresAt]);
-    const mistakes: InputIssue[] = [];
+    const issues: InputIssue[] = [];
     if (conflicts!.taken)
-      mistakes.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
-    if (conflicts!.past) mistakes.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
+      issues.push({ path: ['name'], ...validationIssue(IssueCode.NOT_UNIQUE, 'You already have an access token with this name.') });
+    if (conflicts!.past) issues.push({ path: ['expiresAt'], ...invalidValueIssue('This date is in the past.') });
     if (Number(conflicts!.count) >= this.maxPerUser)
-      mistakes.push({
+      issues.push({
         path: [],
         ...invalidValueIssue(`You already have ${this.maxPerUser} access tokens. Revoke one that you do not need.`),
       });
-    throwIfInvalid(mistakes);
+    throwIfInvalid(issues);
     const token = TOKEN_PREFIX + randomBytes(24).toString('hex');
-    const [inserted] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
-    return { id: inserted!.id as number, token };
+    const [insertedRow] = await session.query(INSERT_TOKEN, [userId, name, sha256(token), scopes, expiresAt]);
+    return { id: insertedRow!.id as number, token };
   }
 
-  /** Revokes one token, or all without an id, and returns the names of the revoked ones. */
+  /** Revokes one token, or all tokens if `id` is undefined. Returns the names of the revoked tokens. */
   async revoke(userId: number, id: number | undefined, session: Session): Promise<string[]> {
     const rows = await session.query(
       'DELETE FROM "access_token" WHERE "user_id" = $1 AND ($2::int IS NULL OR "id" = $2) RETURNING "name"',

@@ -19,7 +19,7 @@ const UNREADABLE_TOKEN =
 const SELECT_TOKEN_OWNER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", u."is_active" AS "isActive"
   FROM "token" t JOIN "account" u ON u."id" = t."user_id" WHERE t."digest" = $1`;
 
-/** The owner of an API key; FORBIDDEN for an unknown key or an inactive owner. */
+/** Returns the owner of an API key. Throws FORBIDDEN for an unknown key or an inactive owner. */
 export async function viewerOfApiKey(token: string, session: Session): Promise<Viewer> {
   const [row] = await session.identify(SELECT_TOKEN_OWNER, [sha256(token)]);
   if (!row) throw forbiddenError('Invalid token.');
@@ -27,50 +27,50 @@ export async function viewerOfApiKey(token: string, session: Session): Promise<V
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
-/** Always returns one row, with the maximum iterations of all hashes, so that its cost does not reveal whether the name exists. */
+/** SQL: always selects one row, with the maximum number of iterations of all hashes, so that its cost does not reveal whether the name exists. */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
-/** Records a sign-in and may rehash the password, which ends no session or token. No row if the password has changed since it was read. */
+/** SQL: records a sign-in and may rehash the password without ending sessions. Returns no row if the password has changed since it was read. */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
-/** The id of the user with this name and password; UNAUTHENTICATED if there is none. Both outcomes are written to the audit log. */
-export async function checkCredentials(username: string, password: string, session: Session, by: EventSource): Promise<number> {
+/** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Writes both outcomes to the audit log. */
+export async function checkCredentials(username: string, password: string, session: Session, source: EventSource): Promise<number> {
   // PostgreSQL rejects NUL characters. No user name has one or is empty.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
-  const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, by.address);
+  const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
   const { id, password: storedHash } = user!;
-  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...by }, session);
+  const logEvent = (kind: 'SIGNED_IN' | 'SIGN_IN_FAILED') => logSecurityEvent({ kind, userId: id ?? undefined, ...source }, session);
   if (!valid || !user!.isActive) {
     await logEvent('SIGN_IN_FAILED');
     throw new ClientError('UNAUTHENTICATED', 'Username or password unknown');
   }
   const updatedRows = await session.query(UPDATE_LAST_LOGIN, [id, storedHash, outdated ? await hashPassword(password) : storedHash]);
-  // The stored hash has changed meanwhile: by a new password, or by a concurrent sign-in that rehashed it.
-  if (!updatedRows.length) return checkCredentials(username, password, session, by);
+  // Tries again if the stored hash has changed in the meantime: by a new password, or by a concurrent sign-in that rehashed it.
+  if (!updatedRows.length) return checkCredentials(username, password, session, source);
   await logEvent('SIGNED_IN');
   return id;
 }
 
 const SELECT_PASSWORD = `SELECT u."password", i."iterations" FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."id" = $1`;
 
-/** The stored hash of the password of a user; undefined if the password is wrong. */
+/** Checks the password of a user. Returns its stored hash, or undefined if the password is wrong. */
 export async function verifiedPasswordHash(
   userId: number,
   password: string,
   session: Session,
-  by: EventSource,
+  source: EventSource,
 ): Promise<string | undefined> {
   const [user] = await session.query(SELECT_PASSWORD, [userId]);
   const storedHash = (user!.password ?? undefined) as string | undefined;
-  const { valid } = await verifyPassword(storedHash, password, user!.iterations, by.address);
+  const { valid } = await verifyPassword(storedHash, password, user!.iterations, source.address);
   return valid ? storedHash : undefined;
 }
 
 /**
- * Replaces the password with the hash `storedHash`, ends all sessions of the user except `keptSessionId`, and returns the new API key. Undefined if
- * the password has changed meanwhile.
+ * Replaces the password whose hash is `storedHash`, ends all sessions of the user except `keptSessionId`, and returns the new API key. Returns
+ * undefined if the password has changed in the meantime.
  */
 export async function replacePassword(
   userId: number,
@@ -79,33 +79,33 @@ export async function replacePassword(
   keptSessionId: string | undefined,
   session: Session,
   vault: TokenVault,
-  by: EventSource,
+  source: EventSource,
 ): Promise<string | undefined> {
-  const newHash = await hashPasswordLimited(password, by.address);
+  const newHash = await hashPasswordLimited(password, source.address);
   const token = generateToken();
   return session.inTransaction(async () => {
-    const selectSession = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
-    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSession, [sha256(keptSessionId), userId]);
-    const updatePassword = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
-    if (!(await session.query(updatePassword, [userId, storedHash, newHash])).length) return undefined;
+    const selectSessionSql = 'SELECT to_jsonb(s) AS "row" FROM "session" s WHERE "digest" = $1 AND "user_id" = $2';
+    const [keptSession] = keptSessionId === undefined ? [] : await session.query(selectSessionSql, [sha256(keptSessionId), userId]);
+    const updatePasswordSql = 'UPDATE "user_account" SET "password" = $3 WHERE "id" = $1 AND "password" = $2 RETURNING 1';
+    if (!(await session.query(updatePasswordSql, [userId, storedHash, newHash])).length) return undefined;
     // A trigger deletes the token and all sessions whenever a password changes. The kept session is inserted again.
-    const upsertToken = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
+    const upsertTokenSql = `INSERT INTO "token" ("user_id", "digest", "sealed", "created") VALUES ($1, $2, $3, now())
       ON CONFLICT ("user_id") DO UPDATE SET "digest" = $2, "sealed" = $3, "created" = now()`;
-    await session.query(upsertToken, [userId, sha256(token), vault.seal(token)]);
-    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...by }, session);
+    await session.query(upsertTokenSql, [userId, sha256(token), vault.seal(token)]);
+    await logSecurityEvent({ kind: 'PASSWORD_CHANGED', userId, ...source }, session);
     if (keptSession)
       await session.query('INSERT INTO "session" SELECT (jsonb_populate_record(NULL::"session", $1)).*', [JSON.stringify(keptSession.row)]);
     return token;
   });
 }
 
-/** Creates a new API key. With the digest `oldDigest`, replaces only that key, and returns undefined if the user has another one by now. */
+/** Creates a new API key, which replaces the old one. With `oldDigest`, replaces only the key with this digest; returns undefined if it is gone. */
 export async function renewToken(
   userId: number,
   oldDigest: Buffer | undefined,
   session: Session,
   vault: TokenVault,
-  by: EventSource,
+  source: EventSource,
 ): Promise<string | undefined> {
   const token = generateToken();
   return session.inTransaction(async () => {
@@ -116,23 +116,29 @@ export async function renewToken(
       [userId, sha256(token), vault.seal(token), oldDigest ?? null],
     );
     if (!rows.length) return undefined;
-    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...by }, session);
+    await logSecurityEvent({ kind: 'API_KEY_REPLACED', userId, ...source }, session);
     return token;
   });
 }
 
-/** The API key of the user with this name and password. It stays the same until it is replaced or the password changes. */
-export async function signIn(username: string, password: string, session: Session, vault: TokenVault, by: EventSource): Promise<string> {
-  return getOrCreateToken(await checkCredentials(username, password, session, by), session, vault);
+/** Returns the API key of the user with this name and password. It stays the same until it is replaced or the password changes. */
+export async function signIn(
+  username: string,
+  password: string,
+  session: Session,
+  vault: TokenVault,
+  source: EventSource,
+): Promise<string> {
+  return getOrCreateToken(await checkCredentials(username, password, session, source), session, vault);
 }
 
-/** The existing API key, or a new one if there is none. CONFLICT if it was encrypted with another SECRET_KEY: it is valid, and is not replaced. */
+/** Returns the API key; creates it if there is none. Throws CONFLICT if it was encrypted with another SECRET_KEY: it is valid and not replaced. */
 export async function getOrCreateToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   if (!row) return createToken(userId, session, vault);
-  const existing = vault.open(row.sealed);
-  if (existing === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
-  return existing;
+  const token = vault.open(row.sealed);
+  if (token === undefined) throw new ClientError('CONFLICT', UNREADABLE_TOKEN);
+  return token;
 }
 
 export interface ApiKey {
@@ -143,7 +149,7 @@ export interface ApiKey {
   token?: string;
 }
 
-/** For display to the owner. */
+/** Returns the API key for display to its owner. */
 export async function findApiKey(userId: number, session: Session, vault: TokenVault): Promise<ApiKey | undefined> {
   const statement = `SELECT encode("digest", 'hex') AS "id", "created", "sealed" FROM "token" WHERE "user_id" = $1`;
   const [row] = await session.query(statement, [userId]);
@@ -204,7 +210,7 @@ export async function createUser({ username, password, email = '', isSuperuser =
   }
 }
 
-/** For operators, who change accounts without the password or a session of the user. */
+/** Changes an account for an operator, without the password or a session of the user. */
 const changeUser = (userId: number, values: Partial<Pick<User, 'password' | 'isActive'>>, session: Session): Promise<unknown> =>
   session.transaction((transaction) => User.update(values, { where: { id: userId }, transaction, ...session.sequelizeOptions }));
 

@@ -2,26 +2,26 @@
 import { forbiddenError } from '../core/model/errors';
 import { isAccessToken } from './accesstokens';
 
-/** ASCII whitespace only; bytes beyond ASCII are part of the token. */
+/** Only ASCII whitespace; bytes beyond ASCII are part of the token. */
 const WHITESPACE = /[ \t\n\v\f\r]/;
 
 /**
- * The token of `Authorization: <scheme> <token>`, for the given schemes (in lower case). Undefined for all other schemes, which count as anonymous.
- * FORBIDDEN for a malformed header.
+ * Returns the token of `Authorization: <scheme> <token>` if the scheme is one of `schemes` (in lower case). Returns undefined for other schemes:
+ * their clients count as anonymous. Throws FORBIDDEN for a malformed header.
  */
 export function parseAuthorization(header: string | undefined, schemes: readonly string[]): string | undefined {
   const [scheme, ...keys] = (header ?? '').split(WHITESPACE).filter(Boolean);
   if (!scheme || !schemes.includes(scheme.toLowerCase())) return undefined;
   if (keys.length === 0) throw forbiddenError('Invalid token header. No credentials provided.');
   if (keys.length > 1) throw forbiddenError('Invalid token header. Token string should not contain spaces.');
-  // Node decodes headers as Latin-1, so that invalid UTF-8 must be looked for in the original bytes.
+  // Node decodes headers as Latin-1, so invalid UTF-8 must be searched for in the original bytes.
   const bytes = Buffer.from(keys[0]!, 'latin1');
   if (bytes.some((byte) => byte > 127) && bytes.toString('utf8').includes('\uFFFD'))
     throw forbiddenError('Invalid token header. Token string should not contain invalid characters.');
   return bytes.toString('utf8');
 }
 
-/** The access token of `Authorization: Bearer fgt_…`. Undefined for every other header, which REST takes as anonymous like the reference service. */
+/** Returns the access token of `Authorization: Bearer fgt_…`; undefined for other headers: like the reference service, REST ignores them. */
 export function parseBearerAccessToken(header: string | undefined): string | undefined {
   const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE).filter(Boolean);
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && !rest.length && isAccessToken(token) ? token : undefined;

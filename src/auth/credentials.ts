@@ -16,10 +16,10 @@ export class ViewerCredentials implements CredentialManager {
 
   createAccessToken(input: NewAccessToken): Promise<{ id: number; token: string }> {
     return this.session.inTransaction(async () => {
-      const created = await this.tokens.make(this.userId, input, this.session);
+      const newToken = await this.tokens.create(this.userId, input, this.session);
       const scopes = input.scopes.map((scope) => scopeName(scope as Scope)).join(', ');
       await this.logEvent('ACCESS_TOKEN_CREATED', `${input.name.trim()} (${scopes})`);
-      return created;
+      return newToken;
     });
   }
 

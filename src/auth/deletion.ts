@@ -5,34 +5,34 @@ import type { Database } from '../database/connection';
 import { inTransaction } from '../database/transaction';
 
 export interface DeletionResult {
-  /** Rows owned by the user. */
+  /** Number of rows that the user owned. */
   rows: number;
-  /** Catalogue rows, such as images, that the user contributed; rows of other users may have referred to them. */
+  /** Number of catalogue rows, such as images, that the user contributed. Rows of other users may have referred to them. */
   contributions: number;
 }
 
-/** Deletes everything in one transaction, in which triggers also schedule the files of the rows for removal. */
+/** Deletes everything in one transaction. Triggers schedule the files of the rows for removal. */
 export const deleteUser = (userId: number, database: Database): Promise<DeletionResult> =>
   database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
       const count = async (text: string) => Number((await client.query(text, [userId])).rows[0].count);
-      // Locks the account, so that no rows are added meanwhile.
+      // Locks the account, so that no rows are added in the meantime.
       await client.query('SELECT FROM "user_account" WHERE "id" = $1 FOR UPDATE', [userId]);
-      const deleted: DeletionResult = { rows: 0, contributions: 0 };
+      const result: DeletionResult = { rows: 0, contributions: 0 };
       for (const entity of allEntities()) {
         const { table, owned, owner } = resourceOf(entity)!;
-        if (owned) deleted.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
+        if (owned) result.rows += await count(`SELECT count(*) FROM "${table}" WHERE "${owner}" = $1`);
         const contributions = contributorTable(entity);
         if (!contributions) continue;
         const { rowCount } = await client.query(
           `DELETE FROM "${table}" WHERE "id" IN (SELECT "row_id" FROM "${contributions}" WHERE "user_id" = $1)`,
           [userId],
         );
-        deleted.contributions += rowCount ?? 0;
+        result.contributions += rowCount ?? 0;
       }
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
       // The deletions have been logged as changes too, but no client can sign in to read them.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
-      return deleted;
+      return result;
     }),
   );

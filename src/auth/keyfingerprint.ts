@@ -1,15 +1,15 @@
-/** The secret key of a database: a start with another one is refused, because it could not show the API keys that were encrypted with the first. */
+/** Check of the secret key. A server does not start with another key than before, because it could not show API keys encrypted with the old one. */
 import { fingerprintOf, storedFingerprint } from '../database/secretkey';
 import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
 
-/** The newest tokens decide about a database without a fingerprint: only they can have been encrypted after a key was replaced. */
+/** A database without a fingerprint is checked by its newest tokens: if the key was replaced, only they can be encrypted with the current one. */
 const MAX_TESTED_TOKENS = 1_000;
 
 const PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
-/** What is wrong with the key; undefined for the right one. Without a fingerprint the key must decrypt at least one of the newest tokens, if there are any. */
+/** Returns the problem with a key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest tokens, if there are any. */
 export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : PROBLEM;
@@ -28,7 +28,7 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
     );
 }
 
-/** Stores the fingerprint of the key if there is none yet. Another process may store that of another key first, which is refused then. */
+/** Stores the fingerprint of the key if there is none yet. Throws a ConfigError if another process has stored that of another key first. */
 export async function recordSecretKey(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
   await database.ask('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [fingerprintOf(secretKey)]);

@@ -8,11 +8,11 @@ const PAGE_ROWS = 1_000;
 
 export interface Rotation {
   rotated: number;
-  /** Number of API keys that the old key does not decrypt. They stay as they are: valid, but nobody can show them. */
+  /** Number of API keys that the old key does not decrypt. They are not changed: they remain valid but can no longer be shown. */
   unreadable: number;
 }
 
-/** `oldKey`: absent if it is lost. */
+/** Replaces the secret key. `oldKey` is undefined if it is lost. */
 export const rotateSecretKey = (client: ClientBase, oldKey: string | undefined, newKey: string): Promise<Rotation> =>
   inTransaction(client, async () => {
     await client.query('LOCK TABLE "token" IN SHARE ROW EXCLUSIVE MODE');
@@ -32,16 +32,16 @@ async function reencryptTokens(client: ClientBase, oldVault: TokenVault | undefi
       `SELECT "user_id" AS "userId", "sealed" FROM "token" WHERE "user_id" > $1 ORDER BY "user_id" LIMIT ${PAGE_ROWS}`,
       [lastId],
     );
-    const opened = rows.flatMap(({ userId, sealed }) => {
+    const reencrypted = rows.flatMap(({ userId, sealed }) => {
       const token = oldVault?.open(sealed as Buffer);
       return token === undefined ? [] : [{ userId: userId as number, sealed: newVault.seal(token) }];
     });
     await client.query(
       `UPDATE "token" SET "sealed" = n."sealed" FROM unnest($1::int[], $2::bytea[]) AS n ("user_id", "sealed") WHERE "token"."user_id" = n."user_id"`,
-      [opened.map(({ userId }) => userId), opened.map(({ sealed }) => sealed)],
+      [reencrypted.map(({ userId }) => userId), reencrypted.map(({ sealed }) => sealed)],
     );
-    rotation.rotated += opened.length;
-    rotation.unreadable += rows.length - opened.length;
+    rotation.rotated += reencrypted.length;
+    rotation.unreadable += rows.length - reencrypted.length;
     lastId = rows.at(-1)?.userId ?? lastId;
     hasMore = rows.length === PAGE_ROWS;
   }

@@ -11,21 +11,21 @@ import type { Database } from '../database/connection';
 import { Unavailable } from '../database/errors';
 
 export interface LoginRates {
-  /** Failed and running attempts per user name and address. */
+  /** Limit of failed and running attempts per user name and address. */
   loginRate: Rate;
-  /** Failed and running attempts per address, whatever the user name. */
+  /** Limit of failed and running attempts per address, for all user names. */
   loginRateAddress: Rate;
-  /** Failed and running attempts in total. */
+  /** Limit of failed and running attempts in total. */
   loginRateTotal: Rate;
 }
 
 const TOTAL_KEY = 'all';
 
 export class LoginRateLimiter {
-  private readonly name: RateLimiterPostgres;
-  private readonly address: RateLimiterPostgres;
+  private readonly byName: RateLimiterPostgres;
+  private readonly byAddress: RateLimiterPostgres;
   private readonly total: RateLimiterPostgres;
-  /** Attempts rejected without checking the password. */
+  /** Number of attempts rejected without checking the password. */
   rejectedCount = 0;
 
   constructor(database: Database, { loginRate, loginRateAddress, loginRateTotal }: LoginRates) {
@@ -39,24 +39,24 @@ export class LoginRateLimiter {
         points,
         duration: seconds,
       });
-    this.name = limiter('login', loginRate);
-    this.address = limiter('login-address', loginRateAddress);
+    this.byName = limiter('login', loginRate);
+    this.byAddress = limiter('login-address', loginRateAddress);
     this.total = limiter('login-total', loginRateTotal);
   }
 
-  /** Runs an attempt within the limits; beyond them TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
+  /** Runs `signIn` if the limits permit another attempt. Otherwise throws TOO_MANY_REQUESTS, with `retryAfter` in seconds. */
   async attempt<T>(address: string, username: string, signIn: () => Promise<T>): Promise<T> {
     // Hashed, because user names can have any length and characters.
-    const name = createHash('sha256')
+    const nameKey = createHash('sha256')
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Successful and rejected attempts are no guesses and do not count, because many people may share an address.
+    // Successful and rejected attempts do not count, because they are no guesses and many people may share an address.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
-      refunds.push(() => this.address.reward(address));
-      await this.address.consume(address);
-      await this.name.consume(name);
+      refunds.push(() => this.byAddress.reward(address));
+      await this.byAddress.consume(address);
+      await this.byName.consume(nameKey);
       refunds.push(() => this.total.reward(TOTAL_KEY));
       await this.total.consume(TOTAL_KEY);
     } catch (error) {
@@ -67,7 +67,7 @@ export class LoginRateLimiter {
       throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
     const result = await signIn();
-    await Promise.all([refundAll(), this.name.reward(name)]);
+    await Promise.all([refundAll(), this.byName.reward(nameKey)]);
     return result;
   }
 }

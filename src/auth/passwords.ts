@@ -1,6 +1,6 @@
 /**
- * Password hashing with argon2id. Imported PBKDF2 hashes are verified as they are and replaced at sign-in. Every check does the same work, so that
- * its time reveals neither whether a user name exists nor whether the account was imported (timing attack).
+ * Password hashing with argon2id. Imported PBKDF2 hashes are verified too, and replaced at sign-in. Every check does the same work, so that its
+ * duration reveals neither whether a user name exists nor whether the account was imported (timing attack).
  */
 import { hash, verify } from '@node-rs/argon2';
 import { pbkdf2, timingSafeEqual } from 'node:crypto';
@@ -13,21 +13,21 @@ const deriveKey = promisify(pbkdf2);
 
 export const hashPassword = (password: string): Promise<string> => hash(password);
 
-/** Verified instead of the hash of an account that does not exist or has no argon2id hash. */
+/** Hash that is verified if an account does not exist or has no argon2id hash. */
 const DUMMY_HASH = hashPassword('nobody has this password');
 
 /** Format of imported Django hashes: `pbkdf2_sha256$<iterations>$<salt>$<base64 of 32 bytes>`. */
 const IMPORTED_HASH = /^pbkdf2_sha256\$(\d{1,7})\$([^$]*)\$([^$]*)$/;
 const DIGEST_BYTES = 32;
 
-/** SQL of the largest number of iterations of all imported hashes, 0 without any; an index answers it. */
+/** SQL: the largest number of iterations of all imported hashes; 0 if there are none. An index makes it fast. */
 export const MAX_ITERATIONS_SQL = `(SELECT COALESCE(max(substring("password" FROM '^pbkdf2_sha256\\$(\\d{1,7})\\$')::integer), 0)
   FROM "account" WHERE "password" LIKE 'pbkdf2\\_sha256$%')`;
 
 /**
- * Concurrency limiter of password checks: each occupies a core and a thread of the libuv pool, which file and DNS access share, for up to several
- * hundred ms. When a whole office signs in at once, its requests wait a few seconds. Queues are fair by network, so that an attacker delays only
- * their own network.
+ * Concurrency limiter of password checks. Each check occupies a core and a thread of the libuv pool, which also serves file and DNS access, for up to
+ * several hundred ms. When a whole office signs in at once, its requests wait a few seconds. Queues are fair by network, so that an attacker delays
+ * only their own network.
  */
 const passwordLimiter = new Limiter<string | undefined>({
   slots: Math.max(1, Math.min(4, availableParallelism()) - 1),
@@ -38,11 +38,11 @@ const RETRY_SECONDS = 2;
 
 export interface PasswordVerification {
   valid: boolean;
-  /** The stored hash is not argon2id and should be replaced. */
+  /** Whether the stored hash is not argon2id and should be replaced. */
   outdated: boolean;
 }
 
-/** `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. OVERLOADED if too many checks are queued. */
+/** Checks a password. `iterations` is the value of MAX_ITERATIONS_SQL, `caller` the client network. Throws OVERLOADED if the queue is full. */
 export const verifyPassword = (
   storedHash: string | undefined,
   password: string,
@@ -50,10 +50,10 @@ export const verifyPassword = (
   caller?: string,
 ): Promise<PasswordVerification> => runLimited(() => checkHash(storedHash, password, iterations), caller);
 
-/** Hashes a password for a request, within the concurrency limit; OVERLOADED as in `verifyPassword`. */
+/** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
 export const hashPasswordLimited = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
 
-/** Runs work within the concurrency limit; OVERLOADED, with `retryAfter` in seconds, if the queue is full. */
+/** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full. */
 async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
     return await passwordLimiter.run(caller, work);
@@ -70,6 +70,7 @@ async function checkHash(storedHash: string | undefined, password: string, itera
   const isPbkdf2Valid = importedHash
     ? timingSafeEqual(await deriveKey(password, importedHash.salt, importedHash.iterations, DIGEST_BYTES, 'sha256'), importedHash.digest)
     : false;
+  // Adds the iterations that the check of this hash lacks compared with the slowest one.
   const missingIterations = iterations - (importedHash?.iterations ?? 0);
   if (missingIterations > 0) await deriveKey(password, 'nobody', missingIterations, DIGEST_BYTES, 'sha256');
   return { valid: isArgon2Valid === true || isPbkdf2Valid, outdated: importedHash !== undefined };

@@ -1,6 +1,6 @@
 /**
  * Audit log of security events: passwords, tokens, sessions and accounts. The database makes it append-only. Because anonymous clients can cause
- * events, the number per kind and hour is limited; the last event before the limit is marked as such.
+ * events, the number per kind and hour is limited; the last event within the limit is marked as such.
  */
 import type { Logger } from 'pino';
 import { ClientError } from '../core/model/errors';
@@ -16,17 +16,17 @@ export interface NewEvent {
   /** Client address; for IPv6 the network. */
   address?: string;
   operator?: string;
-  /** For example the name of a token. Never a secret, and never text from an anonymous client. */
+  /** Details, such as the name of a token. Must not contain a secret or a text from an anonymous client. */
   detail?: string;
 }
 
 export type EventSource = Pick<NewEvent, 'address' | 'operator'>;
 
 const FAILURE_KINDS: readonly EventKind[] = ['SIGN_IN_FAILED', 'PASSWORD_REFUSED'];
-/** Actions of these kinds are rejected if their event cannot be logged. */
+/** Kinds of actions that are rejected if their event exceeds the limit and cannot be logged. */
 const MANDATORY_KINDS: readonly EventKind[] = ['PASSWORD_CHANGED', 'API_KEY_REPLACED', 'ACCESS_TOKEN_CREATED'];
 
-/** Limits per hour: failures from one address, failures in total, and other events of one kind and user. */
+/** Limits per hour: of failures from one address, of all failures, and of other events of one kind and user. */
 const MAX_FAILURES_PER_ADDRESS = 20;
 const MAX_FAILURES = 200;
 const MAX_EVENTS_PER_KIND = 60;
@@ -42,7 +42,7 @@ const INSERT_USER_EVENT = `${INSERT_COLUMNS} SELECT $1, $2::int, $3::text, $4::t
   WHERE n."count" < ${MAX_EVENTS_PER_KIND} RETURNING 1`;
 const INSERT_OPERATOR_EVENT = `${INSERT_COLUMNS} VALUES ($1, $2::int, $3::text, $4::text, $5::text, false) RETURNING 1`;
 
-/** Logs an event. Beyond the hourly limit, TOO_MANY_REQUESTS for mandatory kinds; events of other kinds are dropped. */
+/** Logs an event. Beyond the hourly limit, throws TOO_MANY_REQUESTS for mandatory kinds, and drops events of other kinds. */
 export async function logSecurityEvent({ kind, userId, address, operator, detail }: NewEvent, session: Session): Promise<void> {
   const statement = operator !== undefined ? INSERT_OPERATOR_EVENT : FAILURE_KINDS.includes(kind) ? INSERT_FAILURE : INSERT_USER_EVENT;
   const insertedRows = await session.query(statement, [kind, userId ?? null, address ?? null, operator ?? null, detail ?? null]);
@@ -75,7 +75,7 @@ export interface EventFilter {
   before?: number;
 }
 
-/** After a table was emptied, ids are assigned again: events older than an account belong to another one. */
+/** SQL: whether event `e` belongs to account `u`. Emptying a table resets its ids, so events older than an account belong to an earlier one. */
 const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
 const selectOfUser = (
@@ -94,12 +94,12 @@ export interface EventPage {
   /** Only events older than the one with the id `older`, and newer than the one with the id `newer`. */
   older?: number;
   newer?: number;
-  /** Starts with the oldest event instead of the newest one. */
+  /** Whether the page starts with the oldest event instead of the newest one. */
   backward?: boolean;
   limit: number;
 }
 
-/** A page of the events of a user: newest first, or oldest first if `backward`. */
+/** Returns a page of the events of a user: newest first, or oldest first if `backward`. */
 export const eventsOfUser = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
   const statement = backward ? OLDEST_OF_USER : NEWEST_OF_USER;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
@@ -108,7 +108,7 @@ export const eventsOfUser = (userId: number, { older, newer, backward, limit }: 
 export const countEventsOfUser = async (userId: number, session: Session): Promise<number> =>
   (await session.query(COUNT_OF_USER, [userId]))[0]!.count;
 
-/** Events of all accounts, newest first. */
+/** Returns events of all accounts, newest first. */
 export const findEvents = (filter: EventFilter, limit: number, session: Session): Promise<SecurityEvent[]> => {
   const { username, kinds, address, since, until, before } = filter;
   const values = [username ?? null, kinds ?? null, address ?? null, since ?? null, until ?? null, before ?? null, limit];

@@ -1,6 +1,6 @@
 /**
- * Browser sessions, created at sign-in only. Only the SHA-256 digest of an id is stored, so that a stolen database opens no session. Besides the
- * session cookie, which browsers also send with requests from other sites, writes need a CSRF token.
+ * Browser sessions, created at sign-in. Only the SHA-256 digest of an id is stored, so a stolen database gives access to no session. Browsers send
+ * the session cookie also with requests from other sites, so writes need a CSRF token as well.
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseCookie, stringifySetCookie } from 'cookie';
@@ -16,21 +16,21 @@ const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
 const SESSION_ID = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
-/** FORBIDDEN; the class distinguishes it from other errors with this code. */
+/** The class distinguishes this error from others with the code FORBIDDEN. */
 export class CsrfError extends ClientError {
   constructor() {
     super('FORBIDDEN', 'CSRF Failed: CSRF token missing or incorrect.');
   }
 }
 
-/** Cookies with the prefix `__Host-` must be Secure, and no other host of the same domain can set them. */
+/** Returns the name of the session cookie. Cookies with the prefix `__Host-` must be Secure, and no other host of the same domain can set them. */
 export const sessionCookieName = (secure: boolean) => (secure ? '__Host-fitgraph' : 'fitgraph');
 
 const SELECT_VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuperuser", s."seen" < now() - interval '10 minutes' AS "unseen"
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
 
-/** Also deletes expired sessions: sign-ins are rare enough to pay for that and frequent enough to bound the table. */
+/** SQL: also deletes expired sessions. Sign-ins are rare enough for this work, and frequent enough to keep the table small. */
 const INSERT_SESSION = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 
@@ -48,7 +48,7 @@ export class Sessions {
     const digest = sha256(id);
     const [row] = await session.identify(SELECT_VIEWER, [digest]);
     if (!row) return undefined;
-    // Accurate to ten minutes, so that most requests cost no write.
+    // Updated every ten minutes at most, so that most requests write nothing.
     if (row.unseen) await session.identify('UPDATE "session" SET "seen" = now() WHERE "digest" = $1', [digest]);
     return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
   }
@@ -57,19 +57,19 @@ export class Sessions {
     await session.query('DELETE FROM "session" WHERE "digest" = $1', [sha256(id)]);
   }
 
-  /** The session id in a Cookie header; undefined if missing or malformed. */
+  /** Returns the session id in a Cookie header; undefined if missing or malformed. */
   idOf(header: string | undefined, secure: boolean): string | undefined {
     const id = header === undefined ? undefined : parseCookie(header)[sessionCookieName(secure)];
     return id !== undefined && SESSION_ID.test(id) ? id : undefined;
   }
 
-  /** Set-Cookie header that stores a session id, or deletes the cookie if `id` is undefined. */
+  /** Returns the Set-Cookie header that stores a session id, or that deletes the cookie if `id` is undefined. */
   cookie(id: string | undefined, secure: boolean): string {
     const age = id === undefined ? 0 : LIFETIME_SECONDS;
     return stringifySetCookie(sessionCookieName(secure), id ?? '', { httpOnly: true, sameSite: 'lax', path: '/', secure, maxAge: age });
   }
 
-  /** New for every page, so that the size of compressed pages does not reveal it (https://www.breachattack.com). Valid as long as the session. */
+  /** Returns a CSRF token, valid as long as the session. A new one per page prevents the BREACH attack, which needs a constant text in pages. */
   csrfToken(id: string): string {
     const nonce = randomBytes(16).toString('base64url');
     return nonce + this.signature(nonce, id);

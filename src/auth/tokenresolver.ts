@@ -27,7 +27,7 @@ export class AccessToken {
   declare lastUsedAt: string | null;
 }
 
-/** A new access token with its secret, which is stored nowhere else. */
+/** A new access token with its secret, which is not stored. */
 export interface CreatedAccessToken {
   token: string;
   accessToken: StoredToken;

@@ -1,6 +1,6 @@
 /**
- * API keys (tokens): looked up by SHA-256 digest and stored encrypted with SECRET_KEY (AES-256-GCM). So a sign-in can return the existing key, but a
- * stolen database reveals none.
+ * API keys (tokens): looked up by SHA-256 digest and stored encrypted with SECRET_KEY (AES-256-GCM). A sign-in can therefore return the existing key,
+ * but a stolen database reveals none.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
@@ -21,7 +21,7 @@ export class TokenVault {
     this.signingKey = deriveKey('fitgraph signatures');
   }
 
-  /** HMAC-SHA-256 of a text under a key derived from SECRET_KEY. */
+  /** Returns the HMAC-SHA-256 of a text, with a key derived from SECRET_KEY. */
   sign(text: string): Buffer {
     return createHmac('sha256', this.signingKey).update(text).digest();
   }

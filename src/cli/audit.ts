@@ -9,14 +9,14 @@ const PAGE_SIZE = 1_000;
 const replaceControlCharacters = (text: string): string => text.replace(/\p{C}/gu, '\uFFFD');
 
 function formatEvent({ occurredAt, kind, userId, username, address, operator, detail, wasTruncated }: SecurityEvent): string {
-  const who = username ?? (userId === null ? '-' : `#${userId}`);
-  const from = operator === null ? (address ?? '-') : `operator ${operator}`;
+  const account = username ?? (userId === null ? '-' : `#${userId}`);
+  const source = operator === null ? (address ?? '-') : `operator ${operator}`;
   return replaceControlCharacters(
     [
       occurredAt,
       kind,
-      who,
-      from,
+      account,
+      source,
       ...(detail === null ? [] : [detail]),
       ...(wasTruncated ? ['(further events are not recorded)'] : []),
     ].join('  '),

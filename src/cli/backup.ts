@@ -13,7 +13,7 @@ export const backup = (file: string, { replace }: { replace?: boolean }): Promis
   withDatabase(
     async ({ config, database, session, secretKey }) => {
       if (!replace && existsSync(file)) throw new ClientError('CONFLICT', `${file} already exists. Use --replace to overwrite it.`);
-      // Continues if the audit log is not writable, for example on a standby.
+      // The backup continues if the audit log is not writable, for example on a standby.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `backup ${basename(file)}` }, session).catch(() => undefined);
       const media = Media.of(config);
       const { summary, missing } = await takeBackup({ file, database, media, secretKey, progress: createProgress() });

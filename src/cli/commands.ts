@@ -1,6 +1,6 @@
 /**
- * Command definitions with arguments and options (commander). Implementations are imported when a command runs, which keeps `--help` fast. The
- * table of docs/commands.md is generated from the definitions (`npm run docs`).
+ * Definitions of commands with arguments and options (commander). Implementations are imported only when a command runs, which keeps `--help` fast.
+ * The table in docs/commands.md is generated from the definitions (`npm run docs`).
  */
 import { Command, InvalidArgumentError } from 'commander';
 import { DateTime } from 'luxon';
@@ -156,7 +156,7 @@ function user(): Command {
   return command;
 }
 
-/** In the order of the help. */
+/** Creates the commands, in the order of the help. */
 export const commands = () => [
   migrate(),
   seed(),

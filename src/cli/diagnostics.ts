@@ -17,7 +17,7 @@ import { Media } from '../files/media';
 import { models } from '../graphql/schema';
 import { choosePort } from '../server/supervisor/port';
 import { VERSION } from '../platform/version';
-import { COUNT_SERVERS, formatCount } from './operator';
+import { COUNT_WORKERS, formatCount } from './operator';
 import type { Report } from './report';
 import { examineSchema } from './schemadiagnostics';
 import { examineProxies, examineTls } from './webdiagnostics';
@@ -45,7 +45,7 @@ export async function runDiagnostics(config: Config, variables: Variables, repor
   else report.ok('Database', 'none yet; the first start creates an embedded one');
 }
 
-/** Whether an embedded database exists. Checked first, because opening it would create a missing one. */
+/** Whether an embedded database exists. Must be checked first, because `openDatabase` creates a missing one. */
 function hasCluster({ dataDir }: Config): boolean {
   const locationFile = path.join(dataDir, 'location');
   const home = fs.existsSync(locationFile) ? fs.readFileSync(locationFile, 'utf8').trim() : dataDir;
@@ -58,7 +58,7 @@ function examineFolder({ dataDir, mediaDir, ownMediaDir, bucket, secretKey }: Co
     const stats = fs.statSync(file, { throwIfNoEntry: false });
     if (stats && stats.mode & forbiddenBits) readablePaths.push(`${file} (${(stats.mode & 0o777).toString(8)})`);
   };
-  // For root, PostgreSQL runs as another user, who needs execute permission for the folder.
+  // If started by root, PostgreSQL runs as another user, who needs execute permission for the folder.
   checkMode(dataDir, process.getuid?.() === 0 ? 0o066 : 0o077);
   checkMode(keyFile(dataDir), 0o077);
   // The permissions of a configured media folder, which instances may share, are the operator's decision.
@@ -112,7 +112,7 @@ async function examineDatabase(config: Config, report: Report): Promise<void> {
     const [server] = (
       await database.pool.query(
         `SELECT current_setting('server_version') AS "version", extract(epoch FROM clock_timestamp())::float8 * 1000 AS "now",
-           ${AVAILABLE_CONNECTIONS} AS "available", (${COUNT_SERVERS}) AS "running",
+           ${AVAILABLE_CONNECTIONS} AS "available", (${COUNT_WORKERS}) AS "running",
            pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly",
            pg_size_pretty(pg_database_size(current_database())) AS "size", to_regclass('user_account') IS NOT NULL AS "filled"`,
       )
@@ -163,14 +163,14 @@ async function examineReplica(database: Database, report: Report): Promise<void>
 }
 
 async function examineSecurity({ rowSecurity }: Config, database: Database, report: Report): Promise<void> {
-  const about = 'Row security';
-  if (rowSecurity === 'off') return report.ok(about, 'off: only the application restricts which rows a request can read');
+  const topic = 'Row security';
+  if (rowSecurity === 'off') return report.ok(topic, 'off: only the application restricts which rows a request can read');
   const status = (await schemaState(database)) === 'current' && (await rowSecurityStatus(database.pool));
   if (!status) return;
   const { role, problem, advice, appliesToServer } = status;
-  if (problem === undefined) report.ok(about, `requests use the role ${role}, which can read only the rows of their viewer`);
-  else if (appliesToServer || rowSecurity === 'required') report.fail(about, problem, `run: ${advice}`);
-  else report.warn(about, problem, `run: ${advice}`);
+  if (problem === undefined) report.ok(topic, `requests use the role ${role}, which can read only the rows of their viewer`);
+  else if (appliesToServer || rowSecurity === 'required') report.fail(topic, problem, `run: ${advice}`);
+  else report.warn(topic, problem, `run: ${advice}`);
 }
 
 async function examineKey({ secretKey, dataDir }: Config, database: Database, report: Report): Promise<void> {
@@ -192,9 +192,9 @@ async function examineFiles(config: Config, { pool }: Database, report: Report):
         `SELECT "id", "${column}" AS "path" FROM "${table}" WHERE "id" > $1 ORDER BY "id" LIMIT ${PAGE_ROWS}`,
         [lastId],
       );
-      for (let at = 0; at < rows.length; at += MAX_CONCURRENT_CHECKS) {
-        const paths = rows.slice(at, at + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
-        missing += (await Promise.all(paths.map((file) => media.holds(file)))).filter((exists) => !exists).length;
+      for (let start = 0; start < rows.length; start += MAX_CONCURRENT_CHECKS) {
+        const paths = rows.slice(start, start + MAX_CONCURRENT_CHECKS).map((row) => row.path as string);
+        missing += (await Promise.all(paths.map((file) => media.exists(file)))).filter((exists) => !exists).length;
       }
       total += rows.length;
       lastId = rows.at(-1)?.id ?? lastId;

@@ -1,4 +1,4 @@
-/** `fitgraph doctor`: prints the findings of the diagnostics; exit status 1 if a check fails. */
+/** `fitgraph doctor`: prints the findings of the diagnostics. The exit status is 1 if a check fails. */
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import { ConfigError, readConfig, readEnvironment, showsStackTraces } from '../platform/config';
@@ -6,10 +6,10 @@ import { runDiagnostics } from './diagnostics';
 import type { Report } from './report';
 import { formatCount, printLine } from './operator';
 
-function variablesOf(environment: string | undefined) {
-  if (environment === undefined) return readEnvironment();
+function readVariables(environmentFile: string | undefined) {
+  if (environmentFile === undefined) return readEnvironment();
   try {
-    return { ...readEnvironment(), ...parseEnv(readFileSync(environment, 'utf8')) };
+    return { ...readEnvironment(), ...parseEnv(readFileSync(environmentFile, 'utf8')) };
   } catch (error) {
     throw new ConfigError(`--environment: ${(error as Error).message}`);
   }
@@ -17,14 +17,14 @@ function variablesOf(environment: string | undefined) {
 
 export async function doctor({ environment }: { environment?: string } = {}): Promise<void> {
   const counts = { 'ok  ': 0, WARN: 0, FAIL: 0 };
-  const note = (state: keyof typeof counts) => (about: string, text: string, advice?: string) => {
+  const createReporter = (state: keyof typeof counts) => (topic: string, text: string, advice?: string) => {
     counts[state] += 1;
-    printLine(`${state}  ${about}: ${text}`);
+    printLine(`${state}  ${topic}: ${text}`);
     if (advice) printLine(`      → ${advice}`);
   };
-  const report: Report = { ok: note('ok  '), warn: note('WARN'), fail: note('FAIL') };
+  const report: Report = { ok: createReporter('ok  '), warn: createReporter('WARN'), fail: createReporter('FAIL') };
   try {
-    const variables = variablesOf(environment);
+    const variables = readVariables(environment);
     await runDiagnostics(readConfig(variables), variables, report);
   } catch (error) {
     const { message, stack } = error as Error;

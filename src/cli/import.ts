@@ -9,17 +9,17 @@ import { writeRows } from '../transfer/writer';
 import { formatCount, recordOperatorEvent, withDatabase, createRowProgress, printLine } from './operator';
 
 export async function importDump(file: string, { media, replace }: { media?: string; replace?: boolean }): Promise<void> {
-  const rows = await DumpFile.open(file);
+  const dump = await DumpFile.open(file);
   await withDatabase(async ({ config, database, session, vault }) => {
-    const folder = Media.of(config);
-    const staged = new StagedFiles(folder, `.import-${randomUUID()}`);
+    const mediaStore = Media.of(config);
+    const stagedFiles = new StagedFiles(mediaStore, `.import-${randomUUID()}`);
     try {
-      const counts = await writeRows(rows, database, {
+      const counts = await writeRows(dump, database, {
         vault,
         replace,
         progress: createRowProgress('Importing'),
-        before: async () => {
-          if (media) await stageMedia(rows, media, folder, staged, Boolean(replace));
+        beforeCommit: async () => {
+          if (media) await stageMedia(dump, media, mediaStore, stagedFiles, Boolean(replace));
         },
       });
       const count = [...counts.values()].reduce((sum, rowCount) => sum + rowCount, 0);
@@ -27,11 +27,11 @@ export async function importDump(file: string, { media, replace }: { media?: str
         { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
         session,
       );
-      // Published after the commit: until then a rollback would still need the replaced files.
-      await staged.publish(Boolean(replace));
+      // Published after the commit, because a rollback would still need the files that are replaced.
+      await stagedFiles.publish(Boolean(replace));
       printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
     } catch (error) {
-      await staged.discard();
+      await stagedFiles.discard();
       throw error;
     }
   });

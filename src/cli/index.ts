@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running server; without one they start and stop it. */
+/** Entry point of the command-line interface. Commands use the embedded PostgreSQL of a running server; without one, they start and stop it. */
 import { Command, CommanderError } from 'commander';
 import { ConfigError, showsStackTraces } from '../platform/config';
 import { VERSION } from '../platform/version';
@@ -12,7 +12,7 @@ const program = new Command('fitgraph')
 
 program.addCommand(serve());
 
-/** After a usage error, points to the help of the command in question; applies to all subcommands. */
+/** Makes a command and its subcommands point to their own help after a usage error. */
 function configureHelp(command: Command, names: string): void {
   command.showHelpAfterError(`(${names} --help ${command.commands.length ? 'lists the commands' : 'tells more'})`);
   for (const child of command.commands) {

@@ -1,10 +1,10 @@
-/** `fitgraph migrate`: applies pending migrations, also in a maintenance window, or reverts the last ones. */
+/** `fitgraph migrate`: applies pending migrations (also those that need a maintenance window) or reverts the last ones. */
 import { ClientError } from '../core/model/errors';
 import type { Database } from '../database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../database/migrate';
 import { migrationNamed } from '../database/migrationmodules';
 import { promptConfirmation } from './prompts';
-import { demandNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
+import { requireNoServers, recordOperatorEvent, withDatabase, printLine, type OperatorContext } from './operator';
 
 interface MigrateOptions {
   down?: boolean;
@@ -20,25 +20,25 @@ export async function migrate({ down, to, yes, maintenance }: MigrateOptions): P
 }
 
 async function apply(database: Database, maintenance = false): Promise<void> {
-  if (maintenance) await demandNoServers(database, 'cannot be served during the maintenance');
+  if (maintenance) await requireNoServers(database, 'cannot be served during the maintenance');
   const names = await migrateUp(database, { maintenance });
   printLine(names.length ? `Applied: ${names.join(', ')}` : 'Nothing to do.');
 }
 
 async function revert({ database, session }: OperatorContext, to: string | undefined, yes = false): Promise<void> {
-  const pending = await migrationsToRevert(database, to);
-  const oldest = pending.at(-1);
+  const migrations = await migrationsToRevert(database, to);
+  const oldest = migrations.at(-1);
   if (oldest === undefined) return printLine('Nothing to do.');
-  const isOnline = pending.every((name) => migrationNamed(name).maintenance === undefined);
-  await demandNoServers(database, 'would fail after the migration is reverted', isOnline ? pending : undefined);
+  const isOnline = migrations.every((name) => migrationNamed(name).maintenance === undefined);
+  await requireNoServers(database, 'would fail after the migration is reverted', isOnline ? migrations : undefined);
   const question =
-    pending.length > 1
-      ? `These migrations will be reverted: ${pending.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
+    migrations.length > 1
+      ? `These migrations will be reverted: ${migrations.join(', ')}. Data in their tables and columns will be lost. Type the last name to continue: `
       : `The migration ${oldest} will be reverted; data in its tables and columns will be lost. Type its name to continue: `;
   if (!yes && !(await promptConfirmation(question, oldest)))
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
   const names = await migrateDown(database, to);
-  // Fails if the reverted migration is that of the audit log.
+  // Fails if the migration that creates the audit log was reverted.
   await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);
   printLine(`Reverted: ${names.join(', ')}`);
 }

@@ -32,59 +32,59 @@ function operatorName(): string {
 export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
-/** A command that started the database itself reads this when PostgreSQL was killed. */
-const STOPPED = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
+/** Message of a command if the database stopped while it ran. If the command had started PostgreSQL itself, PostgreSQL was killed. */
+const STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
   work: (context: OperatorContext) => Promise<T>,
   { migrate = true, key = true, config = readConfig() } = {},
 ): Promise<T> {
-  const opened = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
+  const openedDatabase = await openDatabase(config, models, (message) => process.stderr.write(`${message}\n`), { key });
   try {
-    if (key) await checkSecretKey(opened.database, opened.secretKey);
-    if (migrate) await migrateUp(opened.database);
-    if (key && migrate) await recordSecretKey(opened.database, opened.secretKey);
-    const { database, secretKey } = opened;
+    if (key) await checkSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    if (migrate) await migrateUp(openedDatabase.database);
+    if (key && migrate) await recordSecretKey(openedDatabase.database, openedDatabase.secretKey);
+    const { database, secretKey } = openedDatabase;
     return await work({ config, database, session: database.session(), vault: new TokenVault(secretKey), secretKey });
   } catch (error) {
-    if (await opened.hasStopped()) throw new ConfigError(STOPPED);
+    if (await openedDatabase.hasStopped()) throw new ConfigError(STOPPED_MESSAGE);
     throw error;
   } finally {
-    await opened.close();
+    await openedDatabase.close();
   }
 }
 
-/** Counts running servers by their listener connections. */
-export const COUNT_SERVERS = `SELECT count(*)::int AS "servers" FROM pg_stat_activity
+/** SQL: counts running workers; each has one connection that listens for notifications. */
+export const COUNT_WORKERS = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
-/** CONFLICT if a server uses the database, or with `migrations` only if it needs one of them. `consequence` completes the sentence. */
-export async function demandNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
+/** Throws CONFLICT if a server is using the database; with `migrations`, only if its version includes one. `consequence` completes the message. */
+export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
   const oldest = migrations && listenerName([...migrations].sort()[0]);
-  // A server whose newest migration is older does not know them. Version 0.2 does not name its newest migration.
-  const needs = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
-  const { servers } = (await (oldest ? database.ask(`${COUNT_SERVERS} AND ${needs}`, [oldest]) : database.ask(COUNT_SERVERS)))[0]!;
-  if (servers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
+  // Listeners are named after the newest migration of their version, except in version 0.2. A version whose newest migration is older includes none.
+  const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
+  const [row] = await (oldest ? database.ask(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest]) : database.ask(COUNT_WORKERS));
+  if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);
 }
 
 /** Formats a count with its noun: `1 row`, `2 rows`. */
-export const formatCount = (number: number, what: string): string => `${number} ${what}${number === 1 ? '' : 's'}`;
+export const formatCount = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
 export const printLine = (line: string): void => void process.stdout.write(`${line}\n`);
 
 const PROGRESS_INTERVAL_MS = 200;
 
-/** Returns a progress callback that updates one line per stage on a terminal; prints nothing otherwise. */
-export function createProgress(): (what: string, done: number, total?: number) => void {
+/** Returns a progress callback that updates one line per stage on a terminal. Without a terminal, it prints nothing. */
+export function createProgress(): (stage: string, done: number, total?: number) => void {
   if (!process.stderr.isTTY) return () => undefined;
-  let [stage, startedAt, lastOutput] = ['', 0, 0];
-  return (what, done, total) => {
+  let [lastStage, startedAt, lastOutput] = ['', 0, 0];
+  return (stage, done, total) => {
     const now = performance.now();
-    if (what !== stage) [stage, startedAt, lastOutput] = [what, now, 0];
+    if (stage !== lastStage) [lastStage, startedAt, lastOutput] = [stage, now, 0];
     const isComplete = total !== undefined && done >= total;
     if (!isComplete && now - lastOutput < PROGRESS_INTERVAL_MS) return;
     lastOutput = now;
-    process.stderr.write(`\r\x1b[K${what}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
+    process.stderr.write(`\r\x1b[K${stage}: ${formatProgress(done, total, (now - startedAt) / 1000)}${isComplete ? '\n' : ''}`);
   };
 }
 
@@ -96,7 +96,7 @@ export function formatProgress(done: number, total: number | undefined, seconds:
   return `${format(done)}${total === undefined ? '' : ` of ${format(total)}`}${rate > 0 ? `, ${format(rate)} a second` : ''}${timeLeft}`;
 }
 
-export function createRowProgress(what: string): (done: number, total: number) => void {
+export function createRowProgress(activity: string): (done: number, total: number) => void {
   const show = createProgress();
-  return (done, total) => show(`${what}, rows`, done, total);
+  return (done, total) => show(`${activity}, rows`, done, total);
 }

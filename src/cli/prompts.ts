@@ -1,4 +1,4 @@
-/** Interactive prompts of commands: on a terminal, or one line of standard input per question. */
+/** Prompts of commands. On a terminal, the user answers; otherwise each question reads one line of standard input. */
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { checkPassword } from '../auth/accounts';
@@ -6,7 +6,7 @@ import { ClientError } from '../core/model/errors';
 
 const discardingStream = () => new Writable({ write: (_chunk, _encoding, done) => done() });
 
-/** Reads one line; rejects if the input ends first. `hidden`: without echo, for passwords. */
+/** Reads one line; rejects if the input ends first. With `hidden`, the input is not echoed, for passwords. */
 function ask(question: string, { hidden = false } = {}): Promise<string> {
   const terminal = process.stdin.isTTY;
   return new Promise((resolve, reject) => {
@@ -28,7 +28,7 @@ export async function promptConfirmation(question: string, expected: string): Pr
   return (await ask(question)) === expected;
 }
 
-/** Reads a new password without echo; on a terminal twice, to detect typing errors. */
+/** Reads a new password without echo. Asks twice on a terminal, to detect typing errors. */
 export async function promptNewPassword(): Promise<string> {
   const password = await ask('Password: ', { hidden: true });
   checkPassword(password);

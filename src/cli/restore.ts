@@ -10,9 +10,9 @@ import { formatCount, recordOperatorEvent, withDatabase, printLine, createProgre
 export async function restore(file: string, { replace = false }: { replace?: boolean }): Promise<void> {
   const config = readConfig();
   const progress = createProgress();
-  const found = await inspectBackup(file, progress);
+  const backup = await inspectBackup(file, progress);
   const hasExternalKey = config.secretKey !== undefined || config.databaseUrl !== undefined;
-  if (hasExternalKey && config.secretKey !== found.key)
+  if (hasExternalKey && config.secretKey !== backup.key)
     throw new ConfigError(
       `SECRET_KEY differs from the key of the backup, which is required to show tokens: set it to the output of \`tar -xzOf ${file} secret-key\``,
     );
@@ -25,12 +25,12 @@ export async function restore(file: string, { replace = false }: { replace?: boo
           `The database has the migration ${newer} of a newer version: restore the backup with that version.`,
         );
       const media = Media.of(config);
-      await restoreBackup({ file, found, database, media, dataDir: hasExternalKey ? undefined : config.dataDir, replace, progress });
+      await restoreBackup({ file, backup, database, media, dataDir: hasExternalKey ? undefined : config.dataDir, replace, progress });
       // Recorded after the restore, which has replaced the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
-      const rows = Object.values(found.summary.rows).reduce((sum, count) => sum + count, 0);
+      const rows = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
       printLine(
-        `Restored ${formatCount(rows, 'row')} and ${formatCount(found.summary.files, 'file')} from the backup of ${found.header.taken}.`,
+        `Restored ${formatCount(rows, 'row')} and ${formatCount(backup.summary.files, 'file')} from the backup of ${backup.header.taken}.`,
       );
       if (!hasExternalKey) printLine('Restart a running server if its secret key was different.');
     },

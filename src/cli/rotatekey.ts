@@ -4,17 +4,17 @@ import { checkSecretKey } from '../auth/keyfingerprint';
 import { rotateSecretKey } from '../auth/keyrotation';
 import { ClientError } from '../core/model/errors';
 import { discardKey, publishKey, readKey, secretKeyOf, stageKey } from '../database/secretkey';
-import { demandNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './operator';
+import { requireNoServers, formatCount, printLine, recordOperatorEvent, withDatabase } from './operator';
 
 export async function rotateKey(file: string, { lost = false }: { lost?: boolean }): Promise<void> {
   const newKey = readKey(file, 'write the output of openssl rand -hex 32 to it');
   if (newKey === undefined) throw new ClientError('NOT_FOUND', `${file} does not exist: create it with openssl rand -hex 32 > ${file}`);
   await withDatabase(
     async ({ config, database, session }) => {
-      await demandNoServers(database, 'would use the old key');
+      await requireNoServers(database, 'would use the old key');
       const oldKey = lost ? undefined : await secretKeyOf(config, database);
       if (oldKey !== undefined) await checkSecretKey(database, oldKey);
-      // Without SECRET_KEY the key is a file beside the embedded database, which is replaced after the commit.
+      // Without SECRET_KEY, the key is in a file next to the embedded database. The file is replaced after the commit.
       const isFile = config.secretKey === undefined && config.databaseUrl === undefined;
       const id = randomUUID();
       if (isFile) stageKey(config.dataDir, id, newKey);

@@ -1,10 +1,10 @@
-/** Diagnostics of the database schema: its version, each difference from the objects that the migrations create, and required extensions. */
+/** Diagnostics of the database schema: its version, differences from the objects that the migrations create, and required extensions. */
 import type { Database } from '../database/connection';
 import { pendingMaintenance, refuseUnsupported, schemaState } from '../database/compatibility';
 import { compareSchema } from '../database/schemaobjects';
 import type { Report } from './report';
 
-/** Returns whether no table or column is missing. */
+/** Checks the schema and the extensions. Returns whether all tables and columns exist. */
 export async function examineSchema(database: Database, report: Report): Promise<boolean> {
   const isPresent = (await database.pool.query(`SELECT to_regclass('migration') AS "table"`)).rows[0].table !== null;
   const newer = isPresent ? await refuseUnsupported(database.pool) : [];

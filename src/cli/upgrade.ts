@@ -27,9 +27,9 @@ async function createUpgraded(
   const database = connectDatabase(config, embedded.connection);
   try {
     await migrateUp(database);
-    const found = await inspectBackup(file, progress);
+    const backup = await inspectBackup(file, progress);
     // Media files and the secret key are not part of this backup; they stay in place.
-    await restoreBackup({ file, found, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
+    await restoreBackup({ file, backup, database, media: new Media(new FolderStore(dataDir)), replace: false, progress });
     await recordOperatorEvent({ kind: 'COMMAND', detail }, database.session());
   } finally {
     await database.close();

@@ -12,10 +12,10 @@ import { createLog } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import { formatCount, recordOperatorEvent, withDatabase, printLine } from './operator';
 
-/** Prompts for a password without the option, so that it need not appear in the shell history. */
+/** Returns the password in the option. Without it, prompts for one, so that it need not appear in the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
 
-/** The user name as a prefix shows to which account the password belongs. */
+/** Generates a password. The user name as its prefix shows to which account it belongs. */
 const generatePassword = (username: string) => `${username}-${randomBytes(9).toString('hex')}`;
 
 const LIST_ACCOUNTS = `SELECT "id", "username", "email", "date_joined" AS "joined", "last_login" AS "lastLogin", "is_superuser" AS "superuser",
@@ -26,7 +26,7 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
-    // An account refers to a language.
+    // A new account needs a language to refer to.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
@@ -93,7 +93,7 @@ export const list = (options: { json?: boolean }): Promise<void> =>
     process.stderr.write(`${formatCount(accounts.length, 'account')}\n`);
   });
 
-/** Deletes the files now. A running server would do so too; without one they would stay until the next start. */
+/** Deletes the files now. A running server would also do so; if none is running, they would remain until the next start. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).run();

@@ -9,36 +9,36 @@ const MIN_VALID_DAYS = 14;
 
 export function examineTls({ tls, publicUrl }: Config, report: Report): void {
   if (!tls) return;
-  const about = 'TLS';
+  const topic = 'TLS';
   try {
     const certificate = new X509Certificate(readTls(tls).cert);
     const days = Math.floor((Date.parse(certificate.validTo) - Date.now()) / MS_PER_DAY);
     const text = `the certificate ${days < 0 ? 'expired' : 'is valid until'} ${certificate.validTo}`;
-    if (days < 0) report.fail(about, text, 'renew the certificate in TLS_CERT');
-    else if (days < MIN_VALID_DAYS) report.warn(about, text, 'renew the certificate in TLS_CERT');
-    else report.ok(about, text);
+    if (days < 0) report.fail(topic, text, 'renew the certificate in TLS_CERT');
+    else if (days < MIN_VALID_DAYS) report.warn(topic, text, 'renew the certificate in TLS_CERT');
+    else report.ok(topic, text);
     const host = publicUrl && new URL(publicUrl).hostname;
     if (host && !certificate.checkHost(host))
-      report.fail(about, `the certificate does not cover ${host}`, 'correct PUBLIC_URL or TLS_CERT');
+      report.fail(topic, `the certificate does not cover ${host}`, 'correct PUBLIC_URL or TLS_CERT');
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    report.fail(about, error.message, 'correct TLS_CERT and TLS_KEY; the server does not start like this');
+    report.fail(topic, error.message, 'correct TLS_CERT and TLS_KEY; the server does not start like this');
   }
 }
 
-/** Compares PUBLIC_URL with the way in which requests arrive. */
+/** Compares PUBLIC_URL with the settings for TLS and trusted proxies. */
 export function examineProxies({ publicUrl, trustedProxies, tls, production }: Config, report: Report): void {
-  const about = 'Public URL';
+  const topic = 'Public URL';
   const protocol = publicUrl && new URL(publicUrl).protocol;
   if (protocol === 'https:' && !tls && !trustedProxies.length)
     report.warn(
-      about,
+      topic,
       `${publicUrl} is HTTPS, but the server has neither TLS_CERT nor TRUSTED_PROXIES: it takes all requests for unencrypted, and all clients for the proxy`,
       'set TRUSTED_PROXIES to the address of the proxy',
     );
   else if (protocol === 'http:' && tls)
-    report.warn(about, `${publicUrl} is HTTP, but TLS_CERT makes the server speak HTTPS`, 'correct PUBLIC_URL');
+    report.warn(topic, `${publicUrl} is HTTP, but TLS_CERT makes the server speak HTTPS`, 'correct PUBLIC_URL');
   else if (!publicUrl && trustedProxies.length && production)
-    report.warn(about, 'not set: links depend on X-Forwarded-Host and X-Forwarded-Proto of the proxy', 'set PUBLIC_URL');
-  else report.ok(about, publicUrl ?? 'that of each request');
+    report.warn(topic, 'not set: links depend on X-Forwarded-Host and X-Forwarded-Proto of the proxy', 'set PUBLIC_URL');
+  else report.ok(topic, publicUrl ?? 'that of each request');
 }

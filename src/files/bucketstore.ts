@@ -1,6 +1,6 @@
 /**
- * File store in a bucket of S3 or a compatible server. The bucket can be private. A path counts as free if the database says so, under a lock, and no
- * object exists, because not all compatible servers support conditional writes.
+ * File store in a bucket of S3 or a compatible server. The bucket can be private. Not all compatible servers support conditional writes, so a path is
+ * reserved by a lock in the database (`pathUsageCheck`) and by a check that no object exists.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -38,7 +38,7 @@ const statusOf = (error: unknown): number | undefined =>
   (error as { $metadata?: { httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 
 export class BucketStore implements FileStore {
-  readonly isFar = true;
+  readonly isRemote = true;
   private s3?: Promise<S3>;
 
   constructor(private readonly bucket: Bucket) {}
@@ -77,7 +77,7 @@ export class BucketStore implements FileStore {
     });
   }
 
-  /** Sends a request; undefined if the object does not exist. */
+  /** Sends a request; returns undefined if the object does not exist. */
   private sendOptional<T>(work: (s3: S3) => Promise<T>): Promise<T | undefined> {
     return this.send((s3) =>
       work(s3).catch((error: unknown) => {
@@ -120,7 +120,7 @@ export class BucketStore implements FileStore {
     return object && { size: object.ContentLength!, content: object.Body as Readable };
   }
 
-  async lend<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined> {
+  async withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined> {
     const object = await this.get(path);
     if (!object) return undefined;
     return this.withTemporaryFile(async (localPath) => {
@@ -164,14 +164,16 @@ export class BucketStore implements FileStore {
   }
 
   private async delete(paths: readonly string[]): Promise<void> {
-    for (let at = 0; at < paths.length; at += MAX_PARALLEL_DELETES)
-      await this.send((s3) => Promise.all(paths.slice(at, at + MAX_PARALLEL_DELETES).map((path) => s3.deleteObject(this.objectOf(path)))));
+    for (let start = 0; start < paths.length; start += MAX_PARALLEL_DELETES) {
+      const batch = paths.slice(start, start + MAX_PARALLEL_DELETES);
+      await this.send((s3) => Promise.all(batch.map((path) => s3.deleteObject(this.objectOf(path)))));
+    }
   }
 
   private async keys(prefix: string): Promise<string[]> {
     const { Bucket, Key } = this.objectOf(prefix);
     const keys: string[] = [];
-    for (let ContinuationToken: string | undefined, more = true; more; more = ContinuationToken !== undefined) {
+    for (let ContinuationToken: string | undefined, hasMore = true; hasMore; hasMore = ContinuationToken !== undefined) {
       const page = await this.send((s3) => s3.listObjectsV2({ Bucket, Prefix: Key, ContinuationToken }));
       keys.push(...(page.Contents ?? []).flatMap((object) => object.Key ?? []));
       ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
@@ -191,14 +193,14 @@ export class BucketStore implements FileStore {
     await this.delete(await this.keys(`${folder}/`));
   }
 
-  serve(describe: (response: Response, path: string) => void): RequestHandler {
+  serve(setHeaders: (response: Response, path: string) => void): RequestHandler {
     return async (request, response, next) => {
       const path = decodeURIComponent(request.path).slice(1);
       const object = await this.head(path);
       if (!object) return next();
       // Some servers send the length only with the content.
       const size = object.ContentLength;
-      describe(response, path);
+      setHeaders(response, path);
       response.set({ 'Accept-Ranges': 'bytes', 'Cache-Control': `public, max-age=${CACHE_MAX_AGE_SECONDS}, immutable` });
       if (object.ETag) response.set('ETag', object.ETag);
       if (object.LastModified) response.set('Last-Modified', object.LastModified.toUTCString());
@@ -222,7 +224,7 @@ export class BucketStore implements FileStore {
         response.status(200);
         return next();
       }
-      // The server ignored the range and sends the whole file.
+      // Some servers ignore the range and send the whole file.
       if (range && content.ContentRange === undefined) response.status(200).removeHeader('Content-Range');
       if (content.ContentLength === undefined) response.removeHeader('Content-Length');
       else response.set('Content-Length', String(content.ContentLength));
@@ -231,7 +233,7 @@ export class BucketStore implements FileStore {
   }
 }
 
-/** Evaluates If-Range: whether the client's copy is current (https://www.rfc-editor.org/rfc/rfc9110#name-if-range). */
+/** Whether the client's copy is current according to If-Range (https://www.rfc-editor.org/rfc/rfc9110#name-if-range). */
 function matchesIfRange(condition: string | undefined, { ETag, LastModified }: HeadObjectCommandOutput): boolean {
   if (condition === undefined) return true;
   return condition.includes('"') ? condition === ETag : LastModified !== undefined && LastModified.getTime() <= Date.parse(condition);

@@ -12,35 +12,35 @@ export interface FileStore {
   /** Location, for messages to operators. */
   readonly name: string;
   /** Whether checking that a file exists takes a network round trip. */
-  readonly isFar: boolean;
+  readonly isRemote: boolean;
   /** Throws a ConfigError unless the store exists and is writable. */
   check(): Promise<void>;
-  /** Undefined if there is no file, or only a symbolic link to one outside of the store. */
+  /** Returns the version of a file; undefined if there is none, or only a symbolic link to a file outside of the store. */
   versionOf(path: string): Promise<FileVersion | undefined>;
   read(path: string): Promise<Buffer | undefined>;
-  /** The caller must read the stream to its end. */
+  /** Opens a file. The caller must read the stream to its end. */
   stream(path: string): Promise<{ size: number; content: Readable } | undefined>;
-  /** Runs `work` on the file or a local copy of it and returns the result; undefined if there is no file. */
-  lend<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
-  /** Reserves a free path; false if it is taken. */
+  /** Runs `work` with the path of the file, or of a local copy of it, and returns the result; undefined if there is no file. */
+  withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
+  /** Reserves a free path; returns false if it is taken. */
   reserve(path: string): Promise<boolean>;
-  /** Writes atomically: readers see the whole file that `createFile` creates, or nothing of it. */
+  /** Writes a file atomically: readers see the whole file that `createFile` creates, or nothing of it. */
   write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
   /** Deletes files; all `others` must begin with `path`. Missing files are ignored. */
   remove(path: string, others: readonly string[]): Promise<void>;
-  /** Paths of all files below a folder (hidden or not), relative to it. */
+  /** Returns the paths of all files below a folder (hidden or not), relative to it. */
   list(folder: string): Promise<string[]>;
-  /** Names of the top-level folders, hidden or not, that begin with a prefix. */
+  /** Returns the names of the top-level folders, hidden or not, that begin with a prefix. */
   folders(prefix: string): Promise<string[]>;
   discard(folder: string): Promise<void>;
-  /** Handles GET and HEAD, including ranges; calls the next handler if there is no file. */
-  serve(describe: (response: Response, path: string) => void): RequestHandler;
+  /** Returns a handler of GET and HEAD, including ranges, which calls the next handler if there is no file. */
+  serve(setHeaders: (response: Response, path: string) => void): RequestHandler;
 }
 
 /** Cache lifetime. The content of a path never changes, because paths are not reused even after their file was deleted. */
 export const CACHE_MAX_AGE_SECONDS = 365 * 24 * 60 * 60;
 
-/** Permissions that exclude other users of the machine, also from temporary copies of uploads. */
+/** Permissions that exclude other users of the machine. They are also used for temporary copies of uploads. */
 export const PRIVATE_FOLDER_OPTIONS = { recursive: true, mode: 0o700 } as const;
 export const PRIVATE_FILE_MODE = 0o600;

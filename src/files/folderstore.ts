@@ -9,7 +9,7 @@ import { CACHE_MAX_AGE_SECONDS, PRIVATE_FILE_MODE, PRIVATE_FOLDER_OPTIONS, type 
 const hasErrorCode = (error: unknown, ...codes: string[]) => codes.includes((error as NodeJS.ErrnoException).code ?? '');
 
 export class FolderStore implements FileStore {
-  readonly isFar = false;
+  readonly isRemote = false;
 
   constructor(readonly root: string) {}
 
@@ -17,7 +17,7 @@ export class FolderStore implements FileStore {
     return this.root;
   }
 
-  /** Does not create the folder, because an unmounted network share must not pass for an empty store. */
+  /** Checks the folder. Does not create it, because an unmounted network share must not be mistaken for an empty store. */
   async check(): Promise<void> {
     const configError = (problem: string) => new ConfigError(`MEDIA_DIR must be an existing, writable folder: ${this.root} ${problem}`);
     const folder = await stat(this.root).catch(({ code }: NodeJS.ErrnoException) => {
@@ -33,8 +33,8 @@ export class FolderStore implements FileStore {
     await rm(probe, { force: true });
   }
 
-  /** Removes the permissions of other users from a folder that an older version created. A folder of another owner stays as it is. */
-  async close(): Promise<void> {
+  /** Removes the permissions of other users from a folder that an older version created. A folder with another owner is not changed. */
+  async restrictPermissions(): Promise<void> {
     await chmod(this.root, PRIVATE_FOLDER_OPTIONS.mode).catch((error) => {
       if (!hasErrorCode(error, 'ENOENT', 'EPERM', 'EROFS')) throw error;
     });
@@ -46,7 +46,7 @@ export class FolderStore implements FileStore {
     return filePath;
   }
 
-  /** Symbolic links must not lead out of the folder, which may itself be a link. */
+  /** Returns the version of a file. Symbolic links must not lead out of the folder, which may itself be a link. */
   async versionOf(path: string): Promise<FileVersion | undefined> {
     const filePath = this.resolve(path);
     const [realPath, root] = await Promise.all([realpath(filePath), realpath(this.root)]).catch(() => ['', this.root]);
@@ -64,14 +64,14 @@ export class FolderStore implements FileStore {
   }
 
   async stream(path: string) {
-    // Opens the file before reading its size, because another file may replace it meanwhile.
+    // Opens the file before reading its size, because another file may replace it in the meantime.
     const handle = await open(this.resolve(path), 'r').catch(() => undefined);
     if (!handle) return undefined;
     const { size } = await handle.stat();
     return { size, content: handle.createReadStream() };
   }
 
-  async lend<T>(path: string, work: (filePath: string) => Promise<T>): Promise<T | undefined> {
+  async withLocalFile<T>(path: string, work: (filePath: string) => Promise<T>): Promise<T | undefined> {
     return (await this.versionOf(path)) && work(this.resolve(path));
   }
 
@@ -91,12 +91,12 @@ export class FolderStore implements FileStore {
   async write(path: string, createFile: (filePath: string) => Promise<void>): Promise<void> {
     const filePath = this.resolve(path);
     await mkdir(dirname(filePath), PRIVATE_FOLDER_OPTIONS);
-    const temporary = join(dirname(filePath), `.${randomBytes(8).toString('hex')}`);
+    const temporaryPath = join(dirname(filePath), `.${randomBytes(8).toString('hex')}`);
     try {
-      await createFile(temporary);
-      await rename(temporary, filePath);
+      await createFile(temporaryPath);
+      await rename(temporaryPath, filePath);
     } catch (error) {
-      await rm(temporary, { force: true });
+      await rm(temporaryPath, { force: true });
       throw error;
     }
   }
@@ -124,13 +124,13 @@ export class FolderStore implements FileStore {
     await rm(this.resolve(folder), { recursive: true, force: true });
   }
 
-  serve(describe: (response: Response, path: string) => void): RequestHandler {
+  serve(setHeaders: (response: Response, path: string) => void): RequestHandler {
     return express.static(this.root, {
       index: false,
       redirect: false,
       immutable: true,
       maxAge: CACHE_MAX_AGE_SECONDS * 1000,
-      setHeaders: describe,
+      setHeaders,
     });
   }
 }

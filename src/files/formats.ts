@@ -12,7 +12,7 @@ interface Format {
   readonly type: string;
   readonly extensions: readonly string[];
   /** Whether content has the signature of this format. Other content is never passed to a decoder. */
-  begins(bytes: Buffer): boolean;
+  hasSignature(bytes: Buffer): boolean;
 }
 
 const latin1 = (bytes: Buffer, start: number, length: number) => bytes.toString('latin1', start, start + length);
@@ -21,20 +21,20 @@ export const IMAGE_FORMATS: Readonly<Record<FormatName, Format>> = {
   jpeg: {
     type: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe', 'jfif'],
-    begins: (bytes) => latin1(bytes, 0, 3) === '\xff\xd8\xff',
+    hasSignature: (bytes) => latin1(bytes, 0, 3) === '\xff\xd8\xff',
   },
-  png: { type: 'image/png', extensions: ['png', 'apng'], begins: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
-  gif: { type: 'image/gif', extensions: ['gif'], begins: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
+  png: { type: 'image/png', extensions: ['png', 'apng'], hasSignature: (bytes) => latin1(bytes, 0, 8) === '\x89PNG\r\n\x1a\n' },
+  gif: { type: 'image/gif', extensions: ['gif'], hasSignature: (bytes) => /^GIF8[79]a$/.test(latin1(bytes, 0, 6)) },
   webp: {
     type: 'image/webp',
     extensions: ['webp'],
-    begins: (bytes) => latin1(bytes, 0, 4) === 'RIFF' && latin1(bytes, 8, 4) === 'WEBP',
+    hasSignature: (bytes) => latin1(bytes, 0, 4) === 'RIFF' && latin1(bytes, 8, 4) === 'WEBP',
   },
-  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], begins: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
+  tiff: { type: 'image/tiff', extensions: ['tif', 'tiff'], hasSignature: (bytes) => ['II*\0', 'MM\0*'].includes(latin1(bytes, 0, 4)) },
   avif: {
     type: 'image/avif',
     extensions: ['avif'],
-    begins: (bytes) => latin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(latin1(bytes, 8, 4)),
+    hasSignature: (bytes) => latin1(bytes, 4, 4) === 'ftyp' && ['avif', 'avis', 'mif1'].includes(latin1(bytes, 8, 4)),
   },
 };
 
@@ -42,7 +42,8 @@ const FORMAT_NAMES = Object.keys(IMAGE_FORMATS) as FormatName[];
 
 export const IMAGE_EXTENSIONS: readonly string[] = FORMAT_NAMES.flatMap((name) => IMAGE_FORMATS[name].extensions);
 
-export const formatOfContent = (bytes: Buffer): FormatName | undefined => FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].begins(bytes));
+export const formatOfContent = (bytes: Buffer): FormatName | undefined =>
+  FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].hasSignature(bytes));
 export const formatOfExtension = (extension: string): FormatName | undefined =>
   FORMAT_NAMES.find((name) => IMAGE_FORMATS[name].extensions.includes(extension));
 

@@ -1,4 +1,4 @@
-/** The columns of all tables that hold paths of images. */
+/** Returns the columns of all tables that contain paths of images. */
 import { fieldsOf } from '../core/model/fields';
 import { allEntities, resourceOf } from '../core/model/registry';
 

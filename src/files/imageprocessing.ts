@@ -1,18 +1,18 @@
-/** Image processing with limits on what a malicious file can cost. New uploads are processed in worker processes only. */
+/** Image processing, with limits on the resources that a malicious file can use. New uploads are processed only in worker processes. */
 import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp, type SharpOptions } from 'sharp';
 import { formatOfContent, type FormatName, type StoredFormat } from './formats';
 import type { Thumbnail } from './paths';
 
-// Allows only these loaders of libvips: those of SVG, PDF and other formats read files or follow links.
+// Allows only these loaders of libvips, because those of SVG, PDF and other formats read other files or follow links.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: ['Jpeg', 'Png', 'Nsgif', 'Webp', 'Tiff', 'Heif'].map((loader) => `VipsForeignLoad${loader}Buffer`),
 });
-// Caching is useless, because each file is read once, by this module.
+// A cache would be useless, because each file is read once.
 sharp.cache(false);
 
-/** Of all frames of an animation together. */
+/** Maximum size of an image. For an animation, the frames are added up. */
 export const MAX_MEGAPIXELS = 24;
 const MEGAPIXEL = 1_000_000;
 const DECODE_OPTIONS: SharpOptions = { limitInputPixels: MAX_MEGAPIXELS * MEGAPIXEL, failOn: 'error' };
@@ -28,7 +28,7 @@ const ENCODERS: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
   tiff: (image) => image.tiff({ compression: 'lzw' }),
 };
 
-/** Throws unless the whole image can be decoded. Shrinking on load would skip lines; resizing keeps only some lines at a time in memory. */
+/** Decodes the whole image; throws if that fails. Shrinking on load would skip lines. Resizing keeps only a few lines in memory at a time. */
 const decodeFully = (bytes: Buffer) => sharp(bytes, DECODE_OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
 export type ReencodeResult = 'image' | 'no image' | { megapixels: number };
@@ -43,7 +43,7 @@ export async function reencodeImage(path: string, targetFormat: StoredFormat | u
   if (!format) return 'no image';
   try {
     const animated = ANIMATED_FORMATS.includes(format) && (targetFormat === undefined || ANIMATED_FORMATS.includes(targetFormat));
-    // Reads the header only, which is fast whatever size it declares.
+    // Reads only the header, which is fast even if it declares a huge size.
     const { width, height, pages = 1 } = await sharp(bytes, { animated, limitInputPixels: false }).metadata();
     const megapixels = (width * height) / MEGAPIXEL;
     if (megapixels > MAX_MEGAPIXELS) return { megapixels };
@@ -64,7 +64,7 @@ export async function hasTransparency(bytes: Buffer): Promise<boolean> {
   return (await sharp(bytes, DECODE_OPTIONS).metadata()).hasAlpha;
 }
 
-/** Writes a thumbnail, never larger than the image: a side too short for the crop stays as short. */
+/** Writes a thumbnail. The image is never enlarged: a side shorter than the crop keeps its length. */
 export async function writeThumbnail(from: string, to: string, { size, cropped, quality }: Thumbnail, png: boolean): Promise<void> {
   const image = sharp(await readFile(from), { ...DECODE_OPTIONS, failOn: 'none' }).autoOrient();
   const { width, height } = (await image.metadata()).autoOrient;

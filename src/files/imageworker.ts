@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { LimitedImageTask, WorkerReply, ImageTask } from './imageworkerpool';
 import { reencodeImage, writeThumbnail } from './imageprocessing';
 
-/** One thread per image leaves the other cores to requests. */
+/** One thread per image leaves the other cores free for requests. */
 sharp.concurrency(1);
 
 const runTask = (task: ImageTask): Promise<unknown> =>
@@ -17,10 +17,10 @@ const cpuMsSince = (since: NodeJS.CpuUsage) => {
   return (user + system) / 1_000;
 };
 
-/** Decoding runs on other threads, so that the timer fires meanwhile. It cannot be cancelled: on `slow`, the server kills this process. */
-process.on('message', (order: LimitedImageTask) => {
+/** Decoding runs on other threads, so the timer fires in the meantime. It cannot be cancelled: on the reply `slow`, the server kills this process. */
+process.on('message', (task: LimitedImageTask) => {
   const startUsage = process.cpuUsage();
-  const isSlow = () => cpuMsSince(startUsage) >= order.cpuMs;
+  const isSlow = () => cpuMsSince(startUsage) >= task.cpuMs;
   const cpuTimer = setInterval(() => isSlow() && finish({ slow: true }), CPU_CHECK_INTERVAL_MS);
   const finish = (reply: WorkerReply) => {
     clearInterval(cpuTimer);
@@ -28,10 +28,10 @@ process.on('message', (order: LimitedImageTask) => {
   };
   // On a busy machine the task may be done before the timer fires.
   const replyWithinLimit = (reply: WorkerReply) => finish(isSlow() ? { slow: true } : reply);
-  runTask(order).then(
+  runTask(task).then(
     (result) => replyWithinLimit({ result }),
     (error: Error) => replyWithinLimit({ error: error.message }),
   );
 });
-// The server has gone: exits at once, even while decoding.
+// If the server has stopped, exits at once, even while decoding.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));

@@ -15,7 +15,7 @@ export type LimitedImageTask = ImageTask & { cpuMs: number };
 
 export type WorkerReply = { result: unknown } | { error: string } | { slow: true };
 
-/** The file made the worker process exceed its CPU time (`slow`) or crash (`broken`). */
+/** Error that is thrown if a file makes the worker process exceed its CPU time (`slow`) or crash (`broken`). */
 export class ImageFailure extends Error {
   constructor(readonly reason: 'slow' | 'broken') {
     super(`the image process was ${reason}`);
@@ -24,14 +24,14 @@ export class ImageFailure extends Error {
 
 const MAX_WORKERS = 2;
 const WORKER_SCRIPT = join(__dirname, `imageworker${extname(__filename)}`);
-/** JavaScript heap only; pixels are outside of it. */
+/** Maximum size of the JavaScript heap, which does not contain the pixels. */
 const MAX_HEAP_MB = 64;
 const IDLE_TIMEOUT_MS = 30_000;
 const QUEUE_LIMITS = { maxQueued: 200, maxQueuedPerClient: 40, maxWaitMs: 15_000 };
 const DEFAULT_CPU_TIMEOUT_MS = 10_000;
 /**
- * A worker stops at its CPU time limit by itself. One that hangs or gets no CPU time is killed after this multiple of the limit, and the task counts
- * as overload, not as a failure of the file.
+ * A worker reports by itself that it has reached its CPU time limit. If it hangs or gets no CPU time, it is killed after this multiple of the limit;
+ * the task then fails because of overload, not because of the file.
  */
 const WALL_CLOCK_FACTOR = 3;
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -83,13 +83,13 @@ class Worker {
       if (this.child === child) this.child = undefined;
     };
     child.on('exit', forgetChild).on('error', forgetChild);
-    // A worker does not keep the server from exiting, and requests have priority.
+    // Unreferenced, so that a worker does not keep the server running; at a lower priority, so that image processing does not slow down requests.
     child.unref();
     child.channel?.unref();
     try {
       setPriority(child.pid!, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // The process has exited already; its `exit` event handles that.
+      // The process has exited already, which its `exit` event handles.
     }
     return child;
   }
@@ -102,7 +102,10 @@ export class ImageWorkerPool {
   private readonly workers = Array.from({ length: MAX_WORKERS }, () => new Worker());
   private readonly freeWorkers = [...this.workers];
 
-  /** One worker per caller at a time. Throws ImageFailure because of the file, Overloaded if the queue is full or the worker gets no CPU time. */
+  /**
+   * Validates and re-encodes an image. A caller uses one worker at a time. Throws ImageFailure if the file is to blame, and OverloadedError if the
+   * queue is full or the worker gets no CPU time.
+   */
   reencode(caller: string, path: string, targetFormat: StoredFormat | undefined): Promise<ReencodeResult> {
     return this.run(caller, { kind: 'reencode', path, targetFormat }) as Promise<ReencodeResult>;
   }

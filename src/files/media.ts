@@ -1,4 +1,4 @@
-/** Files of rows: storage under unique paths, thumbnails, and deletion. Only valid paths within the file store are accessible. */
+/** Files of rows: stores them under unique paths, creates thumbnails, and deletes both. Only valid paths within the file store are accessible. */
 import { randomInt } from 'node:crypto';
 import { constants, copyFile } from 'node:fs/promises';
 import { LRUCache } from 'lru-cache';
@@ -23,7 +23,7 @@ const randomSuffix = () =>
   `_${Array.from({ length: SUFFIX_LENGTH }, () => SUFFIX_CHARACTERS[randomInt(SUFFIX_CHARACTERS.length)]).join('')}`;
 const isGif = (path: string, bytes: Buffer): boolean => [formatOfExtension(extensionOf(path)), formatOfContent(bytes)].includes('gif');
 
-/** Thumbnails of images with transparency are PNG. A GIF, by name or content, counts as transparent. */
+/** Whether thumbnails must be PNG: for images with transparency, and for GIFs (by name or content). */
 const needsPngThumbnails = async (path: string, bytes: Buffer): Promise<boolean> => isGif(path, bytes) || hasTransparency(bytes);
 
 /** How long a thumbnail in a remote store is assumed to exist without checking. */
@@ -43,20 +43,20 @@ export class Media {
     return new Media(bucket ? new BucketStore(bucket) : new FolderStore(mediaDir), uploadQuota);
   }
 
-  /** Opens the file store. Throws a ConfigError if the operator chose one that cannot be used. */
+  /** Opens the file store. Throws a ConfigError if the operator has configured one that cannot be used. */
   static async checked(config: Pick<Config, 'bucket' | 'mediaDir' | 'ownMediaDir' | 'uploadQuota'>): Promise<Media> {
     const media = Media.of(config);
     if (config.bucket || config.ownMediaDir) await media.files.check();
     return media;
   }
 
-  async holds(path: string): Promise<boolean> {
+  async exists(path: string): Promise<boolean> {
     return isMediaPath(path) && (await this.files.versionOf(path)) !== undefined;
   }
 
   /**
-   * Stores an uploaded image that passes `examine` and returns its path, of at most `max` characters. A path that exists or that another file had
-   * before (`isPathTaken`) gets a random suffix: paths are never reused, so that browsers can cache them.
+   * Stores a valid uploaded image and returns its path, of at most `max` characters. If another file has or had this path (`isPathTaken`), a random
+   * suffix is added: paths are never reused, so that browsers can cache them.
    */
   async store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string> {
     const problems = await validateImage(file);
@@ -67,17 +67,17 @@ export class Media {
     let suffix = plainPath === `${folder}/${name.root}${name.ending}` && !looksLikeThumbnail(plainPath) ? '' : randomSuffix();
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
       const path = fitPath(folder, name, suffix, max);
-      // Checked again after reserving, because another file at this path may have been deleted meanwhile.
+      // Checked again after the reservation, because another file at this path may have been deleted in the meantime.
       if (!(await isPathTaken(path)) && (await this.files.reserve(path))) {
-        let stored = false;
+        let isStored = false;
         try {
           if (!(await isPathTaken(path))) {
             await this.files.write(path, (localPath) => copyFile(file.path, localPath, constants.COPYFILE_EXCL));
-            stored = true;
+            isStored = true;
             return path;
           }
         } finally {
-          if (!stored) await this.remove([path]);
+          if (!isStored) await this.remove([path]);
         }
       }
       suffix = randomSuffix();
@@ -94,14 +94,14 @@ export class Media {
     }
   }
 
-  /** Creates all thumbnails of an image and returns whether they are PNG. Creation fails silently if the server is busy or the file is lost. */
+  /** Creates all thumbnails of an image. Returns whether they are PNG. Ignores errors: the server may be busy, or the file missing. */
   async thumbnails(path: string): Promise<boolean> {
     const png = await this.hasPngThumbnails(path);
     await Promise.all([...THUMBNAILS.keys()].map((alias) => this.thumbnail(path, alias, png).catch(() => false)));
     return png;
   }
 
-  /** Whether the thumbnails of an image are PNG, cached by path and version of the file. */
+  /** Returns whether the thumbnails of an image are PNG. The result is cached by path and version of the file. */
   async hasPngThumbnails(path: string): Promise<boolean> {
     const version = isMediaPath(path) ? await this.files.versionOf(path) : undefined;
     if (!version) return false;
@@ -114,15 +114,16 @@ export class Media {
     return isPng;
   }
 
-  /** Creates a thumbnail unless it exists; concurrent calls share one creation. False if the image is missing or unreadable. Throws Overloaded. */
+  /** Creates a thumbnail unless it exists. Returns false if the image is missing or unreadable. Throws OverloadedError if the workers are busy. */
   async thumbnail(image: string, alias: string, png: boolean): Promise<boolean> {
     const path = thumbnailPath(image, alias, png);
-    let pending = this.pendingThumbnails.get(path);
-    if (!pending) {
-      pending = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
-      this.pendingThumbnails.set(path, pending);
+    // Concurrent calls share one creation.
+    let creation = this.pendingThumbnails.get(path);
+    if (!creation) {
+      creation = this.createIfMissing(image, alias, png, path).finally(() => this.pendingThumbnails.delete(path));
+      this.pendingThumbnails.set(path, creation);
     }
-    return pending.catch((error) => {
+    return creation.catch((error) => {
       if (error instanceof OverloadedError) throw error;
       return false;
     });
@@ -130,8 +131,8 @@ export class Media {
 
   private async createIfMissing(image: string, alias: string, png: boolean, path: string): Promise<boolean> {
     if (!isMediaPath(path)) return false;
-    if (this.files.isFar && this.existingThumbnails.has(path)) return true;
-    if ((await this.holds(path)) || (await this.shrink(image, alias, png, path))) {
+    if (this.files.isRemote && this.existingThumbnails.has(path)) return true;
+    if ((await this.exists(path)) || (await this.shrink(image, alias, png, path))) {
       this.existingThumbnails.set(path, true);
       return true;
     }
@@ -142,9 +143,9 @@ export class Media {
     if (png && !(await this.hasPngThumbnails(image))) return false;
     const write = (from: string) =>
       this.files.write(path, (localPath) => imageWorkerPool.shrink(image, from, localPath, THUMBNAILS.get(alias)!, png)).then(() => true);
-    if (!(await this.files.lend(image, write))) return false;
-    // The image may have been deleted meanwhile, with all thumbnails but this one.
-    if (await this.holds(image)) return true;
+    if (!(await this.files.withLocalFile(image, write))) return false;
+    // The image may have been deleted in the meantime, with all thumbnails except this one.
+    if (await this.exists(image)) return true;
     await this.remove([image]);
     return false;
   }

@@ -25,7 +25,7 @@ export const THUMBNAILS: ReadonlyMap<string, Thumbnail> = new Map(
   }),
 );
 
-/** The path of a thumbnail, in the folder of its image. `png` is for GIFs and images with transparency. */
+/** Returns the path of a thumbnail, in the folder of its image. `png` is for GIFs and images with transparency. */
 export function thumbnailPath(path: string, alias: string, png: boolean): string {
   const { size, cropped, quality } = THUMBNAILS.get(alias)!;
   return `${path}.${size}x${size}_q${quality}${cropped ? '_crop-smart' : ''}.${png ? 'png' : 'jpg'}`;
@@ -41,28 +41,28 @@ export function parseThumbnailPath(path: string): { image: string; alias: string
   return alias === undefined ? undefined : { image, alias, png };
 }
 
-/** The path of an image, followed by those of all thumbnails that it may have. */
+/** Returns the path of an image, followed by those of all thumbnails that it may have. */
 export const imageAndThumbnailPaths = (path: string): string[] => [
   path,
   ...[...THUMBNAILS.keys()].flatMap((alias) => [thumbnailPath(path, alias, false), thumbnailPath(path, alias, true)]),
 ];
 
-/** Whether a path has the form of a thumbnail path; an upload must not pass for the thumbnail of another image. */
+/** Whether a path has the form of a thumbnail path. An upload must not be mistaken for the thumbnail of another image. */
 export const looksLikeThumbnail = (path: string): boolean => THUMBNAIL_PATH.test(path);
 
-/** Whether a path can belong to a row: without path traversal, NUL characters, and empty or hidden segments. */
+/** Whether a path can belong to a row: it has no path traversal, no NUL character, and no empty or hidden segment. */
 export const isMediaPath = (path: string): boolean =>
   !path.includes('\0') && !path.split(/[/\\]/).some((part) => part === '' || part.startsWith('.'));
 
-/** The URL of a file in the store, without scheme and host. */
+/** Returns the URL of a file in the store, without scheme and host. */
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
-/** Part of no stored path. */
+/** Text that no stored path contains. */
 const NO_PATH = '\0';
 
 /**
- * The stored path for a condition on the URL of a file: of the file itself, or the beginning of paths for `startsWith`. `contains`, `endsWith` and `search`
- * compare the path, so their text stays as it is.
+ * Converts the operand of a condition on the URL of a file to a stored path, or to the beginning of one for `startsWith`. `contains`, `endsWith` and
+ * `search` are compared with the path, so their operand is not changed.
  */
 export function storedPath(text: string, operator: string, insensitive: boolean, baseUrl: string): string {
   if (['contains', 'endsWith', 'search'].includes(operator)) return text;
@@ -78,7 +78,7 @@ export function storedPath(text: string, operator: string, insensitive: boolean,
 
 const MAX_CLIENT_NAME_LENGTH = 255;
 
-/** The file name that a client sent, without folders and control characters; empty if nothing remains. */
+/** Returns the file name that a client sent, without folders and control characters; empty if nothing remains. */
 export function clientFileName(filename: string): string {
   const name = filename.split(/[/\\]/).at(-1)!.replace(/\p{C}/gu, '');
   if (name === '.' || name === '..') return '';
@@ -88,28 +88,28 @@ export function clientFileName(filename: string): string {
   return [...characters.slice(0, MAX_CLIENT_NAME_LENGTH - ending.length), ...ending].join('');
 }
 
-/** Extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
+/** Returns the extension with its dot, `.png` for `a.png`; empty if the last dot is the first or the last character. */
 function endingOf(name: string): string {
   const dot = name.lastIndexOf('.');
   return dot > 0 && dot < name.length - 1 ? name.slice(dot) : '';
 }
 
-/** Extension in lower case without its dot, `png` for `A.PNG`. */
+/** Returns the extension in lower case without its dot, `png` for `A.PNG`. */
 export const extensionOf = (name: string): string => endingOf(name).slice(1).toLowerCase();
 
 const sanitize = (text: string) => text.replaceAll(' ', '_').replace(/[^-\p{L}\p{N}_.]/gu, '');
 
-/** The sanitised name of a file in two parts: only letters, digits, `_`, `-` and `.`, and never hidden. */
+/** Returns the sanitised name of a file in two parts. It has only letters, digits, `_`, `-` and `.`, and is never hidden. */
 export function sanitizeFileName(filename: string): { root: string; ending: string } {
   const name = clientFileName(filename).normalize('NFC').trim();
   const ending = endingOf(name);
   return { root: sanitize(name.slice(0, name.length - ending.length)).replace(/^\.+/, '') || 'image', ending: sanitize(ending) };
 }
 
-/** File systems allow names of 255 bytes, and names of thumbnails are longer by this suffix. */
+/** File systems allow names of 255 bytes, and the names of thumbnails have this additional suffix. */
 const MAX_NAME_BYTES = 255 - Buffer.byteLength('.800x800_q90_crop-smart.jpg');
 
-/** `folder/root<suffix><ending>` of at most `max` characters; the root is truncated to fit. */
+/** Returns the path `folder/root<suffix><ending>` with at most `max` characters; truncates the root if necessary. */
 export function fitPath(folder: string, { root, ending }: { root: string; ending: string }, suffix: string, max: number): string {
   const characters = [...root];
   const path = () => `${folder}/${characters.join('')}${suffix}${ending}`;

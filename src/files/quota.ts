@@ -10,14 +10,14 @@ const MB = 1024 * 1024;
 
 const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 
-/** Size of an examined file as it will be stored. */
+/** Returns the size in bytes of a validated file, which is stored unchanged. */
 export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface NewFile {
   /** Input path of the image field. */
   path: InputPath;
   file: UploadedFile;
-  /** Id of the row whose present file it replaces. */
+  /** Id of the row whose current file it replaces. */
   id?: number;
 }
 
@@ -32,8 +32,8 @@ export async function checkQuota(
 ): Promise<void> {
   await sequelize.query('SELECT pg_advisory_xact_lock($1, $2)', { ...options, bind: [LOCK_CLASSES.quota, userId] });
   const replacedIds = uploads.flatMap(({ id }) => id ?? []);
-  const sumBytes = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
-  const [[total]] = (await sequelize.query(sumBytes, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
+  const sumBytesSql = `SELECT coalesce(sum("bytes"), 0)::float8 AS "taken" FROM "${table}" WHERE "user_id" = $1 AND NOT "row_id" = ANY($2::int[])`;
+  const [[total]] = (await sequelize.query(sumBytesSql, { ...options, bind: [userId, replacedIds] })) as unknown as [[{ taken: number }]];
   let usedBytes = total.taken;
   for (const { path, file } of uploads) {
     const bytes = await storedFileBytes(file);

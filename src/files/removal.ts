@@ -11,13 +11,16 @@ import type { Media } from './media';
 const CHANNEL = 'fitgraph_removed_file';
 const BATCH_SIZE = 1000;
 
-/** SQL conditions that a row still refers to the path, or does so again; such a file is kept. */
+/** SQL conditions that are true if a row refers to the path. Another row may have started to use it since the deletion; the file is then kept. */
 const usageConditions = (): string[] =>
   imageColumns().map(({ table, column }) => `EXISTS (SELECT FROM "${table}" WHERE "${column}" = r."path")`);
 
 const SELECT_IF_TAKEN = `SELECT 1 WHERE NOT pg_try_advisory_xact_lock(${LOCK_CLASSES.fileName}, hashtext($1)) OR EXISTS (SELECT FROM "removed_file" WHERE "path" = $1)`;
 
-/** Whether a deleted row had a file at this path, or another transaction is about to use it. Locks the path until the transaction ends. */
+/**
+ * Creates a function that checks whether a path is taken: a deleted row had a file there, or another transaction is about to use it. It locks the
+ * path until the transaction ends.
+ */
 export const pathUsageCheck =
   (sequelize: Sequelize, options: QueryOptions) =>
   async (path: string): Promise<boolean> => {
@@ -43,7 +46,7 @@ export class FileRemoval {
     listener.on(CHANNEL, { onNotification: () => void this.run(), onMissedNotifications: () => this.run() });
   }
 
-  /** Runs are sequential. A failed run is retried at the next notification or start. */
+  /** Deletes the files of all recorded paths. Runs are sequential. A failed run is repeated at the next notification or start. */
   run(): Promise<void> {
     return (this.pendingRun = this.pendingRun
       .then(() => this.removeAll())
@@ -59,7 +62,7 @@ export class FileRemoval {
     while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Paths are committed as settled only after their files were deleted. */
+  /** Deletes a batch of files. Their paths are committed as settled only after that. */
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {

@@ -10,7 +10,7 @@ const ALLOWED_METHODS = ['GET', 'HEAD'];
 export function serveMedia(media: Media): Router {
   const router = Router({ caseSensitive: true });
   router.use((request, response, next) => {
-    // Pages of any site may draw images on a canvas. Sent unconditionally, because caches ignore Origin.
+    // Lets pages of any site draw images on a canvas. The header is sent even without Origin, because caches ignore that header.
     response.set({ 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
     if (ALLOWED_METHODS.includes(request.method)) return next();
     response
@@ -23,8 +23,8 @@ export function serveMedia(media: Media): Router {
     if (!isMediaPath(path)) return notFound(response);
     const thumbnail = parseThumbnailPath(path);
     if (thumbnail) await media.thumbnail(thumbnail.image, thumbnail.alias, thumbnail.png);
-    // The static file handler follows symbolic links, so that links out of the folder are rejected here.
-    if (media.files.isFar || (await media.holds(path))) next();
+    // The static file handler follows symbolic links, so links that lead out of the folder are rejected here.
+    if (media.files.isRemote || (await media.exists(path))) next();
     else notFound(response);
   });
   router.use(

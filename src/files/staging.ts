@@ -1,9 +1,9 @@
-/** Staging area for files of an import or a restore: hidden until the rows that refer to them are committed. */
+/** Staging area for files of an import or a restore, which are hidden until the rows that refer to them are committed. */
 import type { Media } from './media';
 import { looksLikeThumbnail } from './paths';
 
 export class StagedFiles {
-  /** `folder`: hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
+  /** `folder` is hidden, so that it is not served, and within the file store, so that moving a file out of it is fast. */
   constructor(
     private readonly media: Media,
     private readonly folder: string,
@@ -15,13 +15,13 @@ export class StagedFiles {
   }
 
   /**
-   * Moves all staged files to their paths; a repeated call after an interruption moves the rest. With `replace`, deletes all other files first.
+   * Moves all staged files to their paths. After an interruption, a repeated call moves the others. With `replace`, deletes all other files first.
    */
   async publish(replace = false): Promise<void> {
     const { files } = this.media;
     if (replace) for (const name of await files.folders('')) if (name !== this.folder) await files.discard(name);
     const paths = await files.list(this.folder);
-    // Originals first: removing the former file at a path also removes its thumbnails, which would delete staged ones.
+    // Originals are moved before thumbnails: removing the former file at a path removes its thumbnails too, which must not be the new ones.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       await files.move(`${this.folder}/${path}`, path);

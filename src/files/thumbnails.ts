@@ -19,7 +19,7 @@ export class ThumbnailArgs {
   declare crop: boolean;
 }
 
-/** URL of a thumbnail without scheme and host. `png` is for GIFs and images with transparency. */
+/** Returns the URL of a thumbnail without scheme and host. `png` is for GIFs and images with transparency. */
 export const thumbnailUrl = (path: string, { size, crop }: ThumbnailArgs, png: boolean): string =>
   mediaUrl(thumbnailPath(path, crop ? croppedAlias(size) : size, png));
 
@@ -48,7 +48,7 @@ export class Thumbnails {
   [field: string]: unknown;
 }
 
-/** `micro_cropped` → `microCropped`. */
+/** Converts an alias to a field name: `micro_cropped` → `microCropped`. */
 const fieldName = (alias: string) => alias.replace(/_c/, 'C');
 
 for (const [alias, { size, cropped }] of THUMBNAILS)
@@ -66,7 +66,7 @@ export const THUMBNAILS_SELECTION = [
   'original',
 ].join(' ');
 
-/** All thumbnails of an image. `png` is for GIFs and images with transparency. */
+/** Returns all thumbnails of an image. `png` is for GIFs and images with transparency. */
 export function thumbnailsOf(path: string, png: boolean): Thumbnails {
   const entries = [...THUMBNAILS].map(([alias, { size, cropped, quality }]): [string, Thumbnail] => [
     fieldName(alias),

@@ -7,17 +7,17 @@ import { ImageFailure, imageWorkerPool } from './imageworkerpool';
 import { sanitizeFileName, extensionOf, clientFileName, storedPath } from './paths';
 import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
-/** Memoizes the validation, which both the check of a write and the storing of its file need. */
+/** Validation results by file: both the check of a write and the storing of its file need them. */
 const validations = new WeakMap<UploadedFile, Promise<string[]>>();
 
-/** Returns validation messages. The content of a valid file is replaced by its new encoding. */
+/** Validates an image and returns error messages. Replaces the content of a valid file by its new encoding. */
 export function validateImage(file: UploadedFile): Promise<string[]> {
-  let pending = validations.get(file);
-  if (!pending) validations.set(file, (pending = validate(file)));
-  return pending;
+  let validation = validations.get(file);
+  if (!validation) validations.set(file, (validation = validate(file)));
+  return validation;
 }
 
-/** Options of an image field whose file names have at most `max` characters. */
+/** Returns the options of an image field whose file names have at most `max` characters. */
 export const imageFieldOptions = (max: number) => ({
   max,
   check: (value: unknown) => checkFile(value, max),
@@ -25,7 +25,7 @@ export const imageFieldOptions = (max: number) => ({
   toStored: storedPath,
 });
 
-/** The sanitised name under which an examined image is stored. `a.avif` becomes `a.webp`, like its content. */
+/** Returns the sanitised name under which a validated image is stored. `a.avif` becomes `a.webp`, like its content. */
 export function storedName(filename: string): ReturnType<typeof sanitizeFileName> {
   const name = sanitizeFileName(filename);
   return formatOfExtension(extensionOf(clientFileName(filename))) === 'avif' ? { ...name, ending: '.webp' } : name;
@@ -47,15 +47,15 @@ const SLOW_IMAGE_MESSAGE = 'This image takes too long to read. Save it anew, sma
 async function validate({ filename, path, sender }: UploadedFile): Promise<string[]> {
   const extension = extensionOf(clientFileName(filename));
   const format = formatOfExtension(extension);
-  let finding: ReencodeResult;
+  let result: ReencodeResult;
   try {
-    finding = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
+    result = await imageWorkerPool.reencode(`of ${sender}`, path, format && storedFormatFor(format));
   } catch (error) {
     // The temporary file is deleted when the client disconnects.
     if (!(error instanceof ImageFailure)) throw existsSync(path) ? error : new ClientGone();
     return [error.reason === 'slow' ? SLOW_IMAGE_MESSAGE : INVALID_IMAGE_MESSAGE];
   }
-  if (finding === 'no image') return [INVALID_IMAGE_MESSAGE];
-  if (finding !== 'image') return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(finding.megapixels)}).`];
+  if (result === 'no image') return [INVALID_IMAGE_MESSAGE];
+  if (result !== 'image') return [`Ensure this image has at most ${MAX_MEGAPIXELS} megapixels (it has ${Math.ceil(result.megapixels)}).`];
   return format ? [] : [`File extension “${extension}” is not allowed. Allowed extensions are: ${IMAGE_EXTENSIONS.join(', ')}.`];
 }

@@ -1,4 +1,4 @@
-/** Apollo Server with our executor and response policy. */
+/** Creates Apollo Server with our executor and response policy. */
 import { ApolloServer, type ApolloServerOptions } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
@@ -15,12 +15,12 @@ import { documentLimitsRule, MAX_TOKENS } from './documentlimits';
 import { VALIDATION_OPTIONS } from './parseddocument';
 import { responsePolicy, stringifyResult, type GraphQLContext } from './responsepolicy';
 
-/** Headers that no page can send to another origin without a preflight request, so that a GET with one is no cross-site request forgery. */
+/** A page cannot send these headers to another origin without a preflight request, so a GET that has one of them is no cross-site request forgery. */
 const PREFLIGHTED_HEADERS = ['authorization', 'apollo-require-preflight', 'x-apollo-operation-name'];
 
 type Gateway = NonNullable<ApolloServerOptions<GraphQLContext>['gateway']>;
 
-/** Plugs our executor into Apollo through its gateway interface, the documented way to replace graphql-js execution. */
+/** Connects our executor to Apollo through its gateway interface, the documented way to replace graphql-js execution. */
 function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
   return {
     onSchemaLoadOrUpdate(callback) {
@@ -28,9 +28,9 @@ function executorGateway(schema: GraphQLSchema, executor: Executor): Gateway {
       return () => undefined;
     },
     load: async () => ({
-      // The name comes from the request: Apollo drops a name that matches no operation, and the only operation would run in spite of it.
+      // `operationName` is read from the request, because Apollo drops a name that matches no operation, and would then run the only operation.
       executor: ({ document, context, request }) =>
-        executor.execute(document, request.operationName, (context as unknown as GraphQLContext).full, request.variables ?? {}),
+        executor.execute(document, request.operationName, (context as unknown as GraphQLContext).resolverContext, request.variables ?? {}),
     }),
     stop: async () => undefined,
   };

@@ -1,4 +1,4 @@
-/** Query limits: validation rules for the size of GraphQL documents. Each fragment is visited once per walk, however often it is spread. */
+/** Validation rule for the size of GraphQL documents. A walk through a document visits each fragment once, however often it is spread. */
 import {
   BREAK,
   GraphQLError,
@@ -22,14 +22,14 @@ import { visitFields } from '../core/model/selections';
 export const MAX_TOKENS = 10_000;
 const MAX_DEPTH = 20;
 const MAX_ROOT_FIELDS = 100;
-/** No type has half as many fields. */
+/** More than twice the number of fields of any type. */
 const MAX_SELECTIONS = 500;
 const MAX_ALIASES = 500;
-/** Few, because the response repeats them for each row. */
+/** Low, because the response repeats the aliases for each row. */
 const MAX_ALIASES_PER_SELECTION = 50;
 const MAX_ALIAS_CHARACTERS = 64;
 const MAX_DIRECTIVES_PER_LOCATION = 5;
-/** Parsers and visitors recurse per level, so that deeper documents could overflow the stack. */
+/** Parsers and visitors are recursive, so deeper documents could overflow the stack. */
 const MAX_BRACKET_DEPTH = 200;
 
 /** The limits with their meaning, for docs/graphql.md (`npm run docs`). */
@@ -49,7 +49,7 @@ export const DOCUMENT_LIMITS: readonly (readonly [maximum: number, meaning: stri
 const OPENING = new Set<string>([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
 const CLOSING = new Set<string>([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);
 
-/** Checks the bracket depth with the lexer alone, before the recursive parser runs. */
+/** Returns an error if brackets are nested too deeply. Uses the lexer alone, because it runs before the recursive parser. */
 export function bracketDepthError(text: string): GraphQLError | undefined {
   let brackets = 0;
   for (let index = 0; index < text.length && brackets <= MAX_BRACKET_DEPTH; index += 1) if (OPENING.has(text[index]!)) brackets += 1;
@@ -80,7 +80,7 @@ function foldFields(
   set: SelectionSetNode | undefined,
   context: ValidationContext,
   fieldValue: (field: FieldNode) => number,
-  combine: (one: number, other: number) => number,
+  combine: (a: number, b: number) => number,
   resultByFragment = new Map<string, number>(),
 ): number {
   return (set?.selections ?? []).reduce((total, selection) => {
@@ -98,9 +98,9 @@ function foldFields(
 }
 
 const sumFields = (set: SelectionSetNode, context: ValidationContext, weightOf: (field: FieldNode) => number): number =>
-  foldFields(set, context, weightOf, (one, other) => one + other);
+  foldFields(set, context, weightOf, (a, b) => a + b);
 
-/** Maximum number of aliases in one result object: those without a type condition plus those of the type condition that has the most. */
+/** Returns the maximum number of aliases in one result object: those without a type condition, plus those of the type condition that has the most. */
 function countAliases(set: SelectionSetNode, context: ValidationContext): number {
   const aliasesByType = new Map<string, Set<string>>();
   visitFields([set], '', {
@@ -132,7 +132,7 @@ function* operationErrors(
   depthByFragment: Map<string, number>,
 ): Generator<GraphQLError> {
   const { selectionSet } = operation;
-  // `__schema`, and fields with the extension `once`: aliases of `login`, for example, would test many passwords in one request.
+  // Fields that are allowed only once: `__schema`, and those with the extension `once`. Otherwise, aliases of `login` could test many passwords.
   const fields = context.getSchema().getRootType(operation.operation)?.getFields() ?? {};
   for (const { name, extensions } of [...Object.values(fields), SchemaMetaFieldDef])
     if (
@@ -161,7 +161,7 @@ function nodeError(node: ASTNode, context: ValidationContext): GraphQLError | un
   return undefined;
 }
 
-function findExcess(document: DocumentNode, context: ValidationContext): GraphQLError | undefined {
+function findLimitError(document: DocumentNode, context: ValidationContext): GraphQLError | undefined {
   const depthByFragment = new Map<string, number>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.OPERATION_DEFINITION)
@@ -184,7 +184,7 @@ function findExcess(document: DocumentNode, context: ValidationContext): GraphQL
 /** Validation rule for all limits. Returning null removes an oversized document from the walk, so that other rules skip its contents. */
 export const documentLimitsRule: ValidationRule = (context): ASTVisitor => ({
   Document(document) {
-    const excess = findExcess(document, context);
+    const excess = findLimitError(document, context);
     if (!excess) return undefined;
     context.reportError(excess);
     return null;

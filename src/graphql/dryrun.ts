@@ -1,16 +1,16 @@
 /**
- * Dry runs: a request with `extensions: { dryRun: true }` or the header `X-Dry-Run` receives the estimated cost of its operation, which is not executed.
+ * Dry runs: a request with `extensions: { dryRun: true }` or the header `X-Dry-Run` receives the estimated cost of its operation, which does not run.
  */
 import { HeaderMap, type BaseContext, type GraphQLRequest, type GraphQLRequestContextResponseForOperation } from '@apollo/server';
 import type { FormattedExecutionResult } from 'graphql';
 import type { Context } from '../core/context';
 import type { Executor } from '../core/operation/executor';
 
-/** Any other value of the extension than `false` counts, and any value of the header, so that no mistake executes an operation. */
+/** Whether a request is a dry run. Any extension value except `false` counts, and any header value, so that no mistake executes an operation. */
 export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
   (extensions?.dryRun ?? http?.headers.has('x-dry-run') ?? false) !== false;
 
-/** Estimates the cost and charges the time that this takes. */
+/** Returns the response with the estimated cost. Charges the time of the estimation. */
 export function dryRunResponse(
   executor: Executor,
   { document, operation, request }: GraphQLRequestContextResponseForOperation<BaseContext>,

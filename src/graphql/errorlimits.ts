@@ -1,4 +1,4 @@
-/** Limits the errors in a GraphQL response: their number, their length, and no "Did you mean" suggestions for clients that may not read the schema. */
+/** Limits the number and length of errors in a GraphQL response. Removes "Did you mean" suggestions for clients that may not read the schema. */
 import { GraphQLError, type ExecutionResult, type GraphQLFormattedError } from 'graphql';
 import { MAX_ERRORS_PER_RESPONSE } from '../core/model/errors';
 
@@ -7,16 +7,16 @@ const MAX_MESSAGE_CHARACTERS = 1000;
 /** Start of the suggestions that graphql-js appends to error messages. */
 const SUGGESTION_PREFIX = ' Did you mean ';
 
-function visibleMessage(message: string, suggests: boolean): string {
-  const suggestion = suggests ? -1 : message.indexOf(SUGGESTION_PREFIX);
-  const text = suggestion < 0 ? message : message.slice(0, suggestion);
+function visibleMessage(message: string, keepSuggestions: boolean): string {
+  const suggestionIndex = keepSuggestions ? -1 : message.indexOf(SUGGESTION_PREFIX);
+  const text = suggestionIndex < 0 ? message : message.slice(0, suggestionIndex);
   return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
 }
 
-/** `copyError` copies an error with a new message, or creates one that counts omitted errors. */
+/** Returns the errors to send. `copyError` copies an error with a new message, or creates the one that counts omitted errors. */
 function visibleErrors<E extends GraphQLFormattedError>(
   errors: readonly E[],
-  suggests: boolean,
+  keepSuggestions: boolean,
   copyError: (message: string, error?: E) => E,
 ): E[] {
   // Exceeded document limits hide all other errors.
@@ -24,21 +24,21 @@ function visibleErrors<E extends GraphQLFormattedError>(
   const relevantErrors = limitErrors.length ? limitErrors : errors;
   const keptErrors =
     relevantErrors.length > MAX_ERRORS_PER_RESPONSE ? relevantErrors.slice(0, MAX_ERRORS_PER_RESPONSE - 1) : relevantErrors;
-  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, suggests), error));
+  const copies = keptErrors.map((error) => copyError(visibleMessage(error.message, keepSuggestions), error));
   const omittedCount = relevantErrors.length - keptErrors.length;
   return omittedCount ? [...copies, copyError(`There are ${omittedCount} more errors.`)] : copies;
 }
 
 const TOO_MANY_ERRORS = { extensions: { code: 'TOO_MANY_ERRORS' } };
 
-export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], suggests: boolean): GraphQLFormattedError[] =>
-  visibleErrors(errors, suggests, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
+export const limitFormattedErrors = (errors: readonly GraphQLFormattedError[], keepSuggestions: boolean): GraphQLFormattedError[] =>
+  visibleErrors(errors, keepSuggestions, (message, error = { message, ...TOO_MANY_ERRORS }) => ({ ...error, message }));
 
 /** Limits the errors of an execution result, which are not formatted yet. */
-export function limitResultErrors(result: ExecutionResult, suggests: boolean): ExecutionResult {
+export function limitResultErrors(result: ExecutionResult, keepSuggestions: boolean): ExecutionResult {
   if (!result.errors?.length) return result;
   return {
     ...result,
-    errors: visibleErrors(result.errors, suggests, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
+    errors: visibleErrors(result.errors, keepSuggestions, (message, error) => new GraphQLError(message, error ?? TOO_MANY_ERRORS)),
   };
 }

@@ -1,4 +1,4 @@
-/** HTTP status and headers of GraphQL errors that are known before an operation runs. */
+/** HTTP status, headers and media type of GraphQL error responses. */
 import { HeaderMap } from '@apollo/server';
 import { GraphQLError } from 'graphql';
 import Negotiator from 'negotiator';
@@ -32,7 +32,7 @@ export function withHttpStatus(error: unknown, headers: Record<string, string> =
 
 export const JSON_TYPE = 'application/json';
 
-/** Removes parameters of media types other than `q`, which choose no other format: `application/json; charset=utf-8` means `application/json`. */
+/** Removes all parameters of media types except `q`, because they select no other format: `application/json; charset=utf-8` is `application/json`. */
 export const withoutMediaParameters = (accept: string): string => accept.replace(/;(?!\s*q\s*=)[^;,]*/gi, '');
 
 /** Negotiates the media type of a response; prefers `application/json` if the client accepts both. */

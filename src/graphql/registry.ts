@@ -18,7 +18,7 @@ const EMPTY_PUBSUB: PubSub = { publish: () => undefined, subscribe: () => ({ [Sy
 const isModel = (value: unknown): value is ModelCtor => typeof value === 'function' && value.prototype instanceof Model;
 const isResolver = (value: unknown): value is new () => object => typeof value === 'function';
 
-/** Decorators store metadata per class, and linking runs once. Building only reads them, so each schema is independent of the others. */
+/** Decorators store metadata per class, and `link` declares associations once. `build` only reads both, so schemas are independent of each other. */
 export class Registry {
   private linkedModels: ModelCtor[] | undefined;
 
@@ -27,7 +27,7 @@ export class Registry {
     private readonly resolvers: Resolvers,
   ) {}
 
-  /** `otherResolvers` belong to no resource. */
+  /** Collects the models and resolvers of modules. `otherResolvers` belong to no resource. */
   static collect(resourceModules: readonly ResourceModule[], otherResolvers: Resolvers): Registry {
     const models = resourceModules.flatMap((moduleExports) => Object.values(moduleExports)).filter(isModel);
     const resolvers = resourceModules.map((moduleExports) => moduleExports.default).filter(isResolver);

@@ -1,6 +1,6 @@
 /**
- * Response of a GraphQL operation over HTTP, as one Apollo plugin: charges, Idempotency-Key, status, headers and serialization. The steps before the
- * response is sent depend on each other and run in this order.
+ * Apollo plugin for the HTTP response of a GraphQL operation: charges, Idempotency-Key, status, headers and serialization. The steps of
+ * `willSendResponse` depend on each other and must run in this order.
  */
 import { HeaderMap, type ApolloServerPlugin, type BaseContext, type GraphQLRequestContext } from '@apollo/server';
 import { GraphQLError, type FormattedExecutionResult } from 'graphql';
@@ -18,7 +18,7 @@ import { isTransient, JSON_TYPE, mediaTypeOf, responseHeaders } from './httperro
 
 export interface GraphQLContext {
   requestContext: RequestContext;
-  full: Context;
+  resolverContext: Context;
 }
 
 /** Errors of well-formed requests whose operation was rejected before execution. */
@@ -30,29 +30,29 @@ const RETRYABLE_CODES = ['INTERNAL_SERVER_ERROR', 'TOO_MANY_REQUESTS', 'RATE_LIM
 type Http = GraphQLRequestContext<BaseContext>['response']['http'];
 
 export const responsePolicy = (executor: Executor, maxResponse: number): ApolloServerPlugin<GraphQLContext> => ({
-  requestDidStart: async ({ request, contextValue: { requestContext, full } }) => {
+  requestDidStart: async ({ request, contextValue: { requestContext, resolverContext } }) => {
     // An empty operation name counts as absent. (https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters)
     request.operationName ||= undefined;
     let attempt: ClaimResult | undefined;
     // Parsing and validation are charged even for invalid documents.
     const chargeDuration = async () => {
       const startedAt = performance.now();
-      return async () => full.budget?.chargeMilliseconds(performance.now() - startedAt);
+      return async () => resolverContext.budget?.chargeMilliseconds(performance.now() - startedAt);
     };
     return {
       parsingDidStart: chargeDuration,
       validationDidStart: chargeDuration,
       async didResolveOperation({ operation, source }) {
         if (operation?.operation !== 'mutation' || isDryRun(request)) return;
-        attempt = await claimKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
+        attempt = await claimIdempotencyKey(requestContext, [source, request.operationName ?? null, request.variables ?? {}]);
         if (!attempt || 'storedResponse' in attempt) return;
         const { claim } = attempt;
-        full.storeResponse = async (result) => {
-          if (!full.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
+        resolverContext.storeResponse = async (result) => {
+          if (!resolverContext.responseSize?.exceedsLimit) await claim.storeInTransaction({ status: 200, body: result });
         };
       },
       async responseForOperation(resolved) {
-        if (isDryRun(request)) return dryRunResponse(executor, resolved, full);
+        if (isDryRun(request)) return dryRunResponse(executor, resolved, resolverContext);
         if (!attempt || !('storedResponse' in attempt)) return null;
         const { status, body } = attempt.storedResponse;
         return { http: { status, headers: new HeaderMap() }, body: { kind: 'single', singleResult: body as FormattedExecutionResult } };
@@ -61,14 +61,14 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
         requestContext.operation = operation && (operation.name?.value ?? null);
         if (body.kind !== 'single') return;
         const result = body.singleResult;
-        if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(full));
+        if (result.errors?.length) result.errors = limitFormattedErrors(result.errors, executor.permitsIntrospection(resolverContext));
         setOverloadStatus(http, result);
-        // Before the status depends on the media type, which may differ when the request is repeated.
+        // Stored before the status is adapted to the media type, which may differ when the request is repeated.
         if (attempt && 'claim' in attempt) await storeResult(attempt, http, result);
         setStatusByMediaType(http, result, request.http?.headers.get('accept'));
         setLimitStatus(http, result);
-        const text = await serialize(result, full, maxResponse, http);
-        full.budget?.chargeResponseBytes(Buffer.byteLength(text));
+        const text = await serialize(result, resolverContext, maxResponse, http);
+        resolverContext.budget?.chargeResponseBytes(Buffer.byteLength(text));
         for (const [name, value] of Object.entries(requestContext.headers())) http.headers.set(name.toLowerCase(), value);
         body.singleResult = { data: new SerializedBody(`${text}\n`) as unknown as Record<string, unknown> };
       },
@@ -77,7 +77,7 @@ export const responsePolicy = (executor: Executor, maxResponse: number): ApolloS
 });
 
 /** Claims the Idempotency-Key of a mutation, so that a repeated one receives the stored response instead of running again. */
-async function claimKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
+async function claimIdempotencyKey({ idempotency }: RequestContext, body: unknown): Promise<ClaimResult | undefined> {
   try {
     return await idempotency.claim(body);
   } catch (error) {
@@ -107,8 +107,8 @@ function setOverloadStatus(http: Http, { errors, data }: FormattedExecutionResul
 }
 
 /**
- * Sends rejected operations with status 200 as application/json, because another status could come from an intermediary and clients would ignore the
- * body. With application/graphql-response+json the status is 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
+ * Sets status 200 for rejected operations as application/json: another status could come from an intermediary, so clients would ignore the body.
+ * With application/graphql-response+json the status stays 400. (https://graphql.github.io/graphql-over-http/draft/#sec-Status-Codes)
  */
 function setStatusByMediaType(http: Http, { errors }: FormattedExecutionResult, accept: string | undefined): void {
   if (http.status !== 400 || !REJECTED_OPERATION_CODES.includes(String(errors?.[0]?.extensions?.code))) return;
@@ -128,14 +128,14 @@ class SerializedBody {
   constructor(readonly text: string) {}
 }
 
-/** Serializer for Apollo, which leaves a response that the policy has serialized as it is. */
+/** Serializes a result for Apollo. A response that the plugin above has serialized is returned as it is. */
 export const stringifyResult = ({ data, ...result }: FormattedExecutionResult): string =>
   data instanceof SerializedBody ? data.text : `${JSON.stringify({ ...result, data })}\n`;
 
 /** Returns the response as JSON, or an error with status 400 if it exceeds the size limit. */
 async function serialize(
   { errors, data, extensions }: FormattedExecutionResult,
-  full: Context,
+  resolverContext: Context,
   maxResponse: number,
   http: Http,
 ): Promise<string> {
@@ -143,7 +143,7 @@ async function serialize(
   const introspectionJson = errors || extensions ? undefined : cachedIntrospectionJson(data);
   const text = introspectionJson
     ? `{"data":${introspectionJson}}`
-    : full.responseSize?.isLong
+    : resolverContext.responseSize?.isLong
       ? await stringifyIncrementally(result, maxResponse).catch(whenTooLong)
       : JSON.stringify(result);
   if (text !== undefined && Buffer.byteLength(text) <= maxResponse) return text;

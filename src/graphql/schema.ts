@@ -19,7 +19,7 @@ function loadModules(folder: string): ResourceModule[] {
     .map((file) => file.replace(/\.(ts|js)$/, ''))
     .filter((file) => !/\.|^_/.test(file))
     .sort();
-  // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are found at start, not named here
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- the files are listed at startup, not imported by name
   return [...new Set(files)].map((file) => require(join(__dirname, '..', folder, file)) as ResourceModule);
 }
 
@@ -42,7 +42,7 @@ const memoize = <T>(make: () => T): (() => T) => {
   return () => (cachedValue ??= { value: make() }).value;
 };
 
-/** The full schema, shared by the GraphQL and the REST schema of a process. */
+/** Builds the full schema once; the GraphQL and the REST schema of a process are derived from the same one. */
 const buildFullSchema = memoize(() => registry.build());
 
 export const buildGraphQLSchema = memoize(() => publicSchema(buildFullSchema()));

@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values without an enum name: a blank choice, which REST can store, becomes null; ids of unnamed rows are dropped. */
+/** Hides stored values that have no enum name: a blank choice, which REST can store, becomes null; ids of rows without a name are dropped. */
 function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
@@ -76,8 +76,8 @@ function semanticNonNull(config: FieldConfig, condition: boolean): FieldConfig {
 }
 
 /**
- * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html): print the metadata of fields from which costs are estimated. A field has
- * them only if they differ from the defaults, and no `@listSize` if its arguments determine the length of the list.
+ * IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). They show the metadata from which costs are estimated. A field has a
+ * directive only if its value differs from the default, and no `@listSize` if arguments determine the length of the list.
  */
 const COST = new GraphQLDirective({
   name: 'cost',
@@ -95,15 +95,15 @@ const LIST_SIZE = new GraphQLDirective({
 
 function withCostDirectives(config: FieldConfig): FieldConfig {
   const { cost, listSize, directives } = config.extensions ?? {};
-  const added = {
+  const costDirectives = {
     ...(cost && { [COST.name]: { weight: String(cost.weight) } }),
     ...(typeof listSize?.assumedSize === 'number' && !config.args?.first && { [LIST_SIZE.name]: { assumedSize: listSize.assumedSize } }),
   };
-  if (!Object.keys(added).length) return config;
-  return { ...config, extensions: { ...config.extensions, directives: { ...(directives as object), ...added } } };
+  if (!Object.keys(costDirectives).length) return config;
+  return { ...config, extensions: { ...config.extensions, directives: { ...(directives as object), ...costDirectives } } };
 }
 
-/** Names of fields that are nullable in some `Node` type. They become nullable in all of them, so that selections on several types can merge. */
+/** Returns the names of fields that are nullable in some `Node` type. They become nullable in all, so that selections on several types merge. */
 function nullableNodeFields(fullSchema: GraphQLSchema): ReadonlySet<string> {
   const nodes = fullSchema.getPossibleTypes(fullSchema.getType('Node') as GraphQLInterfaceType);
   const fields = nodes.flatMap((type) => Object.values(type.getFields()));
@@ -118,7 +118,7 @@ function asPlainList(config: FieldConfig): FieldConfig {
   return { ...config, args: {}, type: nodes!.type, resolve: wholeList };
 }
 
-/** The public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
+/** Builds the public GraphQL schema: the full schema without REST-only fields and unreachable types. `mapSchema` removes what maps to null. */
 export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const nullableFields = nullableNodeFields(fullSchema);
   const isNode = (name: string) =>
@@ -154,11 +154,11 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   );
 }
 
-/** REST uses stored choice values instead of enum names, so the enum becomes a scalar. The REST layer validates choices itself. */
+/** Replaces the enum of a choice by a scalar, because REST uses stored values instead of enum names. The REST layer validates choices itself. */
 const choiceAsScalar = ({ name, description }: GraphQLNamedType) =>
   isRegisteredEnum(name) ? new GraphQLScalarType({ name, description }) : undefined;
 
-/** Restores the stored default value, which the full schema has as an enum name. */
+/** Restores the stored default value of a choice; in the full schema it is an enum name. */
 const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldConfig | undefined => {
   const { field } = config.extensions ?? {};
   return field?.kind === 'choice' && config.defaultValue !== undefined ? { ...config, defaultValue: field.default } : undefined;
@@ -183,7 +183,7 @@ function restOutputType(type: GraphQLOutputType, parent: GraphQLObjectType | Gra
   return restLeafType(type, parent);
 }
 
-/** The schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
+/** Builds the schema behind REST. `mapSchema` cannot replace the built-in scalars, so field types are changed afterwards in its copy. */
 export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
   const { types, ...config } = mapSchema(fullSchema, {
     [MapperKind.TYPE]: choiceAsScalar,

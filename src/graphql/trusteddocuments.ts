@@ -19,7 +19,7 @@ type Manifest = Parameters & { operations?: readonly (Parameters | null)[] };
 
 const APOLLO_MANIFEST_FORMAT = 'apollo-persisted-query-manifest';
 
-/** Reads the operation id. Apollo's links send it in `extensions`, Relay's network layer and others beside the variables. */
+/** Returns the operation id. Apollo's links send it in `extensions`; Relay's network layer and others send it as a separate parameter. */
 const idOf = ({ documentId, id, extensions }: Parameters): unknown =>
   documentId ?? id ?? (extensions as { persistedQuery?: { sha256Hash?: unknown } } | null | undefined)?.persistedQuery?.sha256Hash;
 
@@ -57,8 +57,8 @@ export class TrustedDocuments {
       return { ...parameters, query: text, extensions };
     }
     checkPersistedQuery(parameters.extensions, parameters.query);
-    const tooDeep = typeof query === 'string' ? bracketDepthError(query) : undefined;
-    if (tooDeep) throw tooDeep;
+    const depthError = typeof query === 'string' ? bracketDepthError(query) : undefined;
+    if (depthError) throw depthError;
     if (this.trustedOnly && !(typeof query === 'string' && this.trustedTexts.has(query))) throw untrustedError();
     // An unknown hash in `extensions` is an automatic persisted query, which Apollo handles.
     if (query === undefined && typeof (parameters.documentId ?? parameters.id) === 'string')

@@ -1,10 +1,10 @@
-/** Parses a date that a query string gives as year, month and day. */
+/** Parser of dates that are given as year, month and day in a query string. */
 import { DateTime } from 'luxon';
 import { parseFormInteger } from './form';
 
 const MAX_YEAR = 9999;
 
-/** Missing and empty parts default to those of today. Undefined unless the result is a valid date of the years 1 to 9999. */
+/** Returns the date; undefined unless it is valid and in the years 1 to 9999. Missing and empty parts default to those of today. */
 export function parseDateParts(
   parts: { year?: string | null; month?: string | null; day?: string | null },
   today: string,

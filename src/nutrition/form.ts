@@ -3,12 +3,12 @@ import { REQUIRED } from '../contract/messages';
 import { limitMessages } from '../core/model/fieldvalidation';
 import { parseDecimal, parseInteger } from '../platform/pythonscalars';
 
-/** The error message for an amount; undefined if it is valid. Negative amounts are valid. */
+/** Returns the error message for an amount; undefined if it is valid. Negative amounts are valid. */
 export function amountError(text: string | null | undefined): string | undefined {
   if (text === null || text === undefined || text === '') return REQUIRED;
   const number = parseDecimal(text);
   return number === undefined ? 'Enter a number.' : limitMessages(number, { kind: 'decimal', digits: 5, places: 2, blank: false })[0];
 }
 
-/** Parses an integer. Undefined for a missing or empty text, NaN for an invalid one. */
+/** Parses an integer. Returns undefined for a missing or empty text, and NaN for an invalid one. */
 export const parseFormInteger = (text: string | null | undefined): number | undefined => (text ? (parseInteger(text) ?? NaN) : undefined);

@@ -27,17 +27,17 @@ export interface HouseholdMeasure {
 const ZERO = new Decimal(0);
 const PLACES = 2;
 
-/** The exact value of the binary double, slightly above 4.184, as in the reference service: ties are rounded up. */
+/** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger, so ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** The exact value of the binary double, as in the reference service. */
+/** The exact value of the floating-point number, as in the reference service. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_PLACES = 4;
 
 export type MassUnit = 'g' | 'oz';
 
-/** Energy in kcal per gram or per ounce, in the whole numbers of the reference service. */
+/** Energy in kcal per gram or per ounce, in the integers that the reference service uses. */
 const KILOCALORIES_PER_UNIT: Record<MassUnit, Record<(typeof MACROS)[number], number>> = {
   g: { protein: 4, carbohydrates: 4, fat: 9 },
   oz: { protein: 113, carbohydrates: 113, fat: 225 },
@@ -50,7 +50,7 @@ const recordOf = <K extends string, V>(names: readonly K[], value: (name: K) => 
 
 const macrosOf = (value: (name: (typeof MACROS)[number]) => Decimal): Macros => recordOf(MACROS, value);
 
-/** Converts by way of kilograms and pounds. Grams, pounds and ounces are rounded to four places, kilograms are not. */
+/** Converts grams to kilograms, pounds and then ounces, like the reference service. All except the kilograms are rounded to four places. */
 function gramsToOunces(grams: Decimal): Decimal {
   const roundStep = (value: Decimal) => value.toDecimalPlaces(CONVERSION_PLACES);
   return roundStep(roundStep(roundStep(grams).dividedBy(1000).times(POUNDS_PER_KILOGRAM)).times(OUNCES_PER_POUND));
@@ -62,13 +62,13 @@ const withKilojoules = (value: (name: Nutrient) => Decimal): ExactValues => ({
   [KILOJOULE]: roundValue(value('energy').times(KILOJOULES_PER_KILOCALORIE)),
 });
 
-/** Grams of an amount. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
+/** Returns an amount in grams. Like the reference service, multiplies `gram` by `amount`, although `gram` already is the weight of that amount. */
 export function gramsOfAmount(amount: string, measure: HouseholdMeasure | null): Decimal {
   const quantity = new Decimal(pythonStrip(amount));
   return measure ? quantity.times(measure.amount).times(measure.gram) : quantity;
 }
 
-/** Nutritional values of a portion, with masses in `unit`. */
+/** Computes the nutritional values of a portion, with masses in `unit`. */
 export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, unit: MassUnit = 'g'): ExactValues =>
   withKilojoules((name) => {
     const content = composition[name];
@@ -78,17 +78,17 @@ export const valuesOfPortion = (composition: NutrientContent, grams: Decimal, un
     return unit === 'g' || name === 'energy' ? value : gramsToOunces(value);
   });
 
-/** Sum of rounded values; the energy in kJ is computed from the summed kcal. */
+/** Sums rounded values. The energy in kJ is computed from the sum of the kcal. */
 export const sumValues = (list: readonly ExactValues[]): ExactValues =>
   withKilojoules((name) => list.reduce((total, values) => total.plus(values[name]), ZERO));
 
-/** Percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
+/** Computes the percentage of the energy that comes from each macronutrient; 0 if there is no energy. */
 export const energyShares = (total: ExactValues, unit: MassUnit): Macros =>
   macrosOf((name) =>
     total.energy.isZero() ? ZERO : roundValue(total[name].times(KILOCALORIES_PER_UNIT[unit][name]).dividedBy(total.energy).times(100)),
   );
 
-/** Macronutrients per unit of body weight; 0 if the weight is unknown. */
+/** Computes the macronutrients per unit of body weight; 0 if the weight is unknown. */
 export const perBodyWeight = (total: ExactValues, weight: string | undefined): Macros =>
   macrosOf((name) => (weight === undefined ? ZERO : roundValue(total[name].dividedBy(weight))));
 

@@ -28,7 +28,7 @@ export interface RequestContext {
   /** Route of a REST request; undefined before routing and for other requests. */
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
-  sent(bytes: number): void;
+  chargeResponse(bytes: number): void;
   /** Returns response headers with rate limits and server timing. */
   headers(): Record<string, string>;
 }
@@ -75,7 +75,7 @@ export function createContext(services: Services, request: RequestHead, api: Api
     account,
     idempotency: new IdempotentExecution(request, services, resolverContext),
     resolverContext,
-    sent: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
+    chargeResponse: (bytes) => resolverContext.budget?.chargeResponseBytes(bytes),
     headers: () => ({ ...(config.serverTiming && timing()), ...rateLimitHeaders(resolverContext.budget) }),
   };
 }

@@ -69,8 +69,8 @@ export async function startServices(
   await changeLog.start();
   await nameIndexes.start();
   await deleteAbandonedUploads(config.dataDir);
-  // `close` removes the folder's permissions for other users. A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
-  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.close();
+  // A folder that the operator has chosen (MEDIA_DIR) keeps its permissions.
+  if (!config.ownMediaDir && media.files instanceof FolderStore) await media.files.restrictPermissions();
   await finishInterruptedRestores(database, media);
   await removal.run();
   const costLimiter = new CostLimiter(database, config.budget, log);

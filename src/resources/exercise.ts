@@ -18,7 +18,7 @@ const via = 'exercise_base_id';
 const throughBase = (column: string) => ({ table: 'exercise_base', via, column });
 
 /** SQL: ids of the accepted exercises in the same language and the same variation group, this exercise included, ordered by base. */
-const variations = (alias: string) =>
+const variationIdsSql = (alias: string) =>
   `ARRAY(SELECT e."id" FROM "exercise_base" own JOIN "exercise_base" b ON b."variation_id" = own."variation_id"
    JOIN "exercise" e ON e."exercise_base_id" = b."id" WHERE own."id" = ${alias}."exercise_base_id"
    AND e."language_id" = ${alias}."language_id" AND e."status" = '${ACCEPTED}' ORDER BY b."id", e."id")`;
@@ -102,7 +102,7 @@ export class Exercise extends Model<Exercise> {
     help: 'Ids of the exercises of the same language in the same group of variations, this one included.',
     object: 'variations',
     size: 4,
-    sql: variations,
+    sql: variationIdsSql,
   })
   declare variationIds: number[];
   @Text({ label: 'Original name', help: 'The name as it was entered.', max: 200, default: '', hidden: true, blank: true })

@@ -12,7 +12,7 @@ import { Muscle } from './muscle';
 import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 import { Variation } from './variation';
 
-/** The link table of exercise bases and muscles; `is_secondary` tells primary from secondary muscles. */
+/** The link table of exercise bases and muscles; `is_secondary` distinguishes secondary from primary muscles. */
 const MUSCLE_LINK = { table: 'exercise_base_muscle', own: 'exercise_base_id', other: 'muscle_id' };
 export const PRIMARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: false } };
 export const SECONDARY_MUSCLE_LINK = { ...MUSCLE_LINK, fixed: { is_secondary: true } };

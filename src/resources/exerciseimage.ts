@@ -20,8 +20,8 @@ import { ExerciseBase } from './exercisebase';
 import { License } from './license';
 import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
-const MAX_PATH = 100;
-const MAX_AUTHOR = 50;
+const MAX_PATH_LENGTH = 100;
+const MAX_AUTHOR_LENGTH = 50;
 
 @Resource({
   rest: 'exerciseimage',
@@ -45,7 +45,7 @@ export class ExerciseImage extends Model<ExerciseImage> {
     label: 'Image',
     help: 'Only PNG and JPEG formats are supported.',
     note: 'URL of the image; on input the file.',
-    ...imageFieldOptions(MAX_PATH),
+    ...imageFieldOptions(MAX_PATH_LENGTH),
   })
   declare image: string;
   @Flag({ label: 'Main picture', help: 'Whether this is the main image of the exercise.', default: false }) declare isMain: boolean;
@@ -59,11 +59,11 @@ export class ExerciseImage extends Model<ExerciseImage> {
   })
   declare status: string;
   @Ref(() => License, { label: 'License', default: 2, absent: 'CC-BY-SA 4', hidden: true }) declare licenseId: number;
-  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR, null: true, blank: true, hidden: true })
+  @Text({ label: 'Author', note: 'Whom the license wants to be named.', max: MAX_AUTHOR_LENGTH, null: true, blank: true, hidden: true })
   declare licenseAuthor: string | null;
 }
 
-/** Stands for the id of a row that is not inserted yet; no stored row has id 0. */
+/** Placeholder for the id of a row that is not inserted yet; no stored row has id 0. */
 const NEW_ROW_ID = 0;
 
 const loadImage = async (id: number, { session }: Context, transaction: Transaction): Promise<FieldValues> => {
@@ -99,7 +99,7 @@ async function updateMainImage(
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Bytes of stored files by the values of their rows: set before the rows are written, recorded once their ids are known. */
+/** Sizes in bytes of stored files, by the values of their rows. They are set before the rows are written, and recorded when the row ids are known. */
 const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {
@@ -110,11 +110,11 @@ const ImageCrud = crud(ExerciseImage, {
       session,
       services: { media },
     } = context;
-    // Raw SQL, because Sequelize has no condition for rows that another table refers to.
-    const lockBases = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
+    // Raw SQL, because Sequelize has no condition for rows to which another table refers.
+    const lockBasesSql = `SELECT 1 FROM "exercise_base" WHERE "id" = ANY($1::int[]) OR "id" IN
       (SELECT "exercise_base_id" FROM "exercise_image" WHERE "id" = ANY($2::int[])) ORDER BY "id" FOR NO KEY UPDATE`;
     const bind = [rows.flatMap(({ input }) => input?.exerciseBaseId ?? []), rows.flatMap(({ id }) => id ?? [])];
-    await session.database.sequelize.query(lockBases, { bind, transaction, ...session.sequelizeOptions });
+    await session.database.sequelize.query(lockBasesSql, { bind, transaction, ...session.sequelizeOptions });
     const uploads = rows.flatMap(({ id, input, path }): NewFile[] =>
       input?.image ? [{ id, file: input.image as UploadedFile, path: [...path!, 'image'] }] : [],
     );
@@ -128,17 +128,17 @@ const ImageCrud = crud(ExerciseImage, {
   async before(values, context, transaction, id = NEW_ROW_ID) {
     if (id === NEW_ROW_ID && context.viewer!.isSuperuser) {
       values.status = ACCEPTED;
-      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR);
+      values.licenseAuthor ??= new URL(context.request.baseUrl).hostname.slice(0, MAX_AUTHOR_LENGTH);
     }
     const row = id === NEW_ROW_ID ? values : { ...(await loadImage(id, context, transaction)), ...values };
     if (values.isMain !== undefined || values.exerciseBaseId !== undefined)
       values.isMain = await updateMainImage(row, id, context, transaction);
     if (values.image === undefined) return;
-    const { database, sequelizeOptions: counted } = context.session;
-    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...counted });
+    const { database, sequelizeOptions } = context.session;
+    const isPathTaken = pathUsageCheck(database.sequelize, { transaction, ...sequelizeOptions });
     const folder = `exercise-images/${Number(row.exerciseBaseId)}`;
     const file = values.image as UploadedFile;
-    values.image = await context.services.media.store(folder, file, MAX_PATH, isPathTaken);
+    values.image = await context.services.media.store(folder, file, MAX_PATH_LENGTH, isPathTaken);
     storedBytes.set(values, await storedFileBytes(file));
   },
   async after(writtenRows, { session }, transaction) {

@@ -188,7 +188,7 @@ export interface Portion {
   amount: string;
 }
 
-/** The nutritional values of a portion. Ingredients that have not passed the review count too. */
+/** Computes the nutritional values of a portion, also for ingredients that have not passed the review. */
 export async function portionValues(
   { ingredientId, ingredientUnitId, amount }: Portion,
   context: Context,
@@ -203,13 +203,13 @@ export async function portionValues(
 
 type NutrientRow = RowFields<Ingredient, 'id' | (typeof NUTRIENTS)[number]>;
 
-/** The household unit with this id; undefined if the ingredient has no such unit. */
+/** Loads the household unit with this id; undefined if the ingredient has no such unit. */
 async function loadMeasure(ingredientId: number, unit: number | undefined, context: Context): Promise<HouseholdMeasure | undefined> {
   const row = unit === undefined ? null : await loadRowFields(IngredientUnit, MEASURE_FIELDS, unit, context);
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
-/** The nutritional values of an amount in the household unit, or in grams if that is null. One error reports all invalid arguments. */
+/** Computes the nutritional values of an amount in the household unit, or in grams if that is null. Reports all invalid arguments in one error. */
 function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
   const problem = amountError(amount);
@@ -219,7 +219,7 @@ function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undef
   return formatValues(valuesOfPortion(row, gramsOfAmount(amount, measure)));
 }
 
-/** A UPC-A barcode of 12 digits equals the EAN-13 barcode with a zero before it (GS1 General Specifications, section 5.2). */
+/** A 12-digit UPC-A barcode is equivalent to the EAN-13 barcode with a leading zero (GS1 General Specifications, section 5.2). */
 const equivalentBarcodes = (barcode: string): string[] =>
   /^\d{12}$/.test(barcode) ? [barcode, `0${barcode}`] : /^0\d{12}$/.test(barcode) ? [barcode, barcode.slice(1)] : [barcode];
 

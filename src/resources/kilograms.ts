@@ -1,4 +1,4 @@
-/** Computed kilogram fields beside the logged weights. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
+/** Computed fields: the logged weights in kg. SQL computes them, so that weights in different units can be filtered, ordered and charted. */
 import { KILOGRAMS_NOTE, KILOGRAMS_PER_POUND } from '../contract/massunits';
 
 /** Ids of the mass units in `weight_unit`. Other units, such as plates, are not masses. */
@@ -9,18 +9,18 @@ const DECIMAL_PLACES = 3;
 
 const ROUNDING_NOTE = `Rounded to grams; a pound is exactly ${KILOGRAMS_PER_POUND} kg.`;
 
-/** SQL factor that converts the weight unit of a row to kilograms; NULL if the unit is not a mass. */
+/** SQL: factor that converts the weight unit of a row to kilograms; NULL if the unit is not a mass. */
 export const weightUnitFactorSql = (alias: string) =>
   `CASE ${alias}."weight_unit_id" WHEN ${MASS_UNIT_IDS.kg} THEN 1 WHEN ${MASS_UNIT_IDS.lb} THEN ${KILOGRAMS_PER_POUND} END`;
 
-/** SQL factor that converts the unit of a body weight entry to kilograms. */
+/** SQL: factor that converts the unit of a body weight entry to kilograms. */
 export const bodyWeightFactorSql = (alias: string) => `CASE ${alias}."unit" WHEN 'lb' THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
-/** SQL factor that converts the unit in the profile of the row's owner to kilograms. */
+/** SQL: factor that converts the unit in the profile of the row's owner to kilograms. */
 export const profileUnitFactorSql = (alias: string) =>
   `CASE WHEN EXISTS (SELECT FROM "user_profile" p WHERE p."user_id" = ${alias}."user_id" AND p."weight_unit" = 'lb') THEN ${KILOGRAMS_PER_POUND} ELSE 1 END`;
 
-/** Options of a computed field: the column `weight` times an SQL factor. */
+/** Returns the options of a computed field: the column `weight` times an SQL factor. */
 const kilogramField = (note: string, factor: (alias: string) => string) =>
   ({
     label: 'Weight in kg',
@@ -31,11 +31,10 @@ const kilogramField = (note: string, factor: (alias: string) => string) =>
     sql: (alias: string) => `round(${alias}."weight" * ${factor(alias)}, ${DECIMAL_PLACES})`,
   }) as const;
 
-/** Kilogram field of rows that have a `weight_unit_id`. */
+/** Options of the kilogram field of rows that have a `weight_unit_id`. */
 export const trainingWeightInKg = {
   ...kilogramField(`The weight ${KILOGRAMS_NOTE}; null where the unit is neither kg nor lb.`, weightUnitFactorSql),
   null: true,
 } as const;
 
-/** Kilogram field of body weight entries. */
 export const bodyWeightInKg = kilogramField(`The weight ${KILOGRAMS_NOTE}.`, bodyWeightFactorSql);

@@ -34,7 +34,7 @@ export class Meal extends Model<Meal> {
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }
 
-/** The nutritional values of a meal: the sum of the rounded values of its items. */
+/** Computes the nutritional values of a meal: the sum of the rounded values of its items. */
 export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
   const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
   return sumValues(await Promise.all(items.map((item) => portionValues(item, context, unit))));

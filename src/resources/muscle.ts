@@ -5,7 +5,7 @@ import { Children } from '../core/model/relationfields';
 import { Resource } from '../core/model/resource';
 import { Exercise } from './exercise';
 
-const image = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
+const imageUrlSql = (kind: string) => (alias: string) => `('/static/images/muscles/${kind}/muscle-' || ${alias}."id" || '.svg')`;
 
 @Resource({
   rest: 'muscle',
@@ -24,13 +24,13 @@ export class Muscle extends Model<Muscle> {
   @Computed<string>(() => String, {
     label: 'Image url main',
     help: 'Drawing of the muscle as a primary one, relative to the host.',
-    sql: image('main'),
+    sql: imageUrlSql('main'),
   })
   declare imageUrlMain: string;
   @Computed<string>(() => String, {
     label: 'Image url secondary',
     help: 'Drawing of the muscle as a secondary one, relative to the host.',
-    sql: image('secondary'),
+    sql: imageUrlSql('secondary'),
   })
   declare imageUrlSecondary: string;
   @Children(() => Exercise, 'muscleIds', { connection: true, help: 'Exercises with it as a primary muscle.' })

@@ -95,13 +95,13 @@ export class NutritionPlan extends Model<NutritionPlan> {
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
 type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
-/** Ounces if the owner of the plan prefers imperial units and the policy assumes the units of the profile. */
+/** Returns ounces if the owner of the plan prefers imperial units and the policy assumes the units of the profile, otherwise grams. */
 const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
   policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
 const diaryDay = (date: string, entries: readonly ExactValues[]) => ({ ...formatValues(sumValues(entries)), date });
 
-/** The nutritional values of the diary entries of a plan, grouped by date. */
+/** Computes the nutritional values of the diary entries of a plan, grouped by date. */
 async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedCondition): Promise<Map<string, ExactValues[]>> {
   const entries = await loadChildFields(
     DiaryEntry,
@@ -113,7 +113,7 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
   );
   const values = await Promise.all(entries.map((entry) => portionValues(entry, context, massUnitOf(plan, context))));
   const days = new Map<string, ExactValues[]>();
-  // Timestamps arrive in the time zone of the server, so that their prefix is the date there.
+  // Timestamps are returned in the time zone of the server, so their prefix is the date in that zone.
   entries.forEach(({ eatenAt }, index) => {
     const date = eatenAt.slice(0, 'YYYY-MM-DD'.length);
     days.set(date, [...(days.get(date) ?? []), values[index]!]);
@@ -121,13 +121,13 @@ async function valuesByDate(plan: DiaryPlanRow, context: Context, where?: NamedC
   return days;
 }
 
-/** Condition for the entries of one day. The time zone of the database session, which is that of the server, sets the bounds of the day. */
-const entriesOf = (date: string): NamedCondition => ({
+/** Returns the condition for the entries of one day in the time zone of the database session, which is that of the server. */
+const dateCondition = (date: string): NamedCondition => ({
   name: date,
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** The sums of a day without entries. The reference service adds floats to the integer 0, so that an empty sum is an integer. */
+/** The sums of a day without entries. The reference service adds floats to the integer 0, so an empty sum is an integer. */
 const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
@@ -148,11 +148,11 @@ async function planValues(plan: PlanRow, context: Context) {
 
 @Resolver(() => NutritionPlan)
 export default class NutritionPlanResolver extends crud(NutritionPlan, {
-  complete(values, { request: { languages }, services: { catalogue: reference } }, id) {
+  complete(values, { request: { languages }, services: { catalogue } }, id) {
     if (id !== undefined) return;
-    const languageIds = new Map(reference.all(Language).map(({ shortName, id }) => [shortName, id]));
-    const preferred = languages.find((code) => languageIds.has(code));
-    values.languageId = (preferred && languageIds.get(preferred)) ?? ENGLISH_ID;
+    const languageIds = new Map(catalogue.all(Language).map(({ shortName, id }) => [shortName, id]));
+    const preferredCode = languages.find((code) => languageIds.has(code));
+    values.languageId = (preferredCode && languageIds.get(preferredCode)) ?? ENGLISH_ID;
   },
 }) {
   @FieldResolver(() => PlanValues, { description: 'Nutritional values of all meals.' })
@@ -184,7 +184,7 @@ export default class NutritionPlanResolver extends crud(NutritionPlan, {
   ) {
     const date = parseDateParts({ year, month, day }, currentDate(context.services.timeZone));
     if (date === undefined) throw invalidFieldsError({ date: ['Enter a valid date.'] });
-    const entries = [...(await valuesByDate(plan, context, entriesOf(date))).values()].flat();
+    const entries = [...(await valuesByDate(plan, context, dateCondition(date))).values()].flat();
     return entries.length > 0 ? diaryDay(date, entries) : INTEGER_ZEROS;
   }
 }

@@ -8,7 +8,7 @@ import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
 import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
-import { EXERCISE_GROUP_KEYS } from './keysofexercise';
+import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { SetGroup } from './setgroup';

@@ -38,7 +38,7 @@ export class Schedule extends Model<Schedule> {
 }
 
 export default crud(Schedule, {
-  /** Locks the user, so that of two concurrent writes the second one sees and deactivates the schedule that the first one activated. */
+  /** Locks the user, so that the second of two concurrent writes sees the schedule that the first one activated, and deactivates it. */
   async begin(_rows, { viewer, session }, transaction) {
     await User.findByPk(viewer!.id, {
       attributes: ['id'],

@@ -1,4 +1,4 @@
-/** The unit of an amount of an ingredient: options of the reference, and the rule that the unit belongs to the ingredient. */
+/** The unit of an amount of an ingredient: options of the relation, and the rule that the unit belongs to the ingredient. */
 import type { FieldRule } from '../core/model/registry';
 
 export const INGREDIENT_UNIT_OPTIONS = {

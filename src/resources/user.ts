@@ -10,7 +10,7 @@ import { Resource } from '../core/model/resource';
 import { readRowById } from '../core/read/rows';
 import { UserProfile } from './userprofile';
 
-/** Requires one `@` between a name and a domain with a dot. Only the mail server can tell which names are valid. */
+/** Requires one `@` between a name and a domain with a dot. Only the mail server knows which names are valid. */
 const checkEmail = (value: unknown) =>
   value === '' || /^[^\s@]+@[^\s@]+\.[^\s@.]+$/.test(String(value)) ? [] : ['Enter a valid e-mail address.'];
 
@@ -53,7 +53,7 @@ export class User extends Model<User> {
     readOnly: true,
   })
   declare lastLoginAt: string | null;
-  /** The password hash. A plain column instead of a declared field, so that no API exposes it. */
+  /** The password hash. It is a plain column instead of a declared field, so that no API exposes it. */
   @Column({ type: DataType.TEXT, allowNull: false }) declare password: string;
 }
 

@@ -191,7 +191,7 @@ export class UserProfile extends Model<UserProfile> {
 }
 
 const ProfileCrud = crud(UserProfile, {
-  /** Each write derives the age from the birthdate if no age is written or stored. */
+  /** Derives the age from the birthdate if no age is written or stored. */
   async before(values, context, transaction, id) {
     if (values.age != null || values.birthdate === null) return;
     const row = await UserProfile.findOne({

@@ -8,18 +8,18 @@ import { Exercise } from './exercise';
 import { RepetitionUnit } from './repetitionunit';
 import { RIR } from './rir';
 import { trainingWeightInKg, MASS_UNIT_IDS } from './kilograms';
-import { EXERCISE_GROUP_KEYS } from './keysofexercise';
+import { EXERCISE_GROUP_KEYS } from './exercisegroupkeys';
 import { User } from './user';
 import { WeightUnit } from './weightunit';
 import { Workout } from './workout';
 import { WorkoutSession } from './workoutsession';
 
-/** Seconds of a day: the unit of repetitions with the largest numbers. */
+/** The number of seconds in a day: seconds are the repetition unit with the largest plausible numbers. */
 const MAX_REPETITIONS = 86_400;
 
 /** Columns by which a log refers to its session and vice versa; a user has at most one session a day. */
 const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
-const sameSession = (log: string, session: string) =>
+const sameSessionSql = (log: string, session: string) =>
   SESSION_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');
 
 @Resource({
@@ -60,7 +60,7 @@ export class WorkoutLog extends Model<WorkoutLog> {
     note: 'Id of the session of that workout on that day, if there is one.',
     null: true,
     only: 'graphql',
-    sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSession(alias, 's')})`,
+    sql: (alias) => `(SELECT s."id" FROM "workout_session" s WHERE ${sameSessionSql(alias, 's')})`,
     shares: SESSION_COLUMNS,
   })
   declare sessionId: number | null;

@@ -1,4 +1,4 @@
-/** Computed endpoints and detail actions: query parameters become the arguments of one GraphQL field, its value the response body. */
+/** Handles computed endpoints and actions of rows: query parameters become arguments of one GraphQL field, whose value becomes the response body. */
 import { isNonNullType } from 'graphql';
 import type { BodyMetadata } from '../contract/metadata';
 import { toQueryParameter } from '../contract/casing';
@@ -8,7 +8,7 @@ import type { ComputedEndpoint, ResultData } from './endpoints';
 import { RestError } from './errors';
 import type { RestResponse, RestRequest } from './request';
 
-/** `self` is the id of the row whose field is computed; absent for a free-standing endpoint. */
+/** Returns the value of the field. `self` is the id of the row whose field is computed; absent for a standalone endpoint. */
 export async function handleComputedEndpoint(
   { metadata, field, run: operation }: ComputedEndpoint<BodyMetadata>,
   request: RestRequest,
@@ -18,7 +18,7 @@ export async function handleComputedEndpoint(
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
   if (metadata.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
     return { status: 200, body: metadata.whenMissing };
-  // Missing required arguments are sent empty: the field rejects them itself, after an unknown row was reported (404 before 400).
+  // Missing required arguments are passed as empty texts. The field rejects them, but an unknown row is reported first (404 before 400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
     const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });

@@ -5,7 +5,7 @@ import type { ActionMetadata, BodyMetadata, EndpointMetadata, FieldMetadata, Res
 import { toSnakeCase } from '../contract/casing';
 import { LOGIN_DOCUMENT as LOGIN } from './dialect/login';
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the executor fills exactly what was selected
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- the shape depends on the selection of the operation
 export type ResultData = any;
 
 /** Runs a prepared operation. REST passes the context through without looking at it. */
@@ -14,7 +14,7 @@ export type PrepareOperation<Prepared = RunOperation> = (document: string) => Pr
 /** An executable operation together with its GraphQL source (shown on HTML pages). */
 export type RestOperation = RunOperation & { readonly document: string };
 
-/** A GraphQL field with its own REST path: a detail action or a free-standing endpoint. */
+/** A GraphQL field with its own REST path: an action of a row, or a standalone endpoint. */
 export interface ComputedEndpoint<Metadata extends BodyMetadata> {
   metadata: Metadata;
   field: GraphQLField<unknown, unknown>;
@@ -36,14 +36,15 @@ export interface Endpoint {
   /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
-  known: RestOperation;
+  existingIds: RestOperation;
   relations: readonly FieldMetadata[];
   actions: ReadonlyMap<string, ComputedEndpoint<ActionMetadata>>;
 }
 
 export interface Endpoints {
   resources: ReadonlyMap<string, Endpoint>;
-  free: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
+  /** Endpoints that belong to no row, such as searches, by path. */
+  standalone: ReadonlyMap<string, ComputedEndpoint<EndpointMetadata>>;
   login: RestOperation;
   /** Resource names in the order of the API root. */
   listed: readonly string[];
@@ -52,7 +53,7 @@ export interface Endpoints {
 export const fieldMetadataOf = (type: GraphQLObjectType): FieldMetadata[] =>
   Object.values(type.getFields()).flatMap(({ extensions }) => extensions.field ?? []);
 
-/** The selection that produces the REST form of a type: aliases rename fields, and relations show ids. */
+/** Returns the GraphQL selection for the REST representation of a type. Aliases give fields their REST names; relations are represented by ids. */
 export function restSelectionOf(type: GraphQLObjectType): string {
   const visibleFields = Object.values(type.getFields()).filter(({ extensions }) =>
     type.extensions.resource ? extensions.field && !extensions.field.hidden : !extensions.action,
@@ -65,18 +66,19 @@ export function restSelectionOf(type: GraphQLObjectType): string {
     .join(' ');
 }
 
-/** The selection set for a field of this type; empty for leaf types. */
+/** Returns the selection set for a field of this type; empty for leaf types. */
 function nestedSelection(type: GraphQLOutputType, selection?: string): string {
   const namedType = getNamedType(type);
   return isLeafType(namedType) ? '' : ` { ${selection ?? restSelectionOf(namedType as GraphQLObjectType)} }`;
 }
 
-/** Name of the fragment with a view's selection, through which other views include it (`...exercisecategory`). */
+/** Returns the name of the GraphQL fragment with a view's selection. Other views include it, for example as `...exercisecategory`. */
 export const fragmentName = (rest: string) => rest.replaceAll('-', '_');
 
+/** Appends the definitions of all fragments that the document uses, directly or through other fragments. */
 function withFragments(document: string, fragments: ReadonlyMap<string, string>): string {
   const definitions = new Set([document]);
-  for (const part of definitions) for (const [, name] of part.matchAll(/\.\.\.(\w+)/g)) definitions.add(fragments.get(name!)!);
+  for (const definition of definitions) for (const [, name] of definition.matchAll(/\.\.\.(\w+)/g)) definitions.add(fragments.get(name!)!);
   return [...definitions].join('\n');
 }
 
@@ -96,7 +98,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     const document = withFragments(text, fragments);
     return Object.assign(prepare(document), { document });
   };
-  const free = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
+  const standalone = Object.values(schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const metadata = field.extensions.endpoint;
     const endpoint = metadata && computedEndpoint(metadata, field, prepareOperation);
     return endpoint?.metadata.paths.map((path) => [path, endpoint] as const) ?? [];
@@ -107,7 +109,7 @@ export function deriveEndpoints(schema: GraphQLSchema, prepare: PrepareOperation
     .sort((a, b) => (a.position ?? Infinity) - (b.position ?? Infinity) || (a.rest < b.rest ? -1 : 1));
   return {
     resources: new Map(views.map((resourceView) => [resourceView.view.rest, buildEndpoint(resourceView, prepareOperation)])),
-    free: new Map(free),
+    standalone: new Map(standalone),
     login: prepareOperation(LOGIN),
     listed: listed.map(({ rest }) => rest),
   };
@@ -124,11 +126,11 @@ function buildEndpoint(
   const { create, update, remove, version }: Partial<ResourceMetadata> = view === resource.views[0] ? resource : {};
   const fields = fieldMetadataOf(type);
   const relations = fields.filter(({ relation }) => relation);
-  const idGroups = [{ key: 'self', of: name }, ...relations.map((field) => ({ key: field.name, of: field.relation!.type }))];
+  const idGroups = [{ key: 'self', type: name }, ...relations.map((field) => ({ key: field.name, type: field.relation!.type }))];
   const [versionVariable, versionArgument] = version ? [', $ifVersion: String', ', ifVersion: $ifVersion'] : ['', ''];
   // The version is selected last. It goes into the ETag header and is removed from the body.
-  const row = `{ ${selection} ${version ?? ''} }`;
-  const payload = `{ row: ${one} ${row} errors { path message } }`;
+  const rowSelection = `{ ${selection} ${version ?? ''} }`;
+  const payload = `{ row: ${one} ${rowSelection} errors { path message } }`;
   return {
     view,
     resource,
@@ -139,7 +141,7 @@ function buildEndpoint(
     list: prepareOperation(
       `query ($where: ${name}Where, $orderBy: [${name}Order!], $first: Int, $offset: Int) { page: ${many}(where: $where, orderBy: $orderBy, first: $first, offset: $offset) { totalCount nodes { ${selection} } } }`,
     ),
-    detail: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) ${row} }`),
+    detail: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) ${rowSelection} }`),
     ...(version && { version: prepareOperation(`query ($id: ID!) { row: ${one}(id: $id) { ${version} } }`) }),
     ...(create && { create: prepareOperation(`mutation ($input: ${name}Input!) { answer: ${create}(input: $input) ${payload} }`) }),
     ...(update && {
@@ -152,8 +154,8 @@ function buildEndpoint(
         `mutation ($id: ID!${versionVariable}) { answer: ${remove}(id: $id${versionArgument}) { errors { path } } }`,
       ),
     }),
-    known: prepareOperation(
-      `query ${inParentheses(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, of }) => `${key}: known(type: "${of}", ids: $${key})`).join(' ')} }`,
+    existingIds: prepareOperation(
+      `query ${inParentheses(idGroups.map(({ key }) => `$${key}: [ID!]!`))} { ${idGroups.map(({ key, type: idType }) => `${key}: known(type: "${idType}", ids: $${key})`).join(' ')} }`,
     ),
     actions: new Map(
       Object.values(type.getFields()).flatMap((field) => {

@@ -1,6 +1,6 @@
 /**
- * Submission of an HTML form with a single-use key: a repeated submission receives the response to the first one. Unlike an API client, a browser does
- * not retry by itself and shows the last response only, so that the second click on a button must wait for the response to the first.
+ * Submission of an HTML form with a single-use key: a repeated submission receives the response to the first one. Unlike an API client, a browser
+ * does not retry by itself and shows only the last response. A second click on a button must therefore wait for the response to the first.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
@@ -9,7 +9,7 @@ import type { RestContext, RestRequest, RestResponse } from './request';
 
 const POLL_INTERVAL_MS = 100;
 const MAX_WAIT_MS = 10_000;
-/** Statuses of a key that cannot be claimed. */
+/** Statuses of errors that mean that the key cannot be claimed: it is in use (409), or was used for another request (422). */
 const CLAIM_CONFLICTS = [409, 422];
 
 const alreadySubmitted = () =>

@@ -3,7 +3,7 @@ import type { Endpoints } from './endpoints';
 import type { RestResponse, RestRequest } from './request';
 import type { Route } from './routes';
 
-/** The API as known at startup. */
+/** Description of the API, created at startup: its endpoints, and a function that returns the OPTIONS response of a route. */
 export interface ApiDescription {
   endpoints: Endpoints;
   describe(route: Route, request: RestRequest): Promise<RestResponse>;
@@ -16,12 +16,12 @@ export interface RenderInput {
 }
 
 export interface HtmlRenderer {
-  /** Resolves names typed by people to row ids, before the request is processed. */
-  understand(request: RestRequest): Promise<void>;
-  show(input: RenderInput): Promise<HtmlPage>;
-  /** Renders a server error, or an error that occurred during `show`, without reading further data. */
-  showFailure(failed: RenderInput): HtmlPage;
-  /** Returns the headers of the redirect (303) that follows a successful write by an HTML form; undefined for other responses. */
+  /** Replaces names that people typed instead of ids by the ids of these rows, before the request is processed. */
+  resolveNames(request: RestRequest): Promise<void>;
+  render(input: RenderInput): Promise<HtmlPage>;
+  /** Renders a server error, or an error that occurred during `render`, without reading further data. */
+  renderError(input: RenderInput): HtmlPage;
+  /** Returns the headers of the redirect (303) that answers a successful write by an HTML form; undefined for other responses. */
   redirect(input: RenderInput): Readonly<Record<string, string>> | undefined;
 }
 

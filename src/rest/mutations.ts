@@ -11,7 +11,7 @@ import type { RestResponse, RestRequest } from './request';
 const reportsError = (argument: 'id' | 'ifVersion', { errors }: { errors: readonly InputError[] }): boolean =>
   errors.some(({ path }) => path[0] === argument);
 
-/** POST, PUT and PATCH. If the mutation reports errors or the body cannot be coerced to its input, `Validation` throws the REST error. */
+/** Handles POST, PUT and PATCH. `WriteValidation` throws the REST error if the body cannot be coerced or the mutation reports errors. */
 export async function handleWrite(endpoint: Endpoint, request: RestRequest, timeZone: string, id?: string): Promise<RestResponse> {
   const inputOptions = { partial: request.method === 'PATCH', creating: id === undefined, timeZone };
   const validation = new WriteValidation(endpoint, request, inputOptions, id);
@@ -38,7 +38,10 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
   return { status: 204 };
 }
 
-/** Returns the `ifVersion` variable for the version in a posted form or for If-Match. Of several versions, the row's current one is used, because versions never recur. */
+/**
+ * Returns the `ifVersion` variable from the version in a posted form or from If-Match. If several versions are accepted, it is the current version of
+ * the row if that is one of them. This is safe because a version never recurs.
+ */
 async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
   const formVersion = request.form?.version;
   const acceptedVersions = version && (formVersion === undefined ? ifMatchVersions(request.message.headers) : [formVersion]);

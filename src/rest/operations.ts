@@ -11,12 +11,16 @@ export async function runOperation(
   request: RestRequest,
   variables: Record<string, unknown>,
 ): Promise<ResultData> {
-  request.ran = { operation, variables };
+  request.lastOperation = { operation, variables };
   const { data, errors } = await operation(request.context.resolverContext, variables);
   if (errors?.length) throw restErrorFromGraphQL(errors[0] as GraphQLError);
   return data;
 }
 
-/** Returns the subset of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
-export const lookupKnownIds = ({ known, relations }: Endpoint, request: RestRequest, ids: Record<string, string[]>): Promise<KnownIds> =>
-  runOperation(known, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });
+/** Returns those of `ids` that exist and that the client may refer to. Keys are relation names, and `self` for the endpoint's own rows. */
+export const lookupKnownIds = (
+  { existingIds, relations }: Endpoint,
+  request: RestRequest,
+  ids: Record<string, string[]>,
+): Promise<KnownIds> =>
+  runOperation(existingIds, request, { self: [], ...Object.fromEntries(relations.map((field) => [field.name, []])), ...ids });

@@ -10,10 +10,10 @@ export const NO_VERSION = '';
 
 const strongTag = (version: string): string => `"${version}"`;
 
-/** Entity tag of a public response without a row version: a hash of its text. */
+/** Returns the entity tag of a public response without a row version: a hash of its text. */
 export const textETag = (text: string): string => strongTag(createHash('sha1').update(text).digest('base64url'));
 
-/** Returns the row version in the ETag of a single row's response. */
+/** Returns the row version in the ETag header of a response with a single row. */
 export const versionInETag = ({ headers }: RestResponse): string | undefined => headers?.ETag?.slice(1, -1);
 
 /** Builds the response with a row; moves the row's version from the body to the ETag header. */
@@ -28,14 +28,14 @@ export function responseWithETag({ version, resource }: Endpoint, status: number
 export const preconditionFailed = () =>
   new RestError(412, { detail: 'The row has another version now. Nothing was written; read it again.' });
 
-/** Parses the entity tags of a header to row versions. Returns undefined for `*`, which matches any. Ignores malformed tags, and weak ones unless allowed. */
+/** Returns the row versions in a list of entity tags; undefined for `*`, which matches any. Ignores malformed tags, and weak ones if not accepted. */
 function parseVersions(header: string, acceptWeak: boolean): string[] | undefined {
   if (header.trim() === '*') return undefined;
   const tags = [...header.matchAll(/(W\/)?"([^"]*)"/g)].filter(([, weak]) => acceptWeak || weak === undefined);
   return tags.map(([, , version]) => stripCodingSuffix(version!));
 }
 
-/** Returns the versions accepted by `If-Match`; undefined if any version will do. */
+/** Returns the versions accepted by `If-Match`; undefined if it accepts every version. */
 export const ifMatchVersions = (headers: IncomingHttpHeaders): string[] | undefined => parseVersions(headers['if-match'] ?? '*', false);
 
 export function matchesIfNoneMatch({ 'if-none-match': header }: IncomingHttpHeaders, tag: string): boolean {

@@ -14,25 +14,25 @@ export interface RestContext {
   /** Scheme and host for absolute links, and the language codes of Accept-Language, most preferred first. */
   info: { readonly baseUrl: string; readonly languages: readonly string[] };
   authentication: {
-    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form, if needed. */
+    /** Returns whether the client is signed in. Throws a GraphQLError for invalid credentials. `formToken` reads the CSRF token of a form. */
     authenticate(formToken?: () => Promise<string | undefined>): Promise<boolean>;
     /** Id of the signed-in user; set by `authenticate`. */
     readonly sender?: number;
-    /** The viewer shown on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
+    /** Returns the viewer to show on an HTML page, without `username` if anonymous, and the CSRF token of the browser session. */
     visitor?(): { username?: string; csrfToken?: string };
     /** Returns an error if the access token is valid but lacks the scope for this resource group. */
     missingScope?(group: ScopeGroup, access: 'read' | 'write'): GraphQLError | undefined;
   };
   /**
-   * Runs `make` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. A request that only writes rows is one
-   * transaction, and is undone unless it succeeds.
+   * Runs `handle` once per Idempotency-Key, or per `formKey` if given; repetitions receive the stored response. With `onlyWritesRows`, the request
+   * is one transaction, which is rolled back unless the request succeeds.
    */
   idempotency?: {
-    once(body: unknown, make: () => Promise<RestResponse>, options: { formKey?: string; onlyWritesRows: boolean }): Promise<RestResponse>;
+    once(body: unknown, handle: () => Promise<RestResponse>, options: { formKey?: string; onlyWritesRows: boolean }): Promise<RestResponse>;
   };
   route?: Route;
   /** Charges the client's budget for a response body of `bytes` bytes. */
-  sent(bytes: number): void;
+  chargeResponse(bytes: number): void;
   headers(): Record<string, string>;
 }
 
@@ -48,12 +48,12 @@ export interface RestRequest {
   context: RestContext;
   signedIn: boolean;
   /** Upper bound for the page limit of a list, whatever the query asks for. */
-  most?: number;
-  /** Reads the body on first use and caches it. Size limits are higher for an authenticated client (`known`). */
-  body(known?: boolean): Promise<ParsedBody>;
+  maxLimit?: number;
+  /** Reads the body on first use and caches it. The size limits are higher for a signed-in client. */
+  body(isSignedIn?: boolean): Promise<ParsedBody>;
   form?: PostedForm;
   /** The last operation that ran, shown on HTML pages. */
-  ran?: { operation: RestOperation; variables: Record<string, unknown> };
+  lastOperation?: { operation: RestOperation; variables: Record<string, unknown> };
 }
 
 export interface RestResponse {

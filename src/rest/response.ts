@@ -7,7 +7,7 @@ const VARY = 'Accept, Accept-Language, Cookie, Origin';
 
 export const PRIVATE_CACHE_CONTROL = 'private, no-store';
 
-/** Caching headers of public responses: caches may store them but must revalidate each time, mostly with a 304. */
+/** Returns the caching headers of a public response: caches may store it but must revalidate it before each use, which a 304 usually answers. */
 export const publicCacheHeaders = (text: string): Record<string, string> => ({ ETag: textETag(text), 'Cache-Control': 'public, no-cache' });
 
 const isPersonal = ({ message: { headers }, route }: RestRequest): boolean =>
@@ -31,10 +31,10 @@ export const responseHeaders = (request: RestRequest, ...additionalHeaders: (Hea
     ...additionalHeaders,
   );
 
-/** Node sends a string body in one write with the headers. Above this length a Buffer is faster, because it is encoded once and not copied. */
+/** Longer texts are sent as a Buffer, which is encoded once and not copied. Shorter ones are sent as a string, in one write with the headers. */
 const BUFFERED_BODY_CHARACTERS = 1 << 16;
 
-/** Sends a response. Without a text, it has no Content-Type. */
+/** Sends a response. If `text` is undefined, it has neither a body nor a Content-Type. */
 export function sendResponse(response: ServerResponse, status: number, headers: Headers, type: string, text: string | undefined): void {
   if (text === undefined) return void response.writeHead(status, { ...headers, 'Content-Length': '0' }).end();
   const body = text.length > BUFFERED_BODY_CHARACTERS ? Buffer.from(text) : text;

@@ -23,7 +23,7 @@ export function createRouteHandler(schema: GraphQLSchema, endpoints: Endpoints, 
         return { status: 200, body: apiRoot(endpoints, request, route.suffix) };
       case 'login':
         return { status: 200, body: method === 'GET' ? LOGIN_HINT : await signIn(schema, endpoints, request) };
-      case 'free':
+      case 'standalone':
         return handleComputedEndpoint(route.computed, request);
       case 'action':
         return handleComputedEndpoint(route.computed, request, route.id);

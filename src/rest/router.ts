@@ -25,10 +25,10 @@ import { findRoute, SAFE_METHODS, type Route } from './routes';
 export interface RestOptions {
   schema: GraphQLSchema;
   prepare: PrepareOperation;
-  open(request: IncomingMessage): RestContext;
-  pages(described: ApiDescription): HtmlRenderer;
-  /** Limits the concurrency of HTML rendering, which is slow. Request bodies are read before taking a slot. */
-  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  contextOf(request: IncomingMessage): RestContext;
+  createRenderer(api: ApiDescription): HtmlRenderer;
+  /** Runs `work` when a slot for HTML rendering is free, because rendering is slow. Request bodies are read before a slot is taken. */
+  limitRendering<T>(work: () => Promise<T>): Promise<T>;
   limits: MultipartLimits;
   /** Maximum size of a JSON response body in bytes. */
   maxResponse: number;
@@ -42,7 +42,7 @@ export function createRestHandler(options: RestOptions): RestHandler {
   return (message, response) => router.handle(message, response);
 }
 
-/** Returns REST and GraphQL errors as responses. Rethrows everything else, which is a bug in the server. */
+/** Runs `work`, and returns a REST or GraphQL error that it throws as a response. Rethrows other errors, which are bugs in the server. */
 async function catchRestError<Result>(work: () => Promise<Result>): Promise<Result | RestError> {
   try {
     return await work();
@@ -53,28 +53,28 @@ async function catchRestError<Result>(work: () => Promise<Result>): Promise<Resu
   }
 }
 
-/** Longer lists are serialized in pieces that yield to the event loop. */
+/** Lists with more rows are serialized in pieces, and the event loop can handle other requests between two pieces. */
 const CHUNKED_SERIALIZATION_ROWS = 200;
 const countRows = (body: unknown): number => (body as { results?: unknown[] } | null)?.results?.length ?? 0;
 
 class Router {
   private readonly endpoints: Endpoints;
   private readonly handleRoute: ReturnType<typeof createRouteHandler>;
-  private readonly pages: HtmlRenderer;
+  private readonly renderer: HtmlRenderer;
 
   constructor(private readonly options: RestOptions) {
     const { schema, prepare, timeZone } = options;
     const endpoints = (this.endpoints = deriveEndpoints(schema, prepare));
     this.handleRoute = createRouteHandler(schema, endpoints, timeZone);
     const describe: ApiDescription['describe'] = (route, request) => this.handleRoute(route, { ...request, method: 'OPTIONS' });
-    this.pages = options.pages({ endpoints, describe });
+    this.renderer = options.createRenderer({ endpoints, describe });
   }
 
   async handle(message: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = message.url ?? '/';
     const [path = ''] = url.split('?', 1);
     const search = url.slice(path.length);
-    const context = this.options.open(message);
+    const context = this.options.contextOf(message);
     const route = findRoute(this.endpoints, path);
     if (route === 'redirect')
       return void response.writeHead(301, { Location: `${path}/${search === '?' ? '' : search}`, 'Content-Length': '0' }).end();
@@ -112,7 +112,7 @@ class Router {
     request.representation = negotiate(accept, query, route.suffix);
     if (query.size > MAX_JSON_MEMBERS) throw badRequest(`A query has at most ${MAX_JSON_MEMBERS} parameters.`);
     const isPage = request.representation.format === 'api';
-    if (isPage) request.most = MAX_HTML_LIMIT;
+    if (isPage) request.maxLimit = MAX_HTML_LIMIT;
     try {
       request.signedIn = await context.authentication.authenticate(() => readCsrfToken(request));
     } finally {
@@ -122,8 +122,10 @@ class Router {
     authorizeRequest(route, request);
     if (request.method === 'HEAD') request.method = 'GET';
     if (!isPage) return this.runOnce(route, request);
-    await this.pages.understand(request);
-    return SAFE_METHODS.includes(request.method) ? this.options.inTurn(() => this.runOnce(route, request)) : this.runOnce(route, request);
+    await this.renderer.resolveNames(request);
+    return SAFE_METHODS.includes(request.method)
+      ? this.options.limitRendering(() => this.runOnce(route, request))
+      : this.runOnce(route, request);
   }
 
   private async runOnce(route: Route, request: RestRequest): Promise<RestResponse> {
@@ -149,7 +151,7 @@ class Router {
       text = isLong ? await this.serializeInPieces(body) : toDjangoJson(JSON.stringify(body, null, representation.indent));
       const bytes = text === undefined ? Infinity : Buffer.byteLength(text);
       if (bytes > this.options.maxResponse) return this.send(badRequest(responseTooLong(this.options.maxResponse)), request, response);
-      context.sent(bytes);
+      context.chargeResponse(bytes);
     }
     const headers = responseHeaders(request, answer.headers, context.headers());
     // The ETag identifies the plain JSON representation; other representations have different bytes.
@@ -162,7 +164,7 @@ class Router {
     sendResponse(response, status, headers, MEDIA_TYPE_BY_FORMAT.json, text);
   }
 
-  /** Returns undefined if the text would exceed the maximum response size. */
+  /** Returns the JSON text; undefined if it would exceed the maximum response size. */
   private async serializeInPieces(body: unknown): Promise<string | undefined> {
     try {
       return toDjangoJson(await stringifyIncrementally(body, this.options.maxResponse));
@@ -174,17 +176,17 @@ class Router {
 
   private async sendPage(rendering: RenderInput, response: ServerResponse): Promise<void> {
     if (rendering.answer.status >= 500) return this.sendFailurePage(rendering, response);
-    const redirect = this.pages.redirect(rendering);
+    const redirect = this.renderer.redirect(rendering);
     if (redirect) return sendResponse(response, 303, { ...rendering.headers, ...redirect }, MEDIA_TYPE_BY_FORMAT.api, undefined);
     // Rendering loads additional data, which may be rejected although the request itself succeeded.
-    const page = await this.options.inTurn(() => catchRestError(() => this.pages.show(rendering)));
+    const page = await this.options.limitRendering(() => catchRestError(() => this.renderer.render(rendering)));
     if (page instanceof RestError)
       return this.sendFailurePage({ ...rendering, answer: page, headers: responseHeaders(rendering.request, page.headers) }, response);
     this.sendHtml(rendering, page, response);
   }
 
   private sendFailurePage(rendering: RenderInput, response: ServerResponse): void {
-    this.sendHtml(rendering, this.pages.showFailure(rendering), response);
+    this.sendHtml(rendering, this.renderer.renderError(rendering), response);
   }
 
   private sendHtml({ answer, headers }: RenderInput, page: HtmlPage, response: ServerResponse): void {

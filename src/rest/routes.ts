@@ -14,7 +14,7 @@ const LOGIN_METHODS = ['GET', 'POST', 'OPTIONS'];
 export type Route = { suffix?: string; allow: readonly string[] } & (
   | { kind: 'root'; endpoint?: undefined }
   | { kind: 'login'; endpoint?: undefined }
-  | { kind: 'free'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
+  | { kind: 'standalone'; endpoint?: undefined; computed: ComputedEndpoint<EndpointMetadata> }
   | { kind: 'list'; endpoint: Endpoint }
   | { kind: 'detail'; endpoint: Endpoint; id: string }
   | { kind: 'action'; endpoint: Endpoint; id: string; computed: ComputedEndpoint<ActionMetadata> }
@@ -23,7 +23,7 @@ export type Route = { suffix?: string; allow: readonly string[] } & (
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
 const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
-/** Id for path segments that are not numbers. It matches no row, although GraphQL would accept other kinds of ids. */
+/** Id that stands for path segments that are not row numbers, because GraphQL would accept some of them. It matches no row. */
 const UNKNOWN_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */
@@ -32,8 +32,8 @@ const idOf = (text: string): string => {
   return Number.isSafeInteger(number) && number >= 0 ? String(number) : UNKNOWN_ROW_ID;
 };
 
-/** Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
-export function findRoute({ resources, free }: Endpoints, path: string): Route | 'redirect' | undefined {
+/** Finds the route of a path. Returns `redirect` if only the trailing slash is missing, and undefined for an unknown path. */
+export function findRoute({ resources, standalone }: Endpoints, path: string): Route | 'redirect' | undefined {
   if (path === API_BASE_PATH) return 'redirect';
   if (!path.startsWith(`${API_BASE_PATH}/`)) return undefined;
   const relativePath = path.slice(API_BASE_PATH.length + 1);
@@ -41,10 +41,10 @@ export function findRoute({ resources, free }: Endpoints, path: string): Route |
   if (root) return { kind: 'root', suffix: root[1], allow: SAFE_METHODS };
 
   const pathWithoutSlash = relativePath.endsWith('/') ? relativePath.slice(0, -1) : relativePath;
-  const computed = free.get(pathWithoutSlash);
+  const computed = standalone.get(pathWithoutSlash);
   if (computed || pathWithoutSlash === LOGIN_PATH) {
     if (pathWithoutSlash === relativePath) return 'redirect';
-    return computed ? { kind: 'free', computed, allow: SAFE_METHODS } : { kind: 'login', allow: LOGIN_METHODS };
+    return computed ? { kind: 'standalone', computed, allow: SAFE_METHODS } : { kind: 'login', allow: LOGIN_METHODS };
   }
 
   const [, name = '', id, actionName, suffix, slash] = RESOURCE_PATTERN.exec(relativePath) ?? [];

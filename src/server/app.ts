@@ -87,9 +87,9 @@ export async function createApp(processServices: Services): Promise<App> {
   const streams = new EventStreamTransport(subscriptions, contexts.get);
   const sockets = new WebSocketTransport(subscriptions, {
     maxMessage: config.maxAnonymousBody,
-    open: contexts.createUnregistered,
+    createContext: contexts.createUnregistered,
     networkOf: (request) => origin.clientNetwork(request),
-    refuses: admissionControl.rejects,
+    rejectsSubscriptions: admissionControl.rejects,
     log,
   });
   const scrape = services.metrics && createScrape(services.metrics.registry);
@@ -171,9 +171,9 @@ function createRest({ services: { config }, executor, restExecutor, prepare, con
   return createRestHandler({
     schema,
     prepare,
-    open: contexts.get,
-    pages: (described) => htmlRenderer({ ...described, schema, publicSchema: executor.schema, prepare }),
-    inTurn: (work) => pages.run(undefined, work),
+    contextOf: contexts.get,
+    createRenderer: (api) => htmlRenderer({ ...api, schema, publicSchema: executor.schema, prepare }),
+    limitRendering: (work) => pages.run(undefined, work),
     limits: config,
     maxResponse: config.maxResponse,
     timeZone: config.timeZone,

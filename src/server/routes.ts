@@ -142,6 +142,6 @@ const apolloRoute = (apollo: ApolloServer<GraphQLContext>, contexts: RequestCont
       } catch (error) {
         throw withHttpStatus(error, requestContext.headers());
       }
-      return { requestContext, full: requestContext.resolverContext };
+      return { requestContext, resolverContext: requestContext.resolverContext };
     },
   });

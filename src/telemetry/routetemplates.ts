@@ -12,7 +12,7 @@ function restTemplate(route: Route): string {
       return `${API_BASE_PATH}/`;
     case 'login':
       return `${API_BASE_PATH}/login/`;
-    case 'free':
+    case 'standalone':
       return `${API_BASE_PATH}/${route.computed.metadata.paths[0]}/`;
     case 'list':
       return `${API_BASE_PATH}/${route.endpoint.view.rest}/`;

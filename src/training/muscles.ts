@@ -12,7 +12,7 @@ export interface MuscleGroups<M> {
   backSecondary: M[];
 }
 
-/** Muscles are in order of first occurrence. The primary muscles of any of the exercises are left out of the secondary ones. */
+/** Groups the muscles, in order of first occurrence. A muscle that is primary in one of the exercises is not among the secondary ones. */
 export function groupMuscles<M extends { isFront: boolean }>(
   exercises: readonly ExerciseMuscles[],
   findMuscle: (id: number) => M | null,

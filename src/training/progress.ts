@@ -21,7 +21,7 @@ export function groupByDay<T extends LogEntry>(entries: readonly T[]): LoggedDay
   return [...days].map(([date, logs]) => ({ date, logs }));
 }
 
-/** One line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
+/** Returns one line per number of repetitions, in order of first occurrence. A line has one point per day: the heaviest weight. */
 export function chartLines(entries: readonly LogEntry[]): LogEntry[][] {
   const lines = new Map<number, Map<string, LogEntry>>();
   for (const { date, reps, weight } of entries) {

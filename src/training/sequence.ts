@@ -16,8 +16,8 @@ export function groupByExercise<T extends ExerciseSet>(plannedSets: readonly T[]
 }
 
 /**
- * Arranges planned sets in rounds, each with one set of every exercise. A single planned set of an exercise is repeated in every round; several are
- * used one per round. The exercise with the fewest rounds determines their number.
+ * Arranges planned sets in rounds, each with one set of every exercise. If an exercise has a single planned set, every round repeats it; if it has
+ * several, each round uses the next one. The number of rounds is that of the exercise with the fewest.
  */
 export function arrangeInRounds<T extends ExerciseSet>(sets: number, plannedSets: readonly T[]): T[] {
   const sequences = groupByExercise(plannedSets).map((group) =>

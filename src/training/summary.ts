@@ -23,14 +23,14 @@ function repetitionsText({ reps, repetitionUnitId, repetitionUnit }: SummarizedS
   return repetitionUnitId === REPETITIONS_UNIT_ID ? String(reps) : `${reps} ${repetitionUnit}`;
 }
 
-function plannedSetText(effort: SummarizedSet): string {
-  const { weight, weightUnit, rir } = effort;
-  const details = [isWeighted(effort) && `${trimZeros(weight!)} ${weightUnit}`, rir && `${rir} RiR`].filter(Boolean);
-  return repetitionsText(effort) + (details.length ? ` (${details.join(', ')})` : '');
+function plannedSetText(plannedSet: SummarizedSet): string {
+  const { weight, weightUnit, rir } = plannedSet;
+  const details = [isWeighted(plannedSet) && `${trimZeros(weight!)} ${weightUnit}`, rir && `${rir} RiR`].filter(Boolean);
+  return repetitionsText(plannedSet) + (details.length ? ` (${details.join(', ')})` : '');
 }
 
-/** Summary of the planned sets of one exercise. A single planned set is prefixed with the number of times it is repeated. */
-export function setSummary(sets: number, efforts: readonly SummarizedSet[]): string {
-  const texts = efforts.map(plannedSetText);
+/** Summarizes the planned sets of one exercise. A single planned set is prefixed with the number of times it is repeated. */
+export function setSummary(sets: number, plannedSets: readonly SummarizedSet[]): string {
+  const texts = plannedSets.map(plannedSetText);
   return texts.length === 1 ? `${sets} × ${texts[0]}` : texts.join(' – ');
 }

@@ -1,13 +1,13 @@
 /**
- * Dropping of foreign keys and indexes during a bulk load (https://www.postgresql.org/docs/current/populate.html). Recreating them afterwards takes
- * a fraction of the time of checking and indexing row by row, and permits any order of tables. Unique indexes stay, so that their errors still
- * name the row.
+ * Drops foreign keys and indexes during a bulk load (https://www.postgresql.org/docs/current/populate.html). Recreating them afterwards takes a
+ * fraction of the time of checking and indexing row by row, and permits any order of tables. Unique indexes are kept, so that their errors still name
+ * the row.
  */
 import type { ClientBase } from 'pg';
 import { LIVE_INSTANCES_SQL } from '../core/changes/listener';
 import { tryLockMigrations } from '../database/migrate';
 
-/** Queries that generate the statements for dropping and recreating foreign keys or indexes. */
+/** SQL: generates the statements that drop and recreate the foreign keys or indexes of tables. */
 const FOREIGN_KEYS = `SELECT format('ALTER TABLE %I DROP CONSTRAINT %I', t.relname, c.conname) AS "off",
     format('ALTER TABLE %I ADD CONSTRAINT %I %s', t.relname, c.conname, pg_get_constraintdef(c.oid)) AS "again"
   FROM pg_constraint c JOIN pg_class t ON t.oid = c.conrelid
@@ -27,18 +27,18 @@ export async function dropKeysAndIndexes(client: ClientBase, tables: readonly st
 }
 
 /** Recreates the dropped foreign keys and indexes. Throws if a row violates a foreign key. */
-export async function recreateKeysAndIndexes(client: ClientBase, aside: RecreateStatements): Promise<void> {
-  for (const again of aside) await client.query(again);
+export async function recreateKeysAndIndexes(client: ClientBase, statements: RecreateStatements): Promise<void> {
+  for (const statement of statements) await client.query(statement);
 }
 
 export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 
-/** Also limits how long other transactions queue behind the requested locks. */
+/** Short, because other transactions queue behind the requested locks. */
 const LOCK_TIMEOUT = '100ms';
-/** Lock timeout, deadlock, or insufficient privilege (tables of another role). */
+/** SQLSTATE codes: lock timeout, deadlock, and insufficient privilege (tables of another role). */
 const EXPECTED_ERRORS = ['55P03', '40P01', '42501'];
 
-/** Whether no server runs or can start before the end of the transaction, and the new rows are the majority of the table. */
+/** Whether no server is running or can start before the end of the transaction, and the table has at most as many rows as will be added. */
 async function hasExclusiveUse(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(
@@ -54,10 +54,10 @@ export async function dropKeysIfUnused(client: ClientBase, table: string, newRow
   await client.query('SAVEPOINT "aside"');
   try {
     await client.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
-    const aside = (await hasExclusiveUse(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
-    if (aside.length) {
+    const recreateStatements = (await hasExclusiveUse(client, table, newRows)) ? await dropKeysAndIndexes(client, [table]) : [];
+    if (recreateStatements.length) {
       await client.query('SET LOCAL lock_timeout = 0');
-      return aside;
+      return recreateStatements;
     }
   } catch (error) {
     if (!EXPECTED_ERRORS.includes((error as { code: string }).code)) throw error;

@@ -23,7 +23,7 @@ export const failImport = (message: string): never => {
 export const entitiesByModel = () =>
   new Map(allEntities().flatMap((entity) => (resourceOf(entity)!.dump ? [[resourceOf(entity)!.dump!, entity] as const] : [])));
 
-/** Whether each user has exactly one row, as of preferences, which defaults of the user's other rows depend on. */
+/** Whether each user has exactly one row of this entity, such as their preferences. Defaults of the user's other rows depend on these. */
 const isOnePerUser = (entity: Entity): boolean => resourceOf(entity)!.unique?.join() === OWNER_FIELD.field;
 
 /**
@@ -45,35 +45,39 @@ export function sortByDependency(models: Map<string, Entity>): Entity[] {
 
 export const describeRow = (row: Pick<DumpRow, 'model' | 'pk'>) => `${row.model} ${JSON.stringify(row.pk)}`;
 
-/** Access to the rows of a dump in memory or in a file. */
+/** Access to the rows of a dump, which are in memory or in a file. */
 export interface DumpRows {
   /** Number of rows by model. */
   readonly counts: ReadonlyMap<string, number>;
-  /** Rows of one model in the order of the dump. */
-  of(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
+  /** Returns the rows of one model in the order of the dump. */
+  rowsOf(model: string): Iterable<DumpRow> | AsyncIterable<DumpRow>;
 }
 
 export function indexRows(rows: readonly DumpRow[]): DumpRows {
-  const byName = new Map<string, DumpRow[]>();
+  const rowsByModel = new Map<string, DumpRow[]>();
   for (const row of rows) {
-    const modelRows = byName.get(row.model);
+    const modelRows = rowsByModel.get(row.model);
     if (modelRows) modelRows.push(row);
-    else byName.set(row.model, [row]);
+    else rowsByModel.set(row.model, [row]);
   }
-  return { counts: new Map([...byName].map(([model, modelRows]) => [model, modelRows.length])), of: (model) => byName.get(model) ?? [] };
+  return {
+    counts: new Map([...rowsByModel].map(([model, modelRows]) => [model, modelRows.length])),
+    rowsOf: (model) => rowsByModel.get(model) ?? [],
+  };
 }
 
 const isObject = (data: unknown): data is object => typeof data === 'object' && data !== null;
 const isRow = (data: unknown): data is DumpRow =>
   isObject(data) && 'model' in data && typeof data.model === 'string' && 'fields' in data && isObject(data.fields);
 
-/** Validates the form of rows one by one: known model, valid and unique primary key. */
+/** Validates rows one by one: the model must be known, and the primary key valid and unique. */
 export class RowValidator {
   private readonly models = entitiesByModel();
   private readonly seenKeys = new Map<string, Set<number | string>>();
   private count = 0;
 
-  passed(data: unknown): DumpRow {
+  /** Returns the row if it is valid; otherwise throws an error with its position. */
+  validate(data: unknown): DumpRow {
     const position = `Row ${(this.count += 1)}`;
     const row = isRow(data) ? data : failImport(`${position} is not of the form {"model", "pk", "fields"}.`);
     if (!this.models.has(row.model) && row.model !== TOKEN_MODEL) failImport(`${position}: unknown model ${JSON.stringify(row.model)}.`);
@@ -91,6 +95,6 @@ export class RowValidator {
 
 export function validateDump(data: unknown): DumpRow[] {
   if (!Array.isArray(data)) return failImport('The file must contain a JSON array of rows.');
-  const check = new RowValidator();
-  return data.map((row) => check.passed(row));
+  const validator = new RowValidator();
+  return data.map((row) => validator.validate(row));
 }

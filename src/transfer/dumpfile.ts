@@ -1,10 +1,10 @@
-/** Dump file read as a stream. Only an index of the byte ranges of each model's rows is kept in memory. */
+/** Dump file that is read as a stream. Only an index with the byte ranges of each model's rows is in memory. */
 import { createReadStream } from 'node:fs';
 import { ClientError } from '../core/model/errors';
 import { RowValidator, type DumpRow, type DumpRows } from './dump';
 import { JsonArraySplitter, type JsonElement } from './jsonarray';
 
-/** Ranges with a smaller gap are merged: reading over it is cheaper than a seek. */
+/** Ranges with a smaller gap between them are merged, because reading the gap is cheaper than a seek. */
 const MAX_MERGED_GAP_BYTES = 64 * 1024;
 const READ_CHUNK_BYTES = 256 * 1024;
 
@@ -22,9 +22,9 @@ export class DumpFile implements DumpRows {
   /** Indexes the file in one full read; throws if it is not a valid dump. */
   static async open(file: string): Promise<DumpFile> {
     const dump = new DumpFile(file);
-    const check = new RowValidator();
+    const validator = new RowValidator();
     for await (const element of dump.elements()) {
-      const { model } = check.passed(dump.parse(element));
+      const { model } = validator.validate(dump.parse(element));
       dump.counts.set(model, (dump.counts.get(model) ?? 0) + 1);
       const ranges = dump.rangesByModel.get(model) ?? [];
       const last = ranges.at(-1);
@@ -35,8 +35,8 @@ export class DumpFile implements DumpRows {
     return dump;
   }
 
-  async *of(model: string): AsyncGenerator<DumpRow> {
-    // Avoids parsing most rows of other models in the range. A name with JSON escapes such as `\u0061` cannot be found by `includes`.
+  async *rowsOf(model: string): AsyncGenerator<DumpRow> {
+    // Avoids parsing most rows of other models in the range. `includes` cannot find a model name with JSON escapes such as `\u0061`.
     const mayMatch = ({ text }: JsonElement) => text.includes(model) || text.includes('\\u');
     for (const byteRange of this.rangesByModel.get(model) ?? [])
       for await (const element of this.elements(byteRange)) {

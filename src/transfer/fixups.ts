@@ -1,9 +1,9 @@
-/** Fix-ups of a table after all rows of a dump are inserted: single-row flags and the id sequence. */
+/** Corrections of a table after all rows of a dump are inserted: flags that only one row may have, and the id sequence. */
 import type { ClientBase } from 'pg';
 import { fieldOf, type Entity } from '../core/model/fields';
 import { resourceOf } from '../core/model/registry';
 
-/** Keeps a flag that only one row may have (such as `is_active`) on the newest row, because a dump may set it on several. */
+/** Clears a flag that only one row may have (such as `is_active`) on all rows except the newest, because a dump may set it on several. */
 export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): Promise<void> {
   const { table, single } = resourceOf(entity)!;
   if (!single) return;
@@ -19,6 +19,7 @@ export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): P
   );
 }
 
+/** Advances the id sequence of a table at least to its largest id. */
 export async function advanceSequence(entity: Entity, client: ClientBase): Promise<void> {
   const table = resourceOf(entity)!.table;
   await client.query(

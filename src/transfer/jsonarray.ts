@@ -1,6 +1,6 @@
 /**
- * Streaming splitter of a JSON array: yields the text and byte range of each element. It only finds the boundaries; whether an element is valid
- * is decided later by JSON.parse.
+ * Splits a JSON array that is read as a stream: yields the text and the byte range of each element. It only finds the boundaries of elements;
+ * JSON.parse validates them later.
  */
 import { ClientError } from '../core/model/errors';
 
@@ -11,7 +11,9 @@ export interface JsonElement {
   text: string;
 }
 
-const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE, BRACE, UNBRACE] = [...'"\\,[]{}'].map((character) => character.charCodeAt(0));
+const [QUOTE, BACKSLASH, COMMA, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [...'"\\,[]{}'].map((character) =>
+  character.charCodeAt(0),
+);
 /** Space, tab, line feed, carriage return. */
 const WHITESPACE = [0x20, 0x09, 0x0a, 0x0d];
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
@@ -25,9 +27,9 @@ export class JsonArraySplitter {
   private depth = 0;
   private inString = false;
   private isEscaped = false;
-  private yielded = 0;
+  private yieldedCount = 0;
 
-  /** `start`: byte offset of an element, to read a range within the array; absent: the input starts with the array itself. */
+  /** `start` is the byte offset of the element with which the input begins. Without it, the input begins with the array itself. */
   constructor(start?: number) {
     this.state = start === undefined ? 'before' : 'inside';
     this.bufferOffset = start ?? 0;
@@ -45,19 +47,19 @@ export class JsonArraySplitter {
       } else if (this.state !== 'inside') {
         if (WHITESPACE.includes(byte)) continue;
         if (this.state === 'after') throw new SyntaxError('unexpected data after the end of the array');
-        if (byte !== OPEN) throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
+        if (byte !== OPEN_BRACKET) throw new ClientError('BAD_USER_INPUT', 'The file must contain a JSON array of rows.');
         this.state = 'inside';
         elementStart = this.position + 1;
       } else if (byte === QUOTE) this.inString = true;
-      else if (byte === BRACE || byte === OPEN) this.depth += 1;
-      else if (this.depth > 0 && (byte === UNBRACE || byte === CLOSE)) this.depth -= 1;
-      else if (this.depth === 0 && (byte === COMMA || byte === CLOSE)) {
+      else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.depth += 1;
+      else if (this.depth > 0 && (byte === CLOSE_BRACE || byte === CLOSE_BRACKET)) this.depth -= 1;
+      else if (this.depth === 0 && (byte === COMMA || byte === CLOSE_BRACKET)) {
         const element = this.element(elementStart, this.position);
-        // An empty array has no element; an empty element elsewhere is yielded, so that JSON.parse rejects it.
-        if (byte === COMMA || this.yielded > 0 || element.text.trim() !== '') yield element;
-        this.yielded += 1;
+        // An empty array has no element. Other empty elements are yielded, so that JSON.parse rejects them.
+        if (byte === COMMA || this.yieldedCount > 0 || element.text.trim() !== '') yield element;
+        this.yieldedCount += 1;
         elementStart = this.position + 1;
-        if (byte === CLOSE) this.state = 'after';
+        if (byte === CLOSE_BRACKET) this.state = 'after';
       }
     }
     this.buffer = this.buffer.subarray(elementStart);

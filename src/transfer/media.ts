@@ -1,4 +1,4 @@
-/** Staging of media files referenced by imported rows. */
+/** Staging of the media files to which imported rows refer. */
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fieldsOf } from '../core/model/fields';
@@ -7,18 +7,18 @@ import { isMediaPath } from '../files/paths';
 import type { StagedFiles } from '../files/staging';
 import { describeRow, entitiesByModel, failImport, type DumpRows } from './dump';
 
-/** Copies the files to staging, to be published after the rows are committed. Throws if the source folder lacks one of them. */
-export async function stageMedia(rows: DumpRows, from: string, media: Media, staged: StagedFiles, replace: boolean): Promise<void> {
+/** Stages copies of the files, which are published after the rows are committed. Throws if one of them is missing in the folder `source`. */
+export async function stageMedia(rows: DumpRows, source: string, media: Media, stagedFiles: StagedFiles, replace: boolean): Promise<void> {
   for (const [model, entity] of entitiesByModel())
     for (const field of fieldsOf(entity).filter(({ kind }) => kind === 'image'))
-      for await (const row of rows.of(model)) {
+      for await (const row of rows.rowsOf(model)) {
         const path = String(row.fields[field.rest]);
         if (!isMediaPath(path)) failImport(`${describeRow(row)}: ${field.rest} is not a path in the media folder.`);
-        const content = await readFile(join(from, path)).catch(() =>
-          failImport(`${describeRow(row)}: the file ${path} does not exist in ${from}.`),
+        const content = await readFile(join(source, path)).catch(() =>
+          failImport(`${describeRow(row)}: the file ${path} does not exist in ${source}.`),
         );
         if (!replace && (await media.files.read(path))?.equals(content) === false)
           failImport(`${describeRow(row)}: a different file ${path} already exists.`);
-        await staged.add(path, (localPath) => copyFile(join(from, path), localPath));
+        await stagedFiles.add(path, (localPath) => copyFile(join(source, path), localPath));
       }
 }

@@ -8,21 +8,21 @@ import { describeRow, failImport, USER_MODEL, type DumpRow } from './dump';
 const MAX_CACHED_ROWS = 50_000;
 
 export class ReferenceResolver {
-  /** New ids by those of the dump. */
+  /** New ids by entity and id in the dump. */
   private readonly newIds = new Map<Entity, Map<number, number>>();
-  /** Cache of existing rows with their owners, by table and id. If one is deleted in the meantime, the foreign key rejects the import. */
-  private readonly existing = new Map<Entity, Map<number, number | undefined>>();
+  /** Cache of existing rows: their owners by entity and id. If such a row is deleted in the meantime, the foreign key rejects the import. */
+  private readonly ownersOfExisting = new Map<Entity, Map<number, number | undefined>>();
 
   constructor(private readonly ask: (text: string, values: unknown[]) => Promise<Row[]>) {}
 
   /** Allocates new ids for rows; later references in the dump are mapped to them. */
   async allocateIds(entity: Entity, rows: readonly DumpRow[]): Promise<void> {
     const idMap = this.newIds.get(entity) ?? new Map<number, number>();
-    const allocated = await this.ask(
+    const newIdRows = await this.ask(
       `SELECT nextval(pg_get_serial_sequence('"${resourceOf(entity)!.table}"', 'id'))::int AS id FROM generate_series(1, $1)`,
       [rows.length],
     );
-    rows.forEach((row, index) => idMap.set(row.pk as number, allocated[index]!.id));
+    rows.forEach((row, index) => idMap.set(row.pk as number, newIdRows[index]!.id));
     this.newIds.set(entity, idMap);
   }
 
@@ -30,7 +30,7 @@ export class ReferenceResolver {
     return this.newIds.get(entity)?.get(id as number) ?? (id as number);
   }
 
-  /** Looks up the rows that these rows refer to, with one statement per table that has uncached ones. */
+  /** Looks up the rows to which these rows refer: one statement per table, unless all of its rows are cached. */
   async lookUp(rows: readonly DumpRow[], fields: readonly FieldMeta[]): Promise<void> {
     const referencedIds = new Map<Entity, Set<number>>();
     for (const field of fields) {
@@ -44,14 +44,14 @@ export class ReferenceResolver {
       referencedIds.set(target, ids);
     }
     for (const [target, ids] of referencedIds) {
-      let cached = this.existing.get(target);
-      if (!cached || cached.size + ids.size > MAX_CACHED_ROWS) this.existing.set(target, (cached = new Map()));
-      const uncached = [...ids].filter((id) => !cached.has(id));
-      if (!uncached.length) continue;
+      let cachedOwners = this.ownersOfExisting.get(target);
+      if (!cachedOwners || cachedOwners.size + ids.size > MAX_CACHED_ROWS) this.ownersOfExisting.set(target, (cachedOwners = new Map()));
+      const uncachedIds = [...ids].filter((id) => !cachedOwners.has(id));
+      if (!uncachedIds.length) continue;
       const { table, owned, dump } = resourceOf(target)!;
       const owner = owned && dump !== USER_MODEL ? `"${OWNER_FIELD.column}"` : 'NULL::int';
-      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncached]);
-      for (const row of rowsFound) cached.set(row.id, row.owner ?? undefined);
+      const rowsFound = await this.ask(`SELECT "id", ${owner} AS "owner" FROM "${table}" WHERE "id" = ANY($1)`, [uncachedIds]);
+      for (const row of rowsFound) cachedOwners.set(row.id, row.owner ?? undefined);
     }
   }
 
@@ -60,7 +60,7 @@ export class ReferenceResolver {
     if (value === null || value === undefined) return field.null ? null : failImport(`${describeRow(row)}: ${field.rest} is missing.`);
     const target = field.target!();
     const id = this.mapId(target, value);
-    if (!this.existing.get(target)!.has(id))
+    if (!this.ownersOfExisting.get(target)!.has(id))
       failImport(
         `${describeRow(row)}: ${field.rest} refers to ${resourceOf(target)!.dump} ${JSON.stringify(value)}, which does not exist.`,
       );
@@ -68,6 +68,6 @@ export class ReferenceResolver {
   }
 
   ownerOf(target: Entity, id: number): number | undefined {
-    return this.existing.get(target)!.get(id);
+    return this.ownersOfExisting.get(target)!.get(id);
   }
 }

@@ -1,16 +1,16 @@
-/** Translation of database errors (data exceptions, constraint violations) into messages that name the row of the dump. */
+/** Converts database errors (invalid data and constraint violations) into messages that name the row of the dump. */
 import { describeRow, failImport, type DumpRow } from './dump';
 
 export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
-/** `rows`: the rows being written; with COPY one per line of its input. */
+/** Runs `work`, which writes `rows`. With COPY, each line of its input is one of the rows. */
 export async function withRowErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     const { code, detail, message, where } = error as { code?: string; detail?: string; message: string; where?: string };
     if (!code || !/^2[23]/.test(code)) throw error;
-    // Foreign key violations carry no line number.
+    // Undefined for foreign key violations, which have no line number.
     const row = rows[Number(/^COPY \w+, line (\d+)/.exec(where ?? '')?.[1]) - 1];
     const firstRow = rows[0]!;
     return failImport(`${row ? describeRow(row) : `${firstRow.model} from ${JSON.stringify(firstRow.pk)} on`}: ${detail ?? message}`);

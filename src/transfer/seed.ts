@@ -34,16 +34,16 @@ async function isEmpty(database: Database): Promise<boolean> {
   return row!.empty;
 }
 
-/** Seeds an empty database; returns false, without changes, if it already has reference data. */
+/** Seeds an empty database. Returns false, and changes nothing, if it already has reference data. */
 export async function seedReference({ database, vault, timeZone, progress }: SeedOptions, media: Media): Promise<boolean> {
   if (!(await isEmpty(database))) return false;
-  // Files before their rows, so that no row refers to a missing file.
+  // Files are written before their rows, so that no row refers to a missing file.
   for (const [path, content] of exerciseImages()) await media.files.write(path, (localPath) => writeFile(localPath, content));
   await writeRows(validateDump([...reference(), ...exercises(currentDate(timeZone)), ...ingredients()]), database, { vault, progress });
   return true;
 }
 
-/** Creates the demo account with its data; returns undefined, without changes, if it already exists. */
+/** Creates the demo account with its data. Returns undefined, and changes nothing, if it already exists. */
 export async function seedDemo({ database, vault, timeZone, progress }: SeedOptions): Promise<DemoAccount | undefined> {
   const session = database.session();
   const exists = await session.transaction((transaction) =>

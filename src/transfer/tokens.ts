@@ -1,4 +1,4 @@
-/** Import of authentication tokens: stored as digest and ciphertext; error messages contain only their first characters. */
+/** Import of authentication tokens. They are stored as digest and ciphertext; error messages contain only their first characters. */
 import type { ClientBase } from 'pg';
 import { sha256, type TokenVault } from '../auth/tokens';
 import { failImport, TOKEN_MODEL, type DumpRow } from './dump';

@@ -28,23 +28,23 @@ import { insertTokens } from './tokens';
 
 export interface WriteOptions {
   vault: TokenVault;
-  /** Empties the tables of every model first. */
+  /** Whether the tables of all models in the dump are emptied first. */
   replace?: boolean;
-  /** Allocates new ids and maps the references among the rows. */
+  /** Whether rows get new ids. References between the rows are mapped to them. */
   renumber?: boolean;
   progress?: (done: number, total: number) => void;
   /** Runs in the transaction after the rows are written, before the commit. */
-  before?: (client: PoolClient) => Promise<void>;
+  beforeCommit?: (client: PoolClient) => Promise<void>;
 }
 
 const CHUNK_ROWS = 1_000;
 
-/** A larger COPY has less overhead, but reports foreign key violations only at its end. */
+/** A COPY with more rows would have less overhead, but it reports foreign key violations only at its end. */
 const MAX_ROWS_PER_COPY = 10_000;
 
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];
 
-/** Stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
+/** Formats of values. They are stricter than PostgreSQL, which also accepts `today`, `infinity` and `NaN`. */
 const SYNTAX: Partial<Record<FieldKind, RegExp>> = {
   date: /^\d{4}-\d\d-\d\d$/,
   time: /^\d\d:\d\d/,
@@ -60,8 +60,8 @@ export async function writeRows(
 ): Promise<Map<string, number>> {
   return database.withoutTimeouts((client) =>
     inTransaction(client, async () => {
-      const counts = await new Writer('of' in rows ? rows : indexRows(rows), client, options).write();
-      await options.before?.(client);
+      const counts = await new Writer('rowsOf' in rows ? rows : indexRows(rows), client, options).write();
+      await options.beforeCommit?.(client);
       return counts;
     }),
   );
@@ -78,7 +78,7 @@ async function* inChunks(rows: Iterable<DumpRow> | AsyncIterable<DumpRow>): Asyn
   if (chunk.length) yield chunk;
 }
 
-/** Prefetches one item, so that reading overlaps with writing to PostgreSQL. Two chunks of rows are then in memory. */
+/** Prefetches one item, so that reading the dump overlaps with writing to PostgreSQL. Two chunks of rows are then in memory. */
 async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
@@ -98,8 +98,8 @@ async function* prefetch<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
 class Writer {
   private readonly models = entitiesByModel();
   private readonly references = new ReferenceResolver((text, values) => this.ask(text, values));
-  /** The running COPY. PostgreSQL may still reject its rows. */
-  private running?: { copy: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
+  /** The COPY in progress. PostgreSQL may still reject its rows. */
+  private currentCopy?: { stream: CopyStream; table: string; columns: readonly string[]; rows: RowIdentity[] };
 
   constructor(
     private readonly rows: DumpRows,
@@ -111,7 +111,7 @@ class Writer {
     try {
       return await this.writeModels();
     } finally {
-      await this.running?.copy.abort();
+      await this.currentCopy?.stream.abort();
     }
   }
 
@@ -126,23 +126,23 @@ class Writer {
       const model = resourceOf(entity)!.dump;
       const count = (model && this.rows.counts.get(model)) || 0;
       if (!count) continue;
-      const aside = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
+      const recreateStatements = await dropKeysIfUnused(this.client, resourceOf(entity)!.table, count);
       let firstRow: RowIdentity | undefined;
-      for await (const chunk of prefetch(inChunks(this.rows.of(model!)))) {
+      for await (const chunk of prefetch(inChunks(this.rows.rowsOf(model!)))) {
         firstRow ??= chunk[0]!;
         if (this.options.renumber) await this.references.allocateIds(entity, chunk);
         await this.insert(entity, chunk);
         progress?.((doneRows += chunk.length), total);
       }
       await this.finishCopy();
-      await withRowErrors([firstRow!], () => recreateKeysAndIndexes(this.client, aside));
+      await withRowErrors([firstRow!], () => recreateKeysAndIndexes(this.client, recreateStatements));
       await keepFlagOnNewestRow(entity, this.client);
       await advanceSequence(entity, this.client);
       counts.set(model!, count);
     }
     const tokenCount = this.rows.counts.get(TOKEN_MODEL);
     if (tokenCount) {
-      for await (const chunk of inChunks(this.rows.of(TOKEN_MODEL))) {
+      for await (const chunk of inChunks(this.rows.rowsOf(TOKEN_MODEL))) {
         await insertTokens(chunk, this.client, this.options.vault);
         progress?.((doneRows += chunk.length), total);
       }
@@ -197,7 +197,7 @@ class Writer {
       }
       if (isUser) record.password = row.fields.password ?? failImport(`${describeRow(row)}: password is missing.`);
       else if (owned) {
-        // Of a row without an owner, its parent row has it.
+        // A row without an owner belongs to the owner of its parent row.
         record[OWNER_FIELD.column] ??= parents[0]?.owner ?? failImport(`${describeRow(row)}: its owner cannot be determined.`);
         owners.set(record.id as number, record[OWNER_FIELD.column] as number);
       }
@@ -216,15 +216,16 @@ class Writer {
     }
   }
 
-  /** Adds records to the COPY of the table. `rows`: the dump rows of the records, for error messages. */
+  /** Adds records to the COPY of the table. `rows` are the dump rows of the records, for error messages. */
   private async copy(table: string, records: readonly Record<string, unknown>[], rows: readonly DumpRow[]): Promise<void> {
     if (!records.length) return;
-    if (this.running && (this.running.table !== table || this.running.rows.length >= MAX_ROWS_PER_COPY)) await this.finishCopy();
+    if (this.currentCopy && (this.currentCopy.table !== table || this.currentCopy.rows.length >= MAX_ROWS_PER_COPY))
+      await this.finishCopy();
     // All records of a table have the same columns.
-    const columns = this.running?.columns ?? Object.keys(records[0]!);
-    const running = (this.running ??= { copy: new CopyStream(this.client, table, columns), table, columns, rows: [] });
-    for (const { model, pk } of rows) running.rows.push({ model, pk });
-    await withRowErrors(running.rows, () => running.copy.write(formatCopyRows(records, columns)));
+    const columns = this.currentCopy?.columns ?? Object.keys(records[0]!);
+    const currentCopy = (this.currentCopy ??= { stream: new CopyStream(this.client, table, columns), table, columns, rows: [] });
+    for (const { model, pk } of rows) currentCopy.rows.push({ model, pk });
+    await withRowErrors(currentCopy.rows, () => currentCopy.stream.write(formatCopyRows(records, columns)));
   }
 
   private async ask(text: string, values: unknown[]): Promise<Row[]> {
@@ -232,12 +233,12 @@ class Writer {
     return (await this.client.query(text, values)).rows;
   }
 
-  /** Ends the running COPY, which is required before any other statement on the connection. */
+  /** Ends the COPY in progress, which is required before any other statement on the connection. */
   private async finishCopy(): Promise<void> {
-    const running = this.running;
-    if (!running) return;
-    await withRowErrors(running.rows, () => running.copy.end());
-    this.running = undefined;
+    const currentCopy = this.currentCopy;
+    if (!currentCopy) return;
+    await withRowErrors(currentCopy.rows, () => currentCopy.stream.end());
+    this.currentCopy = undefined;
   }
 
   private fieldValue(row: DumpRow, field: FieldMeta): unknown {

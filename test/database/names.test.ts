@@ -97,16 +97,16 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   const [before, shape] = [await rows(), await schema()];
   await takeBackup({ file, database, media, secretKey: SECRET_KEY });
   await database.pool.query(`DELETE FROM ${quoted('table')}; ALTER TABLE ${quoted('table')} ALTER ${quoted('id')} RESTART WITH 100`);
-  await restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
   expect(await rows()).toEqual(before);
   expect(await schema()).toEqual(shape);
   const { rows: next } = await database.pool.query(`INSERT INTO ${quoted('table')} DEFAULT VALUES RETURNING ${quoted('id')} AS "id"`);
   expect(next).toEqual([{ id: 4 }]);
   // Without --replace the restore is rejected.
-  await expect(restoreBackup({ file, found: await inspectBackup(file), database, media, replace: false })).rejects.toThrow('is not empty');
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: false })).rejects.toThrow('is not empty');
   // A rebuilt schema lacks this table.
   await database.pool.query('DROP TABLE "workout_log" CASCADE');
-  await expect(restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true })).rejects.toThrow(
+  await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true })).rejects.toThrow(
     /its schema has no table "table\\" ' .*"$/,
   );
 });

@@ -73,7 +73,7 @@ test('restores the files of a backup while the server is running', async () => {
   await files().write(image!, (at) => fs.promises.writeFile(at, 'wrecked'));
   await files().remove(other!, []);
   await upload(ann);
-  await restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
+  await restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
@@ -153,9 +153,9 @@ test('deletes the files of a deleted user', async () => {
   const bob = await fitgraph.user('bob');
   const { body } = await upload(bob);
   const image = new URL(body.image).pathname.replace('/media/', '');
-  expect(await fitgraph.services.media.holds(image)).toBe(true);
+  expect(await fitgraph.services.media.exists(image)).toBe(true);
   await deleteUser(bob.id, fitgraph.database);
-  await until('it is gone', async () => !(await fitgraph.services.media.holds(image)));
+  await until('it is gone', async () => !(await fitgraph.services.media.exists(image)));
 });
 
 test('returns 503 for files and writes no row while the bucket is unreachable', async () => {

@@ -97,7 +97,7 @@ test('restricts the mode of folders from older versions at start', async () => {
       chmodSync(folder, 0o755);
     }
     await deleteAbandonedUploads(dataDir);
-    await new FolderStore(join(dataDir, 'media')).close();
+    await new FolderStore(join(dataDir, 'media')).restrictPermissions();
     expect(folders.map(modeOf)).toEqual([0o700, 0o700]);
   } finally {
     rmSync(dataDir, { recursive: true });

@@ -51,7 +51,7 @@ describe.each(PLACES)('two instances that share %s', (where, start) => {
     const [first, second] = [await get(one, thumbnail), await get(two, thumbnail)];
     expect(first.status).toBe(200);
     expect(second).toEqual(first);
-    expect(await two.services.media.holds(thumbnail.replace('/media/', ''))).toBe(true);
+    expect(await two.services.media.exists(thumbnail.replace('/media/', ''))).toBe(true);
   });
 
   test('choose different names for concurrent uploads of the same name', async () => {

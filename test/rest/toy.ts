@@ -168,23 +168,23 @@ export class Orchard {
   private readonly handler = createRestHandler({
     schema,
     prepare: this.prepare,
-    open: (request) => ({
+    contextOf: (request) => ({
       resolverContext: undefined as never,
       info: { baseUrl: 'https://fruit.example.com', languages: [] },
       authentication: { authenticate: async () => request.headers.authorization === 'Token known' },
-      sent: () => undefined,
+      chargeResponse: () => undefined,
       headers: () => ({ 'X-Toy': 'yes' }),
     }),
-    pages: (described) => {
-      const views = new ViewBuilder({ ...described, schema, publicSchema: schema, prepare: this.prepare });
+    createRenderer: (api) => {
+      const views = new ViewBuilder({ ...api, schema, publicSchema: schema, prepare: this.prepare });
       return {
-        understand: () => Promise.resolve(),
+        resolveNames: () => Promise.resolve(),
         redirect: () => undefined,
-        showFailure: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),
+        renderError: () => ({ text: '<h1>Failed</h1>', headers: {} }),
+        render: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),
       };
     },
-    inTurn: (work) => work(),
+    limitRendering: (work) => work(),
     maxResponse: 1_000_000,
     limits: { maxBody: 1000, maxUpload: 1000, maxAnonymousBody: 256_000, dataDir: tmpdir() },
     timeZone: 'Europe/Berlin',

@@ -30,7 +30,7 @@ let image: { id: number; image: string };
 const mediaOf = ({ mediaFolder }: Fitgraph) => new Media(new FolderStore(mediaFolder));
 const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.database, media: mediaOf(of), secretKey: SECRET_KEY });
 const restore = async (into: Fitgraph, from = file, replace = true) =>
-  restoreBackup({ file: from, found: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
+  restoreBackup({ file: from, backup: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
 
 /** Tables of the database itself, and tables that change without a request. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
@@ -287,11 +287,11 @@ describe('a failed backup or restore', () => {
   test('leaves rows and files unchanged when the restore fails midway', async () => {
     const before = [await rows(fitgraph), files(fitgraph)];
     const log = await cursor(ann);
-    const found = await inspectBackup(path.join(folder, 'whole.tar.gz'));
+    const backup = await inspectBackup(path.join(folder, 'whole.tar.gz'));
     // As if the archive had lost rows since its inspection.
-    found.summary.rows.workout! += 1;
+    backup.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
-    const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), found, database: fitgraph.database, media, replace: true });
+    const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), backup, database: fitgraph.database, media, replace: true });
     await expect(failing).rejects.toThrow(/workout has \d+ rows instead of/);
     expect([await rows(fitgraph), files(fitgraph)]).toEqual(before);
     expect(fs.readdirSync(fitgraph.mediaFolder).filter((name) => name.startsWith('.'))).toEqual([]);

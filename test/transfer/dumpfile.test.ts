@@ -48,7 +48,7 @@ test('finds rows whose model name contains JSON escapes', async () => {
   const row = (model: string, pk: number) => `{"model": "${model}", "pk": ${pk}, "fields": {"note": "weight.weightentry"}}`;
   fs.writeFileSync(file, `[${row('manager.workout', 1)}, ${row('weight\\u002eweightentr\\u0079', 2)}, ${row('weight.weightentry', 3)}]`);
   const found = [];
-  for await (const { pk } of (await DumpFile.open(file)).of('weight.weightentry')) found.push(pk);
+  for await (const { pk } of (await DumpFile.open(file)).rowsOf('weight.weightentry')) found.push(pk);
   expect(found).toEqual([2, 3]);
 });
 

@@ -56,7 +56,7 @@ async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<
   return file;
 }
 
-const restore = async (file: string) => restoreBackup({ file, found: await inspectBackup(file), database, media, replace: true });
+const restore = async (file: string) => restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true });
 
 async function contents(): Promise<unknown> {
   const { rows } = await database.pool.query(

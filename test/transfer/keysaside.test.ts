@@ -209,7 +209,7 @@ test(seeded('makes migrations of a starting server wait until the import has end
   const said: string[] = [];
   let started: Promise<string> | undefined;
   await load([...owners(), ...logs(randomFor('logs during the start'), MIN_ROWS_TO_DROP_KEYS)], one, {
-    before: async () => {
+    beforeCommit: async () => {
       started = migrateUp(one.database, { report: (message) => said.push(message) }).then(() => 'started');
       const wait = new Promise((resolve) => setTimeout(resolve, 500, 'waits'));
       expect(await Promise.race([started, wait])).toBe('waits');

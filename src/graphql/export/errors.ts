@@ -1,4 +1,4 @@
-/** Errors of an export before its first byte: GraphQL errors in a JSON body, and an HTTP status. */
+/** Errors before the first byte of an export is sent: GraphQL errors in a JSON body, with an HTTP status. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../contract/errorcodes';
@@ -18,13 +18,13 @@ export class ExportError extends Error {
   }
 }
 
-/** `field` names the field or parameter that cannot be exported. */
+/** Creates an error. `field` is the name of the field or parameter that cannot be exported. */
 export const exportError = (message: string, field?: string, code: ErrorCode = 'BAD_USER_INPUT'): ExportError =>
   new ExportError([new GraphQLError(message, { extensions: { code, ...(field !== undefined && { field }) } })]);
 
-export function sendExportError(response: Response, refusal: ExportError, suggests: boolean): void {
-  const { code, retryAfter } = refusal;
+export function sendExportError(response: Response, clientError: ExportError, keepSuggestions: boolean): void {
+  const { code, retryAfter } = clientError;
   if (retryAfter !== undefined) response.set('Retry-After', String(retryAfter));
-  const errors = refusal.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
-  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, suggests) });
+  const errors = clientError.errors.map((error) => (error instanceof GraphQLError ? error.toJSON() : error));
+  response.status(HTTP_STATUS_BY_ERROR_CODE[code] ?? 400).json({ errors: limitFormattedErrors(errors, keepSuggestions) });
 }

@@ -30,7 +30,7 @@ export class FieldCollector {
     private readonly variables: Record<string, unknown>,
   ) {}
 
-  /** Collects the fields below several nodes, in selection order. */
+  /** Collects the subfields of several nodes, in selection order. */
   collectFields(parents: readonly { selectionSet?: FieldNode['selectionSet'] }[], type: GraphQLCompositeType): SelectedField[] {
     const fieldByKey = new Map<string, SelectedField & { nodes: FieldNode[] }>();
     const sets = parents.flatMap(({ selectionSet }) => selectionSet ?? []);

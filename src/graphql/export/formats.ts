@@ -15,16 +15,16 @@ interface Column {
 }
 
 /**
- * CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too many fields, and
- * for a paged list inside a row, of which a cell would show only the first page.
+ * Returns the CSV columns of an export: the leaf fields of a row in selection order, named by path (`exercise.name`). Throws `ExportError` for too
+ * many fields, and for a paged list inside a row, because a cell would contain only its first page.
  */
 function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, selections: FieldCollector): Column[] {
   const columns: Column[] = [];
-  let fields = 0;
+  let fieldCount = 0;
   const walk = (nodes: readonly FieldNode[], parent: GraphQLCompositeType, path: readonly string[]): void => {
     for (const selectedField of selections.collectFields(nodes, parent)) {
-      fields += 1;
-      if (fields > MAX_FIELDS_PER_ROW)
+      fieldCount += 1;
+      if (fieldCount > MAX_FIELDS_PER_ROW)
         throw exportError(`A row of a file can have at most ${MAX_FIELDS_PER_ROW} fields, including those of nested objects.`);
       const columnPath = [...path, selectedField.key];
       const name = columnPath.join('.');
@@ -42,7 +42,7 @@ function csvColumnsOf(rows: readonly FieldNode[], type: GraphQLCompositeType, se
   return columns;
 }
 
-/** Returns the value at `path` in a row; null if absent, and joined texts for lists. */
+/** Returns the value at `path` in a row: null if it is absent, or the joined texts of a list. */
 function cellOf(row: unknown, path: readonly string[], startIndex = 0): unknown {
   let value = row;
   for (let index = startIndex; index < path.length; index += 1) {

@@ -23,7 +23,7 @@ type Variables = Record<string, unknown>;
 
 export interface PageArguments {
   first: number;
-  /** Equal to `first`; series have this argument instead. */
+  /** Equal to `first`, for series, which have the argument `last` instead. */
   last: number;
   after: string | null;
   offset: number | null;
@@ -45,9 +45,9 @@ export interface ExportedList {
   pages?: {
     /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];
-    /** Series have no offset argument; the context passes the number of rows already written. */
+    /** Whether the list is a series. It has no offset argument, so the number of rows already read is passed in the context. */
     isSeries: boolean;
-    /** Whether each page computes the whole list anew, as for groups and series; pages are then as large as possible. */
+    /** Whether every page computes the whole list again, as for groups and series. Pages are then as large as possible. */
     isComputed: boolean;
     requestedWindow: RequestedWindow;
     windowVariables(window: PageArguments): Variables;
@@ -69,7 +69,7 @@ const fieldNode = (name: string, selections: readonly SelectionNode[], propertie
 const childSelections = ({ nodes }: SelectedField): SelectionNode[] => nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
 const quotePath = (path: readonly string[]) => `\`${path.join('.')}\``;
 
-/** Throws `ExportError`, with the name of the field, if the operation does not select exactly one list. */
+/** Finds the list that an operation selects. Throws `ExportError`, with the name of the field, if it does not select exactly one. */
 export function findExportedList(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -87,15 +87,15 @@ export function findExportedList(
     const path = fieldPath.map(({ key }) => key);
     if (!selectedField) throw exportError('A file contains one list, but this operation selects no field.');
     if (secondField) {
-      const both = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
-      throw exportError(`A file contains one list. Select one field here, not ${both}.`, [...path, secondField.key].join('.'));
+      const fieldNames = `${quotePath([...path, selectedField.key])} and ${quotePath([...path, secondField.key])}`;
+      throw exportError(`A file contains one list. Select one field here, not ${fieldNames}.`, [...path, secondField.key].join('.'));
     }
     fieldPath.push(selectedField);
     const type = selections.compositeTypeOf(selectedField);
     if (!type)
       throw exportError(`${quotePath([...path, selectedField.key])} is not a list of objects.`, [...path, selectedField.key].join('.'));
     const operationWithoutDirectives = { ...operation, directives: [] };
-    if (isPaged(selectedField) || (isSeries(selectedField) && valueOf(selectedField, 'last', variables) === null))
+    if (isPaged(selectedField) || (isSeries(selectedField) && argumentValueOf(selectedField, 'last', variables) === null))
       return pagedList(operationWithoutDirectives, fragments, fieldPath, type, selections, variables);
     if (isListField(selectedField))
       return {
@@ -131,7 +131,7 @@ function pagedList(
   const list = fieldPath.at(-1)!;
   const listPath = fieldPath.map(({ key }) => key);
   const rows = isListField(list) ? list : rowsOf(list, listPath, type, selections);
-  const argumentValue = (name: WindowArgument) => valueOf(list, name, variables);
+  const argumentValue = (name: WindowArgument) => argumentValueOf(list, name, variables);
   if (argumentValue('last') !== null)
     throw exportError('An export starts with the first row. Reverse `orderBy` and use `first` instead of `last`.', 'last');
   const variableNames = windowVariableNames(list, operation);
@@ -154,7 +154,7 @@ function pagedList(
 
 const argumentsOf = (list: SelectedField): readonly ArgumentNode[] => list.nodes[0]!.arguments ?? [];
 
-function valueOf(list: SelectedField, name: WindowArgument, variables: Variables): unknown {
+function argumentValueOf(list: SelectedField, name: WindowArgument, variables: Variables): unknown {
   const argument = argumentsOf(list).find((one) => one.name.value === name);
   return (argument && valueFromASTUntyped(argument.value, variables)) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Reads the rows of an exported list page by page. Each page is one operation, with the same rows and the same cost as for a client that pages. */
+/** Reads the rows of an exported list page by page. Each page is one operation, with the same rows and cost as if a client had requested it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionResult } from 'graphql';
 import type { Context } from '../../core/context';
@@ -7,7 +7,7 @@ import type { Executor, Variables } from '../../core/operation/executor';
 import type { ExportedList, PageArguments } from './list';
 import { ExportError, exportError } from './errors';
 
-/** Small pages leave the event loop free for other requests and are garbage-collected young; objects of larger pages would be promoted. */
+/** Small pages let the event loop handle other requests, and are garbage-collected before they reach the old generation of the heap. */
 const PAGE_SIZE = 250;
 /** If even a page of this size exceeds the cost limit, the export fails. */
 const MIN_PAGE_SIZE = 10;

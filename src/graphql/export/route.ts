@@ -33,10 +33,10 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** One caller may use a quarter of all export slots. */
+/** A caller may use the total number of export slots divided by this. */
 const CALLER_SLOTS_DIVISOR = 4;
 
-/** Takes a slot of the concurrency limiter, because each running export holds memory. Throws if there is none. */
+/** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */
 function acquireSlot(limiter: Limiter<Caller>, caller: Caller): void {
   if (limiter.tryAcquire(caller)) return;
   const runningExports = limiter.slotsOf(caller);
@@ -126,9 +126,9 @@ class ExportResponse {
   private handleError(error: unknown): void {
     const { response, requestContext } = this;
     if (!response.headersSent) {
-      const refusal = error instanceof GraphQLError ? new ExportError([error]) : error;
-      if (!(refusal instanceof ExportError)) throw error;
-      return sendExportError(response, refusal, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
+      const clientError = error instanceof GraphQLError ? new ExportError([error]) : error;
+      if (!(clientError instanceof ExportError)) throw error;
+      return sendExportError(response, clientError, this.dependencies.executor.permitsIntrospection(requestContext.resolverContext));
     }
     // A client that disconnected is not an error.
     if (!response.destroyed) this.dependencies.log.error({ id: requestContext.info.id, err: error }, 'a file could not be finished');

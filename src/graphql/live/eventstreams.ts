@@ -14,12 +14,12 @@ const MEDIA_TYPE = 'text/event-stream';
 const RECONNECT_EVENT = 'retry: 1000\n\n';
 const JSON_BODY = 'The body must be JSON, with the Content-Type application/json.';
 
-/** Sends errors as an event, as the graphql-sse protocol requires. */
+/** Yields one result with errors: the graphql-sse protocol requires that errors are sent as an event. */
 async function* singleResult(result: ExecutionResult): AsyncGenerator<ExecutionResult> {
   yield result;
 }
 
-/** Some clients use one URL for all operations and request an event stream by the Accept header alone. */
+/** Whether a request asks for an event stream. Some clients use one URL for all operations and do so by the Accept header alone. */
 const requestsEventStream = (path: string, acceptHeader: string): boolean =>
   path === STREAM_PATH || (path === '/' && acceptHeader.includes(MEDIA_TYPE) && !acceptHeader.includes('json'));
 
@@ -33,7 +33,7 @@ export class EventStreamTransport {
     this.handler = createHandler<Request, unknown, SubscriptionArgs['contextValue']>({
       // Distinct connections mode needs no state between requests, which may reach different instances.
       authenticate: () => null,
-      subscribe: subscriptions.follow,
+      subscribe: subscriptions.subscribe,
       onSubscribe: async ({ raw }, params) => {
         const requestContext = contextOf(raw);
         await requestContext.authentication.authenticate();
@@ -92,7 +92,7 @@ export class EventStreamTransport {
 
 /** Writes one event after the other, until the stream or the connection ends. */
 async function sendEvents(events: AsyncGenerator<string, void, undefined>, response: ServerResponse): Promise<void> {
-  // Ends the subscription while it waits for an event. An error would be thrown by the loop, too.
+  // Ends the subscription even while it waits for an event. Errors are ignored here, because the loop throws them too.
   response.once('close', () => void events.return().catch(() => undefined));
   for await (const event of events) {
     if (!response.writable) return;

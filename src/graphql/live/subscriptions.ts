@@ -21,7 +21,7 @@ export const GRAPHQL_PATH = '/graphql';
 
 export type SubscriptionParams = Record<string, unknown>;
 
-/** Execution arguments; the transports type the context as a record. */
+/** Execution arguments. The context is also a record, because the transport libraries declare it so. */
 export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
 const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });
@@ -30,7 +30,7 @@ const CONDITIONAL_DIRECTIVES = ['skip', 'include'];
 
 /** Whether the root selection has @skip or @include, which https://spec.graphql.org/September2025/#sec-Single-Root-Field forbids. */
 function isConditional({ definitions }: DocumentNode, { selectionSet }: OperationDefinitionNode): boolean {
-  let found = false;
+  let hasDirective = false;
   visitFields([selectionSet], undefined, {
     fragment: (name) =>
       definitions.find(
@@ -39,12 +39,12 @@ function isConditional({ definitions }: DocumentNode, { selectionSet }: Operatio
       ),
     narrow: () => undefined,
     isSkipped({ directives = [] }) {
-      found ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
-      return found;
+      hasDirective ||= directives.some(({ name }) => CONDITIONAL_DIRECTIVES.includes(name.value));
+      return hasDirective;
     },
     field: () => undefined,
   });
-  return found;
+  return hasDirective;
 }
 
 export class Subscriptions {
@@ -53,6 +53,7 @@ export class Subscriptions {
     private readonly trusted: TrustedDocuments,
   ) {}
 
+  /** Parses and validates a subscription. Returns its execution arguments, or errors. */
   read(params: SubscriptionParams, requestContext: RequestContext): SubscriptionArgs | GraphQLError[] {
     const { schema } = this.executor;
     const context: Context = requestContext.resolverContext;
@@ -82,7 +83,8 @@ export class Subscriptions {
     };
   }
 
-  readonly follow = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
+  /** Runs a subscription that `read` has validated. */
+  readonly subscribe = ({ document, operationName, contextValue, variableValues }: ExecutionArgs) => {
     const context = contextValue as Context;
     return this.executor.subscribe(document, operationName ?? undefined, context, (variableValues ?? {}) as Variables, (result) =>
       limitResultErrors(result, this.executor.permitsIntrospection(context)),

@@ -18,9 +18,12 @@ const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
 const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
-/** A client that has not answered a ping by the next one is disconnected. */
+/** A client that has not answered a ping when the next one is due is disconnected. */
 const PING_INTERVAL_MS = 12_000;
-/** Messages of a client between two pings, far more than any client needs. Each is handled at once, and up to 2 MB of them in one turn of the event loop. */
+/**
+ * Maximum number of messages of a client between two pings, far more than any client needs. Messages are handled as they arrive, and up to 2 MB of
+ * them arrive in one turn of the event loop.
+ */
 const MAX_MESSAGES_PER_PING = 1_000;
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const LOG_INTERVAL_MS = 1_000;
@@ -28,10 +31,10 @@ const LOG_INTERVAL_MS = 1_000;
 export interface SocketOptions {
   /** Maximum size of one message in bytes; clients may be anonymous. */
   maxMessage: number;
-  open(request: RequestHead): RequestContext;
+  createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
   /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
-  refuses(isAnonymous: boolean): boolean;
+  rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }
 
@@ -39,8 +42,8 @@ interface Connection {
   readonly socket: WebSocket;
   readonly request: IncomingMessage;
   readonly pendingIds: Set<string>;
-  openContext?: () => RequestContext;
-  /** Network of an anonymous client that holds a slot. */
+  createContext?: () => RequestContext;
+  /** Network of an anonymous client that holds a slot; undefined for a signed-in user. */
   network?: string;
 }
 
@@ -52,7 +55,7 @@ function asPostRequest({ url, headers, socket }: IncomingMessage, parameters: Re
 }
 
 export class WebSocketTransport {
-  /** Slots per client network. The number of subscriptions is limited elsewhere, where changes are read. */
+  /** Limits the connections per client network. The change log limits the number of subscriptions. */
   private readonly anonymousConnections = new Limiter<string>(ANONYMOUS_CONNECTION_LIMITS);
   private readonly server: WebSocketServer;
   private readonly protocol: Server<Connection>;
@@ -70,13 +73,13 @@ export class WebSocketTransport {
     this.server.on('headers', (headers, request) => void headers.push(`X-Request-Id: ${String(request.headers[REQUEST_ID_HEADER])}`));
     this.server.on('connection', (socket, request) => this.serve(socket, request));
     this.protocol = makeServer<NonNullable<ConnectionInitMessage['payload']>, Connection>({
-      onConnect: ({ extra: connection, connectionParams }) => this.connect(connection, connectionParams),
+      onConnect: ({ extra: connection, connectionParams }) => this.onConnect(connection, connectionParams),
       onClose: ({ extra: { network } }) => {
         if (network !== undefined) this.anonymousConnections.release(network);
       },
       onSubscribe: ({ extra: connection }, id, params) => this.startSubscription(connection, id, { ...params }),
       onOperation: ({ extra: connection }, id) => void connection.pendingIds.delete(id),
-      subscribe: subscriptions.follow,
+      subscribe: subscriptions.subscribe,
     });
   }
 
@@ -112,7 +115,8 @@ export class WebSocketTransport {
     socket.on('pong', () => (isAlive = true));
     // `ws` has already closed the connection with the right code.
     socket.on('error', (error) => this.logWarning(request, error));
-    const isReadable = () => {
+    // Disconnects a client that does not read its replies.
+    const canReply = () => {
       if (socket.readyState !== socket.OPEN) return false;
       if (socket.bufferedAmount <= MAX_UNREAD_BYTES) return true;
       socket.terminate();
@@ -121,7 +125,7 @@ export class WebSocketTransport {
     const send = (data: string) =>
       new Promise<void>((resolve) => {
         // A disconnected client is reported by the close event.
-        if (isReadable()) socket.send(data, () => resolve());
+        if (canReply()) socket.send(data, () => resolve());
         else resolve();
       });
     const closeWithError = (error: unknown) => {
@@ -136,7 +140,7 @@ export class WebSocketTransport {
         onMessage: (handle) =>
           socket.on('message', (data: RawData) => {
             if ((messageCount += 1) > MAX_MESSAGES_PER_PING) socket.terminate();
-            if (isReadable()) handle(String(data)).catch(closeWithError);
+            if (canReply()) handle(String(data)).catch(closeWithError);
           }),
       },
       { socket, request, pendingIds: new Set() },
@@ -156,14 +160,14 @@ export class WebSocketTransport {
     this.options.log.warn({ id: request.headers[REQUEST_ID_HEADER], code, reason: message }, 'WebSocket error');
   }
 
-  private async connect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
-    const { open, networkOf } = this.options;
+  private async onConnect(connection: Connection, parameters: SubscriptionParams | undefined): Promise<void> {
+    const { createContext, networkOf } = this.options;
     const request = asPostRequest(connection.request, parameters);
-    connection.openContext = () => open(request);
+    connection.createContext = () => createContext(request);
     const close = (code: number, reason: string) => connection.socket.close(code, reason);
     try {
       // Anonymous clients may subscribe to catalogue changes; invalid credentials close the connection.
-      if (await connection.openContext().authentication.authenticate()) return;
+      if (await connection.createContext().authentication.authenticate()) return;
       // A closed connection would never release its slot.
       if (connection.socket.readyState !== connection.socket.OPEN) return;
     } catch (error) {
@@ -188,10 +192,10 @@ export class WebSocketTransport {
   }
 
   private async readSubscription(connection: Connection, params: SubscriptionParams) {
-    const requestContext = connection.openContext!();
+    const requestContext = connection.createContext!();
     try {
-      // Load shedding applies to subscriptions, because open connections are cheap and subscriptions pass no other admission control.
-      if (this.options.refuses(connection.network !== undefined)) throw overloadedError();
+      // Load shedding is applied per subscription: open connections are cheap, and subscriptions pass no other admission control.
+      if (this.options.rejectsSubscriptions(connection.network !== undefined)) throw overloadedError();
       await requestContext.authentication.authenticate();
     } catch (error) {
       return [withHttpStatus(error) as GraphQLError];

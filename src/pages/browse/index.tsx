@@ -204,13 +204,13 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
   const views = new ViewBuilder(sources);
   return {
-    understand: nameResolver(sources),
+    resolveNames: nameResolver(sources),
     redirect: redirectAfterWrite,
-    showFailure({ request: { message: request }, answer: { status, body }, headers }) {
+    renderError({ request: { message: request }, answer: { status, body }, headers }) {
       const { detail = 'The request failed.' } = (body ?? {}) as { detail?: string };
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
-    async show(input) {
+    async render(input) {
       const view = await views.of(input);
       // Yields to the event loop between reading and rendering.
       await setImmediate();

@@ -8,7 +8,7 @@ interface Suggestion {
 
 export function searchResultsOf({ kind, status, body }: HtmlView): readonly Suggestion[] | undefined {
   const { suggestions } = (body ?? {}) as { suggestions?: readonly Suggestion[] };
-  return kind === 'free' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
+  return kind === 'standalone' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
 }
 
 /** The URL of a search is below that of its list (`exercise/search/`), which is the base of the URLs of the rows. */

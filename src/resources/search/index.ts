@@ -1,4 +1,4 @@
-/** Autocomplete for exercises and ingredients by a part of their name; over REST only. */
+/** Autocomplete for exercises and ingredients by a part of their name; only in REST. */
 import { Arg, Ctx, Extensions, Query, Resolver } from 'type-graphql';
 import { NO_NULLS } from '../../contract/messages';
 import { MAX_PAGE_SIZE } from '../../core/model/pagesize';
@@ -11,8 +11,8 @@ import { ExerciseHit, findExercises, findIngredients, IngredientHit } from './su
 const TermArg = () => Arg('term', () => String, { nullable: true, description: 'Part of the name; case-insensitive.' });
 const LanguageArg = (description: string) => Arg('language', () => String, { nullable: true, description });
 
-/** Options of a REST search endpoint: the hits are below `suggestions`, as an autocomplete widget expects them. */
-const endpoint = (paths: string[], data: string) => ({
+/** Returns the options of a REST search endpoint. The hits are under the key `suggestions`, as an autocomplete widget expects them. */
+const searchEndpoint = (paths: string[], data: string) => ({
   cost: { weight: 50 },
   listSize: { assumedSize: MAX_PAGE_SIZE },
   only: 'rest',
@@ -30,7 +30,9 @@ export default class SearchResolver {
     nullable: true,
     description: `Accepted exercises by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by category and name; null without one.`,
   })
-  @Extensions(endpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'))
+  @Extensions(
+    searchEndpoint(['exercise/search', 'exerciseinfo/search'], 'id: exerciseId name category image image_thumbnail: imageThumbnail'),
+  )
   async exerciseSuggestions(
     @TermArg() term: string | null,
     @LanguageArg(
@@ -46,7 +48,7 @@ export default class SearchResolver {
     nullable: true,
     description: `Accepted ingredients by a part of their name, ${MAX_PAGE_SIZE} at most, sorted by name; null without one.`,
   })
-  @Extensions(endpoint(['ingredient/search'], 'id: ingredientId name'))
+  @Extensions(searchEndpoint(['ingredient/search'], 'id: ingredientId name'))
   async ingredientSuggestions(
     @TermArg() term: string | null,
     @LanguageArg(

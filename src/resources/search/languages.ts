@@ -6,7 +6,7 @@ import { Language } from '../language';
 import { UserProfile } from '../userprofile';
 
 const ENGLISH = 'en';
-/** Languages with enough entries; searches in all other languages include English. */
+/** Languages with enough entries. Searches in other languages include English. */
 const COMPLETE_LANGUAGES: readonly string[] = [ENGLISH, 'de'];
 
 interface LanguageRow {
@@ -14,9 +14,12 @@ interface LanguageRow {
   shortName: string;
 }
 
-const allLanguages = ({ services: { catalogue: reference } }: Context): LanguageRow[] => reference.all(Language);
+const allLanguages = ({ services: { catalogue } }: Context): LanguageRow[] => catalogue.all(Language);
 
-/** The language with this code, or without a code the first known one of Accept-Language. Defaults to English; undefined if no languages exist. */
+/**
+ * Returns the language with this code or, without a code, the first known one in Accept-Language. Falls back to English; undefined if English does
+ * not exist either.
+ */
 function requestedLanguage(code: string | null | undefined, context: Context): LanguageRow | undefined {
   const all = allLanguages(context);
   const byCode = (shortName: string) => all.find((language) => language.shortName === shortName);
@@ -30,14 +33,14 @@ const uniqueIds = (languages: readonly (LanguageRow | undefined)[]): number[] =>
 
 const englishLanguage = (context: Context) => allLanguages(context).find(({ shortName }) => shortName === ENGLISH);
 
-/** The ids of a language and, unless it has enough entries, of English. */
+/** Returns the ids of a language and, unless it has enough entries, of English. */
 const withEnglish = (language: LanguageRow | undefined, context: Context): number[] =>
   uniqueIds([language, language && COMPLETE_LANGUAGES.includes(language.shortName) ? undefined : englishLanguage(context)]);
 
 export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] =>
   withEnglish(requestedLanguage(code, context), context);
 
-/** With a code, only that language. Otherwise that of the request, plus English if it has few entries or the viewer's profile asks for it. */
+/** Returns the language with the code. Without one, that of the request, plus English if it has few entries or the viewer's profile asks for it. */
 export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);

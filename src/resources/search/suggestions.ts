@@ -80,7 +80,7 @@ export class IngredientHit {
 
 const nameField = { exercise: () => fieldOf(Exercise, 'name'), ingredient: () => fieldOf(Ingredient, 'name') };
 
-/** The ORDER BY terms of the default order of a resource. */
+/** Returns the ORDER BY terms of the default order of a resource. */
 const defaultOrder = (entity: Entity, { policies: { textOrder } }: Context): string =>
   orderByClause(bindTerms(orderTerms(entity, resourceOf(entity)!.ordering.map(parseOrderField), { textOrder }), String));
 
@@ -104,12 +104,12 @@ async function readExercises(
   return rows.map((row) => new ExerciseHit(row as ExerciseRow));
 }
 
-/** Accepted exercises whose name contains the term, ordered by category, then by name. */
+/** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
   return readExercises(matchesText(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
 }
 
-/** Accepted ingredients whose name contains the term, ordered by name. */
+/** Finds accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
   const contains = matchesText(nameField.ingredient(), 'contains', term, true);
   const rows =

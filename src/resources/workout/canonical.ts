@@ -1,6 +1,6 @@
 /**
- * Canonical representation of a workout: everything below it in training order, with texts and muscles. Only selected parts are read. They stay in
- * the derived-value cache until rows of the owner change.
+ * Canonical representation of a workout: everything that belongs to it in training order, with texts and muscles. Only selected parts are read. They
+ * stay in the derived-value cache until rows of the owner change.
  */
 import { Ctx, Extensions, Field, Info, ObjectType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
@@ -40,8 +40,8 @@ export class TrainedMuscles {
   @ListSize(2) @Field(() => [Muscle], { description: 'Secondary muscles on the back of the body.' }) declare backSecondary: RowOf<Muscle>[];
 }
 
-const musclesOf = (exercises: readonly ExerciseMuscles[], { services: { catalogue: reference } }: Context): MuscleGroups<RowOf<Muscle>> =>
-  groupMuscles(exercises, (id) => reference.get(Muscle, id));
+const musclesOf = (exercises: readonly ExerciseMuscles[], { services: { catalogue } }: Context): MuscleGroups<RowOf<Muscle>> =>
+  groupMuscles(exercises, (id) => catalogue.get(Muscle, id));
 
 @ObjectType({ description: 'An image of an exercise in a workout.', simpleResolvers: true })
 export class CanonicalImage {
@@ -159,8 +159,8 @@ export class CanonicalDay extends LazyParts {
 
   @Field(() => CanonicalWeekdays, { description: 'The days of the week of the training day.' })
   @Extensions({ only: 'rest' })
-  weekdays(@Ctx() { services: { catalogue: reference } }: Context): CanonicalWeekdays {
-    const days = this.day.weekdays.map((id) => reference.get(DayOfWeek, id)).filter((day) => day !== null);
+  weekdays(@Ctx() { services: { catalogue } }: Context): CanonicalWeekdays {
+    const days = this.day.weekdays.map((id) => catalogue.get(DayOfWeek, id)).filter((day) => day !== null);
     return { text: days.map(({ dayOfWeek }) => dayOfWeek).join(', '), days };
   }
 

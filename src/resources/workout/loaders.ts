@@ -1,4 +1,4 @@
-/** Loaders of the rows below a workout. Each request reads each kind of row with a single statement. */
+/** Loaders of the rows that belong to a workout. A request reads all rows of one kind with a single statement. */
 import type { Context } from '../../core/context';
 import { fieldsOf, type Entity, type RowOf } from '../../core/model/fields';
 import { loadChildFields, loadRowForCalculation } from '../../core/read/loaders';
@@ -16,26 +16,26 @@ interface RowWithId {
   id: number;
 }
 
-/** The names of all fields of an entity. */
+/** Returns the names of all fields of an entity. */
 export const allFieldNames = <M>(entity: Entity<M>) => fieldsOf(entity).map(({ name }) => name) as (keyof RowOf<M> & string)[];
 
-const childrenOf = <M>(entity: Entity<M>, by: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
-  loadChildFields(entity, by, allFieldNames(entity), id, context) as Promise<RowOf<M>[]>;
+const loadChildRows = <M>(entity: Entity<M>, parentField: keyof RowOf<M> & string, id: number, context: Context): Promise<RowOf<M>[]> =>
+  loadChildFields(entity, parentField, allFieldNames(entity), id, context) as Promise<RowOf<M>[]>;
 
 const flatMapAsync = async <S, T>(items: readonly S[], load: (item: S) => Promise<T[]>): Promise<T[]> =>
   (await Promise.all(items.map(load))).flat();
 
 export const loadDays = async (workout: RowWithId, context: Context): Promise<RowOf<TrainingDay>[]> =>
-  sortByWeekday(await childrenOf(TrainingDay, 'workoutId', workout.id, context));
+  sortByWeekday(await loadChildRows(TrainingDay, 'workoutId', workout.id, context));
 export const loadSets = (day: RowWithId, context: Context): Promise<RowOf<SetGroup>[]> =>
-  childrenOf(SetGroup, 'trainingDayId', day.id, context);
+  loadChildRows(SetGroup, 'trainingDayId', day.id, context);
 export const loadPlannedSets = (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[]> =>
-  childrenOf(PlannedSet, 'setGroupId', set.id, context);
+  loadChildRows(PlannedSet, 'setGroupId', set.id, context);
 
 export const loadExercise = (id: number, context: Context) =>
   loadRowForCalculation(Exercise, ['exerciseBaseId', 'muscleIds', 'muscleSecondaryIds'], id, context);
 
-/** The planned sets of a set group, grouped by exercise. */
+/** Loads the planned sets of a set group, grouped by exercise. */
 export const loadPlannedSetsByExercise = async (set: RowWithId, context: Context): Promise<RowOf<PlannedSet>[][]> =>
   groupByExercise(await loadPlannedSets(set, context));
 
@@ -51,9 +51,9 @@ export const loadExercisesOfDay = (day: RowWithId, context: Context): Promise<Ex
 export const loadExercisesOfWorkout = (workout: RowWithId, context: Context): Promise<ExerciseMuscles[]> =>
   loadDays(workout, context).then((days) => flatMapAsync(days, (day) => loadExercisesOfDay(day, context)));
 
-/** The name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
-const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue: reference } }: Context): string =>
-  reference.get(entity, id)?.name ?? '';
+/** Returns the name of a unit from the catalogue cache, which may briefly lag behind the database; empty for an unknown unit. */
+const unitName = (entity: Entity<RepetitionUnit | WeightUnit>, id: number, { services: { catalogue } }: Context): string =>
+  catalogue.get(entity, id)?.name ?? '';
 
 export const summarizeSets = (set: Pick<SetGroup, 'sets'>, plannedSets: readonly RowOf<PlannedSet>[], context: Context): string =>
   setSummary(

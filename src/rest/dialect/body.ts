@@ -15,10 +15,10 @@ import { badRequest, validationError, RestError, bodyTooLarge, unsupportedMediaT
 import { parseJson } from './json';
 import { parseQuery } from './querystring';
 
-/** A parsed request body. Each form key has a list of texts and files, because keys may repeat. */
+/** A parsed request body. Each form key has a list of texts and files, because a key may occur repeatedly. */
 export type ParsedBody = { form: false; data: unknown } | { form: true; data: ReadonlyMap<string, (string | UploadedFile)[]> };
 
-class OversizedForm extends RestError {
+class OversizedFormError extends RestError {
   constructor(
     { status, body }: RestError,
     readonly receivedParts: MultipartParts,
@@ -27,12 +27,12 @@ class OversizedForm extends RestError {
   }
 }
 
-/** Returns the body. Of an oversized form, returns the parts received so far, to check the CSRF token and to refill the HTML form. */
+/** Returns the body. If a form is too large, returns the parts received before the limit, to check the CSRF token and to show the form again. */
 export async function receivedBody(bodyPromise: Promise<ParsedBody>): Promise<ParsedBody> {
   try {
     return await bodyPromise;
   } catch (error) {
-    if (error instanceof OversizedForm) return { form: true, data: error.receivedParts };
+    if (error instanceof OversizedFormError) return { form: true, data: error.receivedParts };
     throw error;
   }
 }
@@ -70,7 +70,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
 /** Counts form fields by their separators. Stops above MAX_JSON_MEMBERS. */
 function countFields(form: string): number {
   let count = 1;
-  for (let at = form.indexOf('&'); at >= 0 && count <= MAX_JSON_MEMBERS; at = form.indexOf('&', at + 1)) count += 1;
+  for (let index = form.indexOf('&'); index >= 0 && count <= MAX_JSON_MEMBERS; index = form.indexOf('&', index + 1)) count += 1;
   return count;
 }
 
@@ -107,6 +107,6 @@ async function readMultipartForm(request: IncomingMessage, response: ServerRespo
     const tooLargeFile = () => validationError({ [subject!]: [`The submitted file is larger than ${limits.maxUpload} bytes.`] });
     const tooManyParts = () => badRequest(TOO_MANY_PARTS_MESSAGE);
     const bodyError = reason === 'file too large' ? tooLargeFile() : reason === 'too many parts' ? tooManyParts() : bodyTooLarge();
-    throw new OversizedForm(bodyError, receivedParts);
+    throw new OversizedFormError(bodyError, receivedParts);
   }
 }

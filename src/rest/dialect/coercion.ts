@@ -22,7 +22,7 @@ export type CoercionResult = { value: unknown } | { messages: string[] };
 const accept = (value: unknown): CoercionResult => ({ value });
 const reject = (message: string): CoercionResult => ({ messages: [message] });
 
-/** Django keeps larger uploads on disk, which changes the name of their type in messages. */
+/** Django stores larger uploads in a temporary file; their type then has another name in error messages. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
 
 export function pythonTypeName(value: unknown): string {
@@ -55,7 +55,7 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
   ...[...FALSE_VALUES, 0, false].map((value): [unknown, boolean] => [value, false]),
 ]);
 
-/** Numbers are accepted as texts, in JavaScript's spelling. */
+/** Accepts numbers too, and converts them to text as JavaScript does. */
 function coerceString(value: unknown): CoercionResult {
   if (isNumber(value)) return accept(String(numberValue(value)));
   return typeof value === 'string' ? accept(pythonStrip(value)) : reject(NOT_A_STRING);
@@ -63,7 +63,7 @@ function coerceString(value: unknown): CoercionResult {
 
 const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
-/** Accepts a fraction of zeros, as in `5.0`. */
+/** Accepts a fraction that consists of zeros, as in `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
@@ -80,7 +80,7 @@ function coerceDecimal(value: unknown): CoercionResult {
   return number === undefined ? reject(NOT_A_NUMBER) : accept(number);
 }
 
-/** Converts digits of other scripts, because existing clients send weights in local digits. Only decimals accept them. */
+/** Converts digits of other scripts (such as Arabic ones), because existing clients send weights in local digits. Only decimal fields accept them. */
 const toAsciiDigits = (sentText: string): string => sentText.replace(/[^\P{Nd}0-9]/gu, toAsciiDigit);
 
 /** Unicode encodes the decimal digits of each script as ten consecutive code points that begin with zero. */

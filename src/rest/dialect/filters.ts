@@ -13,12 +13,13 @@ import { validationError } from '../errors';
 import { lastValueOf } from './querystring';
 import { padWithZeros, isValidTime, isValidDate } from './coercion';
 
-/** Row ids in a filter parameter, which must exist. */
+/** Ids of rows in a filter parameter. These rows must exist. */
 interface ReferencedIds {
   field: string;
   ids: string[];
   isList?: boolean;
-  unknownIdError(known: readonly number[]): string | undefined;
+  /** Returns an error message if a row is not among the existing ones. */
+  unknownIdError(existingIds: readonly number[]): string | undefined;
 }
 
 export interface ParsedFilters {
@@ -37,12 +38,12 @@ const DAY_FIRST_LANGUAGES = ['cs', 'de', 'fr', 'pl', 'ru', 'uk'];
 /** Parses ISO dates, `month/day/year` with two or four digits of the year, and `day.month.year` in some languages, as wger does. */
 function parseDate(text: string, [language = '']: readonly string[]): string | undefined {
   const trimmedText = pythonStrip(text);
-  const [, firstDay, nextMonth, lastYear] =
+  const [, dottedDay, dottedMonth, dottedYear] =
     (DAY_FIRST_LANGUAGES.includes(language) && /^(\d{1,2})\.(\d{1,2})\.(\d{4})$/.exec(trimmedText)) || [];
   const [, isoYear, isoMonth, isoDay] = /^(\d{4})-(\d{1,2})-(\d{1,2})$/.exec(trimmedText) ?? [];
   const [, month, day, year] = /^(\d{1,2})\/(\d{1,2})\/(\d{4}|\d{2})$/.exec(trimmedText) ?? [];
   const fourDigitYear = year?.length === 2 ? `${Number(year) >= 69 ? 19 : 20}${year}` : year;
-  const parts = isoYear ? [isoYear, isoMonth, isoDay] : lastYear ? [lastYear, nextMonth, firstDay] : [fourDigitYear, month, day];
+  const parts = isoYear ? [isoYear, isoMonth, isoDay] : dottedYear ? [dottedYear, dottedMonth, dottedDay] : [fourDigitYear, month, day];
   if (parts.some((part) => part === undefined)) return undefined;
   const date = `${parts[0]}-${parts[1]!.padStart(2, '0')}-${parts[2]!.padStart(2, '0')}`;
   return isValidDate(date) ? date : undefined;
@@ -78,7 +79,7 @@ function numberFilter(field: FieldMetadata, text: string): FilterResult {
   return { where: Number.isInteger(value) && Math.abs(value) <= MAX_INTEGER ? { [field.name]: { eq: value } } : NO_MATCH };
 }
 
-function filterByKind(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
+function equalityFilter(field: FieldMetadata, text: string, languages: readonly string[]): FilterResult {
   const eq = (value: unknown): FilterResult => ({ where: { [field.name]: { eq: value } } });
   if (field.kind === 'boolean') return text === 'True' ? eq(true) : text === 'False' ? eq(false) : undefined;
   if (text === '') return undefined;
@@ -104,7 +105,7 @@ function filterByKind(field: FieldMetadata, text: string, languages: readonly st
     case 'relation': {
       const id = parseInteger(text);
       if (id === undefined) return { error: NOT_A_CHOICE };
-      const unknownIdError: ReferencedIds['unknownIdError'] = (known) => (known.includes(id) ? undefined : NOT_A_CHOICE);
+      const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) => (existingIds.includes(id) ? undefined : NOT_A_CHOICE);
       return { where: { [field.name]: { eq: String(id) } }, references: { field: field.name, ids: [String(id)], unknownIdError } };
     }
     default: {
@@ -115,10 +116,10 @@ function filterByKind(field: FieldMetadata, text: string, languages: readonly st
   }
 }
 
-/** Rounds to the integer with which the comparison of integers has the same result, as `x > 2.5` is `x > 2`. */
+/** Rounds the operand of a comparison with integers without changing the result: for integers, `x > 2.5` is the same as `x > 2`. */
 const ROUNDING: Record<ComparisonOperator, (value: number) => number> = { gt: Math.floor, gte: Math.ceil, lt: Math.ceil, lte: Math.floor };
 
-function comparison(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
+function comparisonFilter(field: FieldMetadata, operator: ComparisonOperator, text: string, languages: readonly string[]): FilterResult {
   if (field.kind === 'integer' && text !== '') {
     const decimalText = parseDecimal(text);
     if (decimalText === undefined) return { error: 'Enter a number.' };
@@ -127,14 +128,14 @@ function comparison(field: FieldMetadata, operator: ComparisonOperator, text: st
     const matchesAll = operator.startsWith('l') === value > 0;
     return matchesAll ? undefined : { where: NO_MATCH };
   }
-  const equality = filterByKind(field, text, languages);
+  const equality = equalityFilter(field, text, languages);
   if (!equality || 'error' in equality || !(field.name in equality.where)) return equality;
   return { where: { [field.name]: { [operator]: (equality.where[field.name] as { eq: unknown }).eq } } };
 }
 
 function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string[], languages: readonly string[]): FilterResult {
   const text = texts.at(-1)!;
-  if (filter.operator) return comparison(field, filter.operator, text, languages);
+  if (filter.operator) return comparisonFilter(field, filter.operator, text, languages);
   switch (filter.parse) {
     case 'loose': {
       const id = parseInteger(text);
@@ -154,12 +155,12 @@ function parseFilter(filter: FilterMetadata, field: FieldMetadata, texts: string
       if (invalidText !== undefined) return { error: `“${invalidText}” is not a valid value.` };
       const ids = texts.map((text) => String(parseInteger(text)));
       // Ids are compared as texts, so that `01` does not match row 1.
-      const unknownIdError: ReferencedIds['unknownIdError'] = (known) =>
-        texts.filter((text) => !known.some((id) => String(id) === text)).map(invalidChoice)[0];
+      const unknownIdError: ReferencedIds['unknownIdError'] = (existingIds) =>
+        texts.filter((text) => !existingIds.some((id) => String(id) === text)).map(invalidChoice)[0];
       return { where: { [field.name]: { in: ids } }, references: { field: field.name, ids, isList: true, unknownIdError } };
     }
     default:
-      return filterByKind(field, text, languages);
+      return equalityFilter(field, text, languages);
   }
 }
 
@@ -200,13 +201,13 @@ export type OrderBy = Record<string, Direction | Record<string, Direction>>;
 const reverseDirection = (direction: Direction): Direction => (direction === 'ASC' ? 'DESC' : 'ASC');
 
 /**
- * Converts `ordering=a,-b` to `orderBy`. Only columns of the resource's own table count. Returns undefined, which means the default order, if no valid
- * term remains. A relation sorts by the default order of its target type, or by id if that has none.
+ * Converts `ordering=a,-b` to `orderBy`. Ignores terms that name no column of the resource's own table. Returns undefined, which means the default
+ * order, if no valid term remains. Rows are sorted by a relation in the default order of its target type, or by id if that has none.
  */
 export function parseOrdering(
   fields: readonly FieldMetadata[],
   query: URLSearchParams,
-  resource: (type: string) => ResourceMetadata | undefined,
+  findResource: (type: string) => ResourceMetadata | undefined,
 ): OrderBy[] | undefined {
   const terms = (lastValueOf(query, 'ordering') ?? '').split(',', MAX_ORDER_TERMS + 1).map(pythonStrip);
   if (terms.length > MAX_ORDER_TERMS) throw validationError({ ordering: [`Order by no more than ${MAX_ORDER_TERMS} fields.`] });
@@ -218,7 +219,7 @@ export function parseOrdering(
     if (!field || orderedFields.has(field)) return [];
     orderedFields.add(field);
     const direction: Direction = descending ? 'DESC' : 'ASC';
-    const { ordering = [], dictionary } = (field.relation && resource(field.relation.type)) ?? {};
+    const { ordering = [], dictionary } = (field.relation && findResource(field.relation.type)) ?? {};
     const targetOrdering = ordering.filter((name) => !/^-?id$/.test(name));
     if (!targetOrdering.length) return [{ [field.name]: direction }];
     const { object } = field.relation!;

@@ -8,7 +8,7 @@ import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, 
 
 export type InputField = CoercibleField &
   Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
-/** Per relation, the ids that exist and that the client may refer to. */
+/** Ids by relation of the rows that exist and that the client may refer to. */
 export type KnownIds = Record<string, number[]>;
 type Values = Record<string, unknown>;
 
@@ -51,7 +51,7 @@ const isFalsy = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (typeof value === 'object' && !(value instanceof JsonNumber) && Object.keys(value as object).length === 0);
 
-/** Further ids of a list are not looked up and count as unknown. */
+/** Maximum number of ids in a list that are looked up. Further ids count as unknown. */
 const MAX_REFERENCED_IDS = 1000;
 
 /** Returns the row ids in a body per relation, so that one operation can look them up. */
@@ -70,6 +70,7 @@ export function referencedIdsOf(relations: readonly FieldMetadata[], body: Parse
   return ids;
 }
 
+/** Whether the body names a parent row of an owned resource that does not exist or belongs to another user. */
 export function refersToForeignParent(relations: readonly FieldMetadata[], body: ParsedBody, knownIds: KnownIds): boolean {
   return relations.some((field) => {
     if (!field.relation!.owned || field.restReadOnly) return false;
@@ -86,7 +87,7 @@ export interface InputOptions {
   timeZone: string;
 }
 
-/** Drops unknown and read-only keys. A partial body has no required fields. Referenced rows must exist only if `knownIds` is given. */
+/** Coerces a body; drops unknown and read-only keys. A partial body has no required fields. With `knownIds`, referenced rows must be among them. */
 export function coerceInput(
   fields: readonly InputField[],
   body: ParsedBody,

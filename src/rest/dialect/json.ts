@@ -30,7 +30,7 @@ export const numberValue = (number: number | JsonNumber): number => (typeof numb
 export const isInteger = (number: number | JsonNumber): boolean =>
   typeof number === 'number' ? Number.isInteger(number) && Math.abs(number) < EXPONENT_THRESHOLD : number.isInteger;
 
-/** `str(number)` in Python. */
+/** Formats a number like Python's `str(number)`. */
 export function pythonNumberText(number: number | JsonNumber): string {
   if (!isInteger(number)) return formatPythonFloat(numberValue(number));
   const text = typeof number === 'number' ? String(number) : number.text;
@@ -42,9 +42,9 @@ const isRespelledByJavaScript = (number: string): boolean => String(Number(numbe
 /** Returns the index after the JSON string that begins at `start`. The text must be valid JSON. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
-    let escapes = end;
-    while (text[escapes - 1] === '\\') escapes -= 1;
-    if ((end - escapes) % 2 === 0) return end + 1;
+    let firstBackslash = end;
+    while (text[firstBackslash - 1] === '\\') firstBackslash -= 1;
+    if ((end - firstBackslash) % 2 === 0) return end + 1;
   }
 }
 
@@ -52,6 +52,7 @@ function endOfString(text: string, start: number): number {
 const NUMBER_CHARACTERS = new Set('0123456789.eE+-');
 const WHITESPACE = new Set(' \t\n\r');
 
+/** Returns the index of the first character from `start` on that is not in the set. */
 function endOfRun(characters: ReadonlySet<string>, text: string, start: number): number {
   let end = start;
   while (characters.has(text[end]!)) end += 1;
@@ -60,9 +61,10 @@ function endOfRun(characters: ReadonlySet<string>, text: string, start: number):
 
 const startsNumber = (character: string): boolean => character === '-' || (character >= '0' && character <= '9');
 
-export function parseJson(text: () => string): unknown {
+/** Parses the text that `readText` returns. Its errors are reported as JSON parse errors, too. */
+export function parseJson(readText: () => string): unknown {
   try {
-    const json = text();
+    const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
     // Validates the text, which the second parser relies on.
@@ -73,7 +75,7 @@ export function parseJson(text: () => string): unknown {
   }
 }
 
-/** Second pass over valid JSON of bounded depth, which creates a `JsonNumber` where `JSON.parse` would lose the spelling. */
+/** Parser for valid JSON of bounded depth, which creates a `JsonNumber` wherever `JSON.parse` would lose the spelling of a number. */
 class SpellingPreservingParser {
   private position = 0;
 

@@ -1,4 +1,4 @@
-/** List endpoint: query parameters become the variables of one GraphQL operation, and its rows a page of the response. */
+/** Handles GET of a list: query parameters become the variables of one GraphQL operation, whose rows become the response, one page of the list. */
 import type { GraphQLObjectType, GraphQLSchema } from 'graphql';
 import { lookupKnownIds, runOperation } from '../operations';
 import type { Endpoint } from '../endpoints';
@@ -10,13 +10,13 @@ import { pageEnvelope, parsePageWindow } from './pagination';
 export async function handleList(endpoint: Endpoint, request: RestRequest, schema: GraphQLSchema): Promise<RestResponse> {
   const { view, fields } = endpoint;
   const { query, context, path } = request;
-  const window = parsePageWindow(query, request.most);
+  const window = parsePageWindow(query, request.maxLimit);
   const { where, parameters } = parseFilters(view.filters, fields, query, context.info.languages);
   // A list of ids is checked beforehand, because one valid id makes the result non-empty although another one is unknown.
   if (parameters.some(({ error, references }) => error !== undefined || references?.isList))
     await rejectInvalidFilters(parameters, endpoint, request);
-  const resource = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource;
-  const variables = { where, orderBy: parseOrdering(fields, query, resource), first: window.limit, offset: window.offset };
+  const findResource = (type: string) => (schema.getType(type) as GraphQLObjectType | undefined)?.extensions.resource;
+  const variables = { where, orderBy: parseOrdering(fields, query, findResource), first: window.limit, offset: window.offset };
   const data = await runOperation(endpoint.list, request, variables);
   // An unknown id in a single-valued filter always gives an empty result, so the existence check is needed only then.
   if (data.page.totalCount === 0) await rejectInvalidFilters(parameters, endpoint, request);

@@ -94,7 +94,7 @@ function describeField(type: GraphQLObjectType, node: FieldNode, selections: Rea
   return { ...info, type: 'nested object', children };
 }
 
-/** Title of an action; by default derived from its name (`some_action` → `Some action`). */
+/** Returns the title of an action, by default derived from its name (`some_action` → `Some action`). */
 export const actionTitle = ({ title, name }: ActionMetadata): string =>
   title ?? name.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 

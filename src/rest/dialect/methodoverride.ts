@@ -1,4 +1,4 @@
-/** Method override for HTML forms, which can only POST: hidden fields name the method or carry JSON. Used only for HTML pages. */
+/** Method override for HTML forms, which can only POST: hidden fields contain the method or a JSON body. Used only for HTML pages. */
 import type { IncomingMessage } from 'node:http';
 import { RestError, unsupportedMediaType } from '../errors';
 import type { RestRequest } from '../request';
@@ -26,7 +26,7 @@ export interface PostedForm {
   jsonError?: RestError;
 }
 
-/** Multipart forms, which may carry files, count only for signed-in users. */
+/** Whether a request has the media type of an HTML form. Multipart forms, which may contain files, are accepted only from signed-in users. */
 const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean => {
   const type = (headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
   return type === 'application/x-www-form-urlencoded' || (signedIn && type === 'multipart/form-data');
@@ -36,7 +36,7 @@ const isPostedForm = ({ headers }: IncomingMessage, signedIn: boolean): boolean 
 export const readCsrfToken = async ({ message, body }: RestRequest): Promise<string | undefined> =>
   isPostedForm(message, true) ? parsePostedForm(await receivedBody(body(true))).csrfToken : undefined;
 
-/** Replaces the method and the body of a POST request by those that its HTML form names. */
+/** Replaces the method and the body of a POST request by those in its HTML form. */
 export async function applyMethodOverride(request: RestRequest): Promise<void> {
   const { body } = request;
   if (request.method !== 'POST' || !isPostedForm(request.message, request.signedIn)) return;

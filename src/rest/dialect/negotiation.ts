@@ -43,7 +43,7 @@ function parseMediaRange(part: string): MediaRange {
   return range;
 }
 
-/** Inverse specificity of a media range: 0 for a type with parameters, 1 for a plain type, 2 for `type/*`, 3 for the range that matches any type. */
+/** Returns the breadth of a media range: 0 for a type with parameters, 1 for a plain type, 2 for `type/*`, 3 for the range that matches any type. */
 function breadthOf({ type, hasParameters }: MediaRange): number {
   if (type.startsWith('*/')) return 3;
   if (type.endsWith('/*')) return 2;
@@ -61,9 +61,9 @@ interface Match {
   breadth: number;
 }
 
-/** Returns the most specific media range that matches a format, or undefined if it has quality 0 or there is none. */
+/** Returns the most specific media range that matches a format; undefined if there is none or its quality is 0. */
 function matchFormat(format: Format, ranges: readonly MediaRange[]): Match | undefined {
-  const [range] = ranges.filter((one) => covers(one, MEDIA_TYPE_BY_FORMAT[format])).sort((one, other) => breadthOf(one) - breadthOf(other));
+  const [range] = ranges.filter((candidate) => covers(candidate, MEDIA_TYPE_BY_FORMAT[format])).sort((a, b) => breadthOf(a) - breadthOf(b));
   return range && range.quality > 0 ? { format, range, breadth: breadthOf(range) } : undefined;
 }
 
@@ -91,12 +91,12 @@ export function negotiate(accept: string | undefined, query = new URLSearchParam
   const [bestMatch] = formats
     .map((format) => matchFormat(format, ranges))
     .filter((match) => match !== undefined)
-    .sort((one, other) => other.range.quality - one.range.quality || one.breadth - other.breadth);
+    .sort((a, b) => b.range.quality - a.range.quality || a.breadth - b.breadth);
   if (!bestMatch) throw notAcceptable();
   return { format: bestMatch.format, ...parseIndent(bestMatch.range.indent ?? queryIndent) };
 }
 
-/** Representation of the 404 for an unknown path: JSON if the client accepts it, otherwise an HTML page. */
+/** Chooses the representation of the 404 for an unknown path: an HTML page if no format is acceptable. */
 export function negotiateUnknown(accept: string | undefined): Representation {
   try {
     return negotiate(accept);

@@ -28,7 +28,7 @@ export class OptionsMetadata {
   private async describeRoute(route: Route, request: RestRequest): Promise<Metadata> {
     if (route.kind === 'root') return endpointMetadata('Api Root', 'The resources of the API, each with the URL of its list.');
     if (route.kind === 'login') return endpointMetadata(LOGIN_TITLE, 'A token for a user name and a password.');
-    if (route.kind === 'free') return endpointMetadata(route.computed.metadata.title, route.computed.field.description ?? '');
+    if (route.kind === 'standalone') return endpointMetadata(route.computed.metadata.title, route.computed.field.description ?? '');
     if (route.kind === 'action') return endpointMetadata(actionTitle(route.computed.metadata), route.computed.field.description ?? '');
     const { endpoint } = route;
     const { requestFields, responseFields } = this.descriptions.get(endpoint)!;

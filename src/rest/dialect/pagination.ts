@@ -27,13 +27,13 @@ const quotePlus = (text: string) =>
 
 /** Builds a URL with the query parameters sorted by key. `changes` sets a parameter, or removes it if null. */
 export function urlWithParameters(url: string, query: URLSearchParams, changes: Record<string, string | null>): string {
-  const changed = new URLSearchParams(query);
+  const newQuery = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
-    if (value === null) changed.delete(key);
-    else changed.set(key, value);
+    if (value === null) newQuery.delete(key);
+    else newQuery.set(key, value);
   }
-  changed.sort();
-  const pairs = [...changed].map(([key, value]) => `${quotePlus(key)}=${quotePlus(value)}`);
+  newQuery.sort();
+  const pairs = [...newQuery].map(([key, value]) => `${quotePlus(key)}=${quotePlus(value)}`);
   return pairs.length ? `${url}?${pairs.join('&')}` : url;
 }
 

@@ -43,7 +43,7 @@ export class WriteValidation {
     if (id !== undefined && (await lookupKnownIds(endpoint, request, { self: [id] })).self!.length === 0) throw notFound();
   }
 
-  /** Throws the first kind of error that applies. `mutationErrors` are the validation errors of the mutation, if it has run. */
+  /** Throws the first kind of error that applies, if any. `mutationErrors` are the validation errors of the mutation, if it has run. */
   async rejectInvalid(body: ParsedBody, mutationErrors?: readonly InputError[]): Promise<void> {
     const { endpoint, request, id } = this;
     const { relations, fields } = endpoint;

@@ -41,12 +41,12 @@ const TOKEN_SCHEME = {
   description: 'The API key as `Token 0123456789abcdef…`, or an access token as `Bearer fgt_…`.',
 };
 
-export interface SessionNames {
+export interface SessionAuthNames {
   cookie: string;
   csrfHeader: string;
 }
 
-const sessionSchemes = ({ cookie, csrfHeader }: SessionNames) => ({
+const sessionSchemes = ({ cookie, csrfHeader }: SessionAuthNames) => ({
   session: { type: 'apiKey', in: 'cookie', name: cookie, description: 'Session cookie of a browser that is signed in at `/login`.' },
   csrf: {
     type: 'apiKey',
@@ -57,20 +57,20 @@ const sessionSchemes = ({ cookie, csrfHeader }: SessionNames) => ({
   },
 });
 
-/** The document needs the texts of operations but never executes them. */
+/** Prepares operations for the document, which needs their texts but never executes them. */
 const rejectExecution: PrepareOperation = () => () => Promise.reject(new Error('an operation of the document was run'));
 
-export function buildOpenApi(schema: GraphQLSchema, session: SessionNames): Omit<OpenApiDocument, 'servers'> {
+export function buildOpenApi(schema: GraphQLSchema, session: SessionAuthNames): Omit<OpenApiDocument, 'servers'> {
   const endpoints = sortListedFirst(deriveEndpoints(schema, rejectExecution));
-  const all = [...endpoints.resources.values()];
-  const answers = new ResponseSchemas(endpoints);
-  const paths = new PathItemsBuilder(schema, endpoints, answers).all();
+  const resourceEndpoints = [...endpoints.resources.values()];
+  const responseSchemas = new ResponseSchemas(endpoints);
+  const paths = new PathItemsBuilder(schema, endpoints, responseSchemas).build();
   return {
     openapi: '3.1.1',
     info: INFO,
     tags: [
       { name: GENERAL_TAG, description: 'Endpoints that belong to no resource.' },
-      ...all.map(({ view }) => ({ name: view.rest, description: view.description })),
+      ...resourceEndpoints.map(({ view }) => ({ name: view.rest, description: view.description })),
     ],
     security: [{}, { token: [] }, { session: [] }],
     paths,
@@ -78,7 +78,11 @@ export function buildOpenApi(schema: GraphQLSchema, session: SessionNames): Omit
       securitySchemes: { token: TOKEN_SCHEME, ...sessionSchemes(session) },
       parameters: SHARED_PARAMETERS,
       responses: SHARED_RESPONSES,
-      schemas: Object.assign({}, METADATA_AND_ERROR_SCHEMAS, ...all.map((endpoint) => schemasOf(endpoint, answers, paths))),
+      schemas: Object.assign(
+        {},
+        METADATA_AND_ERROR_SCHEMAS,
+        ...resourceEndpoints.map((endpoint) => schemasOf(endpoint, responseSchemas, paths)),
+      ),
     },
   };
 }
@@ -90,13 +94,13 @@ function sortListedFirst(endpoints: Endpoints): Endpoints {
   return { ...endpoints, resources: new Map(names.map((name) => [name, resources.get(name)!])) };
 }
 
-/** Component schemas of a view. Body schemas are included only if a method uses them. */
-function schemasOf(endpoint: Endpoint, answers: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
+/** Returns the component schemas of a view. Body schemas are included only if a method uses them. */
+function schemasOf(endpoint: Endpoint, responseSchemas: ResponseSchemas, paths: PathItems): Record<string, JsonSchema> {
   const { row, page, body, change } = componentNamesOf(endpoint);
   const list = paths[`/${row}/`]!;
   const detail = paths[`/${row}/{id}/`]!;
   return {
-    [row]: answers.row(endpoint),
+    [row]: responseSchemas.row(endpoint),
     [page]: pageSchema(schemaReference(row)),
     ...((list.post ?? detail.put) !== undefined && { [body]: bodySchema(endpoint, false) }),
     ...(detail.patch !== undefined && { [change]: bodySchema(endpoint, true) }),
@@ -119,8 +123,8 @@ function memoize<T extends object | string>(make: () => T): () => T {
   return () => (cachedValue ??= make());
 }
 
-/** Serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
-export function openApiSerializers(schema: GraphQLSchema, session: SessionNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
+/** Returns serializers of the document. Only the server URL differs between requests; the rest is serialized once, because that is slow. */
+export function openApiSerializers(schema: GraphQLSchema, session: SessionAuthNames): Record<'json' | 'yaml', (baseUrl: string) => string> {
   const document = memoize(() => buildOpenApi(schema, session));
   const documentHead = (baseUrl: string) => ({
     openapi: document().openapi,
@@ -139,5 +143,5 @@ export function openApiSerializers(schema: GraphQLSchema, session: SessionNames)
   };
 }
 
-/** Repeated objects are written in full, because some OpenAPI parsers do not support YAML aliases. */
+/** Writes repeated objects in full, because some OpenAPI parsers do not support YAML aliases. */
 const toYaml = (value: unknown) => stringify(value, { aliasDuplicateObjects: false, lineWidth: 140 });

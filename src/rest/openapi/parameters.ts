@@ -105,7 +105,7 @@ function orderingParameter({ fields, resource }: Endpoint): Parameter {
 
 const INTEGER: JsonSchema = { type: 'integer' };
 
-/** Schema of a filter value. The limits for stored values do not apply to it. */
+/** Returns the schema of a filter value. The limits for stored values do not apply to it. */
 function comparisonSchema(field: FieldMetadata): JsonSchema {
   switch (field.kind) {
     case 'boolean':

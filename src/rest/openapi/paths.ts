@@ -45,14 +45,14 @@ export class PathItemsBuilder {
   constructor(
     private readonly schema: GraphQLSchema,
     private readonly endpoints: Endpoints,
-    private readonly answers: ResponseSchemas,
+    private readonly responseSchemas: ResponseSchemas,
   ) {}
 
-  all(): PathItems {
+  build(): PathItems {
     return {
       '/': this.root(),
       [`/${LOGIN_PATH}/`]: this.login(),
-      ...Object.fromEntries([...this.endpoints.free].map(([path, endpoint]) => [`/${path}/`, this.free(path, endpoint)])),
+      ...Object.fromEntries([...this.endpoints.standalone].map(([path, endpoint]) => [`/${path}/`, this.standalone(path, endpoint)])),
       ...Object.assign({}, ...[...this.endpoints.resources.values()].map((endpoint) => this.resource(endpoint))),
     };
   }
@@ -100,7 +100,7 @@ export class PathItemsBuilder {
         summary: 'Exchange a username and password for a token',
         requestBody: requestBody({ type: 'object', properties, required: Object.keys(properties) }),
         responses: {
-          200: jsonResponse('The token.', this.answers.selected(field, selectionSet)),
+          200: jsonResponse('The token.', this.responseSchemas.selected(field, selectionSet)),
           ...errorResponses(400, 401, 409, 413, 415, 429),
         },
       },
@@ -108,7 +108,7 @@ export class PathItemsBuilder {
     };
   }
 
-  private free(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
+  private standalone(path: string, endpoint: ComputedEndpoint<EndpointMetadata>): Path {
     const { metadata, field } = endpoint;
     const [first] = path.split('/');
     const tag = this.endpoints.resources.has(first!) ? first! : GENERAL_TAG;
@@ -121,7 +121,7 @@ export class PathItemsBuilder {
         security: PUBLIC_SECURITY,
         parameters: fieldParameters(field),
         responses: {
-          200: jsonResponse('The result.', this.answers.value(endpoint)),
+          200: jsonResponse('The result.', this.responseSchemas.value(endpoint)),
           ...errorResponses(...(field.args.length ? [400] : [])),
         },
       },
@@ -219,7 +219,7 @@ export class PathItemsBuilder {
 
   private action(endpoint: Endpoint, name: string, action: ComputedEndpoint<ActionMetadata>): Path {
     const { whenInvalid, whenMissing } = action.metadata;
-    const value = this.answers.value(action);
+    const value = this.responseSchemas.value(action);
     const alternatives = [
       ...(whenInvalid ? [invalidParametersSchema(whenInvalid)] : []),
       ...(whenMissing === undefined ? [] : [{ description: 'Returned if a parameter is missing.', const: whenMissing }]),
@@ -260,7 +260,7 @@ export class PathItemsBuilder {
     };
   }
 
-  /** The methods in the route's Allow header, without those that the view permits to nobody. */
+  /** Returns the methods of the route's Allow header, without those that the view permits to no client. */
   private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allow = route && route !== 'redirect' ? route.allow : [];
@@ -268,7 +268,7 @@ export class PathItemsBuilder {
   }
 }
 
-/** Schema of the 200 response of an action that reports invalid parameters in its body. */
+/** Returns the schema of the 200 response with which some actions report invalid parameters. */
 function invalidParametersSchema(values: Readonly<Record<string, unknown>>): JsonSchema {
   const properties = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, { const: value }]));
   return {

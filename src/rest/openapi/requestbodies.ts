@@ -9,7 +9,7 @@ const MULTIPART = 'multipart/form-data';
 
 const writableFields = ({ fields }: Endpoint): FieldMetadata[] => fields.filter(({ restReadOnly }) => !restReadOnly);
 
-/** `partial` is true for PATCH bodies, which have no required fields. */
+/** Returns the schema of a request body. `partial` is true for PATCH bodies, which have no required fields. */
 export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
   const metadata = requestFieldsMetadata(endpoint) as Record<string, { required: boolean; help_text?: string }>;
   const fields = writableFields(endpoint);
@@ -21,7 +21,7 @@ export function bodySchema(endpoint: Endpoint, partial: boolean): JsonSchema {
   return { type: 'object', properties: Object.fromEntries(properties), ...(required.length && { required }) };
 }
 
-/** The request body object for all supported media types. Resources with files accept multipart forms only. */
+/** Returns the OpenAPI request body for all supported media types. Resources with files accept multipart forms only. */
 export function requestBody(schema: JsonSchema, endpoint?: Endpoint) {
   const mediaTypes = endpoint && writableFields(endpoint).some(({ kind }) => kind === 'image') ? [MULTIPART] : BODY_MEDIA_TYPES;
   return { required: true, content: Object.fromEntries(mediaTypes.map((type) => [type, { schema }])) };

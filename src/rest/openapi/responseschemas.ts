@@ -19,13 +19,14 @@ import { ANY_SCHEMA, schemaReference, withDescription, nullableSchema, responseV
 
 type Field = GraphQLField<unknown, unknown>;
 
-/** Schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
+/** Returns the schema of a nullable type: the schema of its named type, wrapped in one array schema per GraphQL list. */
 function wrapInLists(type: GraphQLNullableType, schemaOf: (namedType: GraphQLNamedType) => JsonSchema): JsonSchema {
   if (!isListType(type)) return schemaOf(getNamedType(type));
   const items = wrapInLists(getNullableType(type.ofType), schemaOf);
   return { type: 'array', items: isNonNullType(type.ofType) ? items : nullableSchema(items) };
 }
 
+/** Describes the properties in `maps` as objects: in GraphQL they are lists of `{ key, value }`. */
 function withMapProperties(value: JsonSchema, maps: readonly string[]): JsonSchema {
   const mappedProperties = { ...(value.properties as Record<string, JsonSchema>) };
   for (const name of maps) {
@@ -46,7 +47,7 @@ export class ResponseSchemas {
     return withDescription(this.object(type, parseSelectionSet(selection)), type.description);
   }
 
-  /** Schema of the response of a computed endpoint: the value of its GraphQL field, transformed as its metadata says. */
+  /** Returns the schema of the response of a computed endpoint: that of its GraphQL field, transformed as its metadata says. */
   value({ field, metadata: { selection, key, maps = [] } }: { field: Field; metadata: BodyMetadata }): JsonSchema {
     const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)), maps);
     const required = isNonNullType(field.type);
@@ -55,7 +56,7 @@ export class ResponseSchemas {
     return { type: 'object', properties: { [key]: value }, ...(required && { required: [key] }) };
   }
 
-  /** Schema of a field with a selection set; without one, all fields of its type are included. */
+  /** Returns the schema of a field with a selection set; without one, all fields of its type are included. */
   selected(field: Field, set: SelectionSetNode | undefined): JsonSchema {
     const value = this.nonNullValue(field, set);
     return isNonNullType(field.type) || field.extensions.neverNullInRest ? value : nullableSchema(value);

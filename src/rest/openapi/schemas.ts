@@ -25,7 +25,7 @@ export const withDescription = (schema: JsonSchema, description: string | null |
 
 const DATE: JsonSchema = { type: 'string', format: 'date' };
 const DATE_TIME: JsonSchema = { type: 'string', format: 'date-time' };
-/** `time-local`, because JSON Schema's format `time` requires a UTC offset. */
+/** The format is `time-local`, because JSON Schema's format `time` requires a UTC offset. */
 const TIME: JsonSchema = { type: 'string', format: 'time-local', pattern: '^\\d\\d:\\d\\d:\\d\\d(\\.\\d{1,6})?$', examples: ['18:30:00'] };
 const TIME_INPUT: JsonSchema = { ...TIME, pattern: '^\\d{1,2}:\\d{1,2}(:\\d{1,2}(\\.\\d{1,6})?)?$' };
 
@@ -62,7 +62,7 @@ const choiceSchema = ({ choices: allChoices = [], blank }: FieldMetadata): JsonS
 const urlSchema = ({ blank }: FieldMetadata): JsonSchema =>
   blank ? { type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 0 }] } : { type: 'string', format: 'uri' };
 
-/** Schema of a response value, without null and lists. Limits are omitted, because rows older than a limit may exceed it. */
+/** Returns the schema of a response value, without null and lists. Limits are omitted, because rows older than a limit may exceed it. */
 export function responseValueSchema(metadata: FieldMetadata | undefined, type: GraphQLLeafType): JsonSchema {
   switch (metadata?.kind) {
     case 'decimal':
@@ -80,7 +80,7 @@ export function responseValueSchema(metadata: FieldMetadata | undefined, type: G
   }
 }
 
-/** JSON drops undefined values but YAML keeps them, so they are removed. */
+/** Removes undefined values, because YAML would keep them. */
 const omitUndefined = (schema: Record<string, unknown>): JsonSchema =>
   Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
 
@@ -133,7 +133,7 @@ function inputSchema(metadata: FieldMetadata): JsonSchema {
 export const requestValueSchema = (metadata: FieldMetadata): JsonSchema =>
   metadata.null ? nullableSchema(inputSchema(metadata)) : inputSchema(metadata);
 
-/** Schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
+/** Returns the schema of a query parameter that becomes a GraphQL argument, derived from the argument's type. */
 export function argumentSchema(type: GraphQLInputType): JsonSchema {
   const nullableType = isNonNullType(type) ? getNullableType(type) : type;
   if (isListType(nullableType)) return { type: 'array', items: argumentSchema(nullableType.ofType as GraphQLInputType) };

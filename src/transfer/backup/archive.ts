@@ -30,11 +30,11 @@ import {
 export const KEY_ENTRY = 'secret-key';
 export const MEDIA_PREFIX = 'media/';
 export const TABLES_PREFIX = 'tables/';
-/** Limit of entries that are read into memory as a whole. */
+/** Maximum size of entries that are read into memory as a whole. */
 const MAX_TEXT_BYTES = 10_000_000;
 
 /** Progress callback: stage, completed units, and their total if known. */
-export type Progress = (what: string, done: number, total?: number) => void;
+export type Progress = (stage: string, done: number, total?: number) => void;
 
 export class ArchiveWriter {
   private readonly tar = pack();
@@ -50,7 +50,7 @@ export class ArchiveWriter {
     this.completion.catch(() => undefined);
   }
 
-  /** Creates a draft beside the file; `publish` renames it when it is complete. Readable by its owner only, because it contains the key. */
+  /** Creates a draft next to the file; `publish` renames it when it is complete. Only its owner can read it, because it contains the secret key. */
   static async begin(file: string): Promise<ArchiveWriter> {
     const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draft, 'wx', 0o600).catch((error: Error) => {
@@ -66,7 +66,7 @@ export class ArchiveWriter {
   async stream(name: string, size: number, content: Iterable<Buffer> | AsyncIterable<Buffer>): Promise<void> {
     this.bytes += size;
     try {
-      // A writable stream of `streamx`, not of Node's class.
+      // The entry is a stream of `streamx`, which is not an instance of Node's class.
       await pipeline(content, this.tar.entry({ name, size, mode: 0o600, mtime: new Date(0) }) as unknown as Writable);
     } catch (error) {
       // A write error, such as a full disk, has destroyed the tar stream.
@@ -99,7 +99,7 @@ export class ArchiveWriter {
   }
 }
 
-/** Callbacks for the entries of an archive, in their order. Unread content is skipped. */
+/** Callbacks for the entries of an archive, called in the order of the entries. Content that a callback does not read is skipped. */
 export interface ArchiveReader {
   header?(header: BackupHeader): Promise<void> | void;
   media?(path: string, content: AsyncIterable<Buffer>): Promise<void>;
@@ -167,7 +167,7 @@ async function readAll(file: string, content: AsyncIterable<Buffer>, size: numbe
 /** Counts the rows of COPY output: one per line, because line feeds within values are escaped. */
 export function countLines(content: Buffer): number {
   let lines = 0;
-  for (let at = content.indexOf(10); at >= 0; at = content.indexOf(10, at + 1)) lines += 1;
+  for (let index = content.indexOf(10); index >= 0; index = content.indexOf(10, index + 1)) lines += 1;
   return lines;
 }
 
@@ -188,7 +188,7 @@ export async function verifyArchive(file: string, onBytes?: (readBytes: number) 
       header: ({ tables }) => {
         for (const { name } of tables) rows.set(name, 0);
       },
-      key: (found) => void (key = found),
+      key: (storedKey) => void (key = storedKey),
       media: async () => void (files += 1),
       rows: async (table, content) => {
         let count = rows.get(table);

@@ -1,10 +1,10 @@
-/** Header and summary of a backup archive, with their validation. They are checked before anything else of the archive is used. */
+/** Header and summary of a backup archive, and their validation. Both are validated before anything else in the archive is used. */
 import { ClientError } from '../../core/model/errors';
 
 export const FORMAT_VERSION = 1;
 export const HEADER_ENTRY = 'backup.json';
 export const SUMMARY_ENTRY = 'summary.json';
-/** Maximum characters of archive content in an error message. */
+/** Maximum number of characters of archive content in an error message. */
 const MAX_QUOTED_LENGTH = 200;
 const UTC_MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z$/;
 
@@ -42,7 +42,7 @@ export interface BackupSummary {
 export const invalidBackup = (file: string, problem: string) =>
   new ClientError('BAD_USER_INPUT', `${file} is not a usable backup: ${problem}`);
 
-/** Escapes control and format characters and truncates: untrusted archive content must not span lines or control the terminal. */
+/** Escapes control and format characters, and truncates the text. Untrusted archive content must not span lines or control the terminal. */
 export function toOneLine(text: string): string {
   const escaped = text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
   return escaped.length > MAX_QUOTED_LENGTH ? `${escaped.slice(0, MAX_QUOTED_LENGTH)}…` : escaped;
@@ -54,7 +54,7 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 const areDistinct = (names: unknown): names is string[] =>
   Array.isArray(names) && names.every((name) => typeof name === 'string') && new Set(names).size === names.length;
 
-/** Checks types only; names are checked later against the schema. A header of another format version passes and is rejected by `parseHeader`. */
+/** Checks only types; names are compared with the schema later. A header of another format version is accepted here; `parseHeader` rejects it. */
 const isHeader = ({ format, program, taken, migrations, tables }: Record<string, unknown>): boolean =>
   format !== FORMAT_VERSION ||
   (typeof program === 'string' &&

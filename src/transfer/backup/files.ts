@@ -1,4 +1,4 @@
-/** Staging of the media files of a backup: hidden until the rows that reference them are committed. */
+/** Staging of the media files of a backup: they are in a hidden folder until the rows that refer to them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UUID_SOURCE } from '../../contract/bounds';
@@ -21,7 +21,7 @@ export async function stageFile(files: StagedFiles, path: string, content: Async
   await files.add(path, (place) => pipeline(content, createWriteStream(place, { flags: 'wx', mode: PRIVATE_FILE_MODE, flush: true })));
 }
 
-/** Cleans up after a killed restore: publishes its files if its rows are committed, otherwise deletes them. Skips a running restore. */
+/** Cleans up after killed restores: publishes the files of those whose rows are committed, and deletes the others. Does nothing during a restore. */
 export async function finishInterruptedRestores(database: Database, media: Media): Promise<void> {
   const ids = (await media.files.folders(FOLDER_PREFIX)).flatMap((name) => FOLDER_NAME.exec(name)?.[1] ?? []);
   if (!ids.length) return;

@@ -25,26 +25,26 @@ import { CopyStream } from '../copy';
 import { stagedFilesOf, stageFile } from './files';
 import { EXCLUDED_LOGS, openDedicatedConnection, listSequences, listTables } from './tables';
 
-/** Attempts to lock all tables: a deadlock with concurrent writers is retried. */
+/** Maximum number of attempts to lock all tables. A deadlock with concurrent writers is retried. */
 const MAX_LOCK_ATTEMPTS = 10;
 const DEADLOCK = '40P01';
 
 export interface RestoreOptions {
   file: string;
-  found: VerifiedBackup;
+  backup: VerifiedBackup;
   database: Database;
   media: Media;
   /** Folder for the secret key of the backup; absent if SECRET_KEY is set. */
   dataDir?: string;
-  /** Overwrites existing data instead of rejecting a non-empty database. */
+  /** Whether existing data is overwritten. Otherwise, a database that contains data is rejected. */
   replace: boolean;
   progress?: Progress;
 }
 
-/** Verifies the whole archive; throws if it is damaged, from a newer version, or from before Fitgraph 0.2. */
+/** Verifies the whole archive. Throws if it is damaged, was created by a newer version, or has a schema older than that of Fitgraph 0.2. */
 export async function inspectBackup(file: string, progress?: RestoreOptions['progress']): Promise<VerifiedBackup> {
-  const found = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
-  const { header } = found;
+  const backup = await verifyArchive(file, (bytes) => progress?.('Reading, bytes', bytes));
+  const { header } = backup;
   const program = toOneLine(header.program);
   if (findMissingReplaced(header.migrations) !== undefined)
     throw invalidBackup(
@@ -59,14 +59,14 @@ export async function inspectBackup(file: string, progress?: RestoreOptions['pro
       file,
       `it was created by Fitgraph ${program} (${toOneLine(unknownNames.at(-1)!)}), but Fitgraph ${VERSION} supports the schema only up to ${knownNames.at(-1)}`,
     );
-  // The order matters if the schema must be rebuilt from them.
+  // The schema may have to be rebuilt by the migrations, so their order matters.
   if (knownNames.filter((name) => migrations.includes(name)).join() !== migrations.join())
     throw invalidBackup(file, 'its migrations are out of order');
-  return { ...found, header: { ...header, migrations } };
+  return { ...backup, header: { ...header, migrations } };
 }
 
 export async function restoreBackup(restore: RestoreOptions): Promise<void> {
-  const { file, found, database, media, dataDir, replace } = restore;
+  const { file, backup, database, media, dataDir, replace } = restore;
   const id = randomUUID();
   const stagedFiles = stagedFilesOf(media, id);
   const client = await openDedicatedConnection(database);
@@ -74,15 +74,15 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
     const [lock] = (await client.query('SELECT pg_try_advisory_lock($1) AS "free"', [LOCKS.restore])).rows;
     if (!lock.free) throw new ClientError('CONFLICT', 'Another backup is being restored.');
     await lockMigrations(client);
-    if (!replace) await demandEmpty(client);
+    if (!replace) await requireEmpty(client);
     const rows = new RowLoader(client, restore, id);
     let files = 0;
     try {
-      if (dataDir) stageKey(dataDir, id, found.key);
+      if (dataDir) stageKey(dataDir, id, backup.key);
       await readArchive(file, {
         media: async (path, content) => {
           await stageFile(stagedFiles, path, content);
-          restore.progress?.('Files', (files += 1), found.summary.files);
+          restore.progress?.('Files', (files += 1), backup.summary.files);
         },
         rows: (table, content) => rows.add(table, content),
       });
@@ -101,13 +101,13 @@ export async function restoreBackup(restore: RestoreOptions): Promise<void> {
   await database.pool.query(`SELECT pg_notify('fitgraph_everything', ''), pg_notify('fitgraph_removed_file', '')`);
 }
 
-/** Converts rejections of values by PostgreSQL into a one-line error about the archive; returns other errors unchanged. */
+/** Converts PostgreSQL's errors about invalid values into one-line errors about the archive; returns other errors unchanged. */
 function explainError(file: string, error: unknown): unknown {
   const { code, message, where = '' } = error as { code?: string; message: string; where?: string };
   return error instanceof DatabaseError && /^2[23]/.test(code ?? '') ? invalidBackup(file, toOneLine(`${message} (${where})`)) : error;
 }
 
-async function demandEmpty(client: Client): Promise<void> {
+async function requireEmpty(client: Client): Promise<void> {
   // The first start of a server stores the fingerprint of its key.
   for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
@@ -127,11 +127,11 @@ class RowLoader {
     private readonly restore: RestoreOptions,
     private readonly id: string,
   ) {
-    this.totalRows = Object.values(restore.found.summary.rows).reduce((sum, rows) => sum + rows, 0);
+    this.totalRows = Object.values(restore.backup.summary.rows).reduce((sum, rows) => sum + rows, 0);
   }
 
   private get tables(): string[] {
-    return this.restore.found.header.tables.map(({ name }) => name);
+    return this.restore.backup.header.tables.map(({ name }) => name);
   }
 
   async add(table: string, content: AsyncIterable<Buffer>): Promise<void> {
@@ -145,8 +145,8 @@ class RowLoader {
 
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
-    const shape = this.restore.found.header.tables.find(({ name }) => name === table);
-    // Happens only if the file was replaced after `inspect`.
+    const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
+    // Happens only if the file was replaced after `inspectBackup`.
     if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);
@@ -164,15 +164,15 @@ class RowLoader {
     await this.lockTables();
     await this.recordFormerPaths();
     if (await this.hasSchemaOfBackup()) await this.truncate();
-    else await rebuildWithin(client, restore.found.header.migrations);
-    await this.demandKnownNames();
+    else await rebuildWithin(client, restore.backup.header.migrations);
+    await this.requireKnownNames();
     await this.switchTriggers('DISABLE');
     this.droppedKeys = await dropKeysAndIndexes(client, this.tables);
   }
 
-  /** Whether the current schema is that of the backup: not if the backup is older or a table was dropped. */
+  /** Whether the current schema is that of the backup. It is not if the backup is older or a table was dropped. */
   private async hasSchemaOfBackup(): Promise<boolean> {
-    const { migrations, tables } = this.restore.found.header;
+    const { migrations, tables } = this.restore.backup.header;
     const applied = await appliedMigrations(this.client);
     const shapes = (list: readonly TableShape[]) => list.map(({ name, columns }) => JSON.stringify([name, columns])).sort();
     const currentShapes = new Set(shapes(await listTables(this.client)));
@@ -184,18 +184,18 @@ class RowLoader {
   }
 
   /** Throws if the archive names a table, column or sequence that does not exist in the schema of its migrations. */
-  private async demandKnownNames(): Promise<void> {
-    const { file, found } = this.restore;
+  private async requireKnownNames(): Promise<void> {
+    const { file, backup } = this.restore;
     const columns = new Map((await listTables(this.client)).map((table) => [table.name, table.columns]));
-    for (const table of found.header.tables) {
+    for (const table of backup.header.tables) {
       const knownColumns = columns.get(table.name);
       if (!knownColumns) throw invalidBackup(file, `its schema has no table ${formatArchiveValue(table.name)}`);
       const unknownColumn = table.columns.find((name) => !knownColumns.includes(name));
       if (unknownColumn !== undefined)
         throw invalidBackup(file, `its schema has no column ${formatArchiveValue(unknownColumn)} in ${table.name}`);
     }
-    const sequences = await listSequences(this.client, found.header.tables);
-    for (const { table, column } of found.summary.sequences)
+    const sequences = await listSequences(this.client, backup.header.tables);
+    for (const { table, column } of backup.summary.sequences)
       if (!sequences.some((one) => one.table === table && one.column === column))
         throw invalidBackup(file, `its schema has no sequence for ${formatArchiveValue(`${table}.${column}`)}`);
   }
@@ -220,7 +220,7 @@ class RowLoader {
     }
   }
 
-  /** Records the file paths of rows that will be replaced, for deferred deletion; files that the restored rows reference are kept. */
+  /** Records the file paths of the rows that will be replaced. These files are deleted later, unless restored rows refer to them. */
   private async recordFormerPaths(): Promise<void> {
     const existingTables = new Set((await listTables(this.client)).map(({ name }) => name));
     const queries = [...imageColumns(), { column: 'path', table: 'removed_file' }]
@@ -243,7 +243,7 @@ class RowLoader {
 
   async finish(): Promise<void> {
     const { client, restore, id } = this;
-    const { header, summary } = restore.found;
+    const { header, summary } = restore.backup;
     if (!this.hasBegun) await this.begin();
     await this.endCopy();
     await client.query(`ANALYZE ${quoteIdentifiers(this.tables)}`);
@@ -260,7 +260,7 @@ class RowLoader {
     await this.switchTriggers('ENABLE');
     const newerMigrations = migrationNames().filter((name) => !header.migrations.includes(name));
     await applyWithin(client, newerMigrations);
-    // Running servers read the restored rows at once.
+    // Row-level security must be in place at the commit, because running servers then read the restored rows.
     await assignPolicies(client);
     await this.resetChangeLog();
     await client.query(`INSERT INTO "removed_file" ("path") SELECT "path" FROM "former_path" WHERE "path" <> ''
@@ -269,7 +269,7 @@ class RowLoader {
     await client.query('COMMIT');
   }
 
-  /** Starts a new change log: cursors of clients become invalid, and servers reload their caches of all tables. */
+  /** Starts a new change log: the cursors of clients become invalid, and servers reload their caches of all tables. */
   private async resetChangeLog(): Promise<void> {
     await this.client.query('DELETE FROM "former_change_log"');
     await this.client.query('DELETE FROM "change"');

@@ -4,7 +4,7 @@ import type { Database } from '../../database/connection';
 import { ObservedClient } from '../../database/observedclient';
 import type { SequenceState, TableShape } from './description';
 
-/** Excluded logs: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
+/** Tables that are excluded: the change log, whose numbers are valid in this database only, the log of restores, and unlogged tables (`budget`). */
 export const EXCLUDED_LOGS = ['change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget'];
 const EXCLUDED_TABLES = ['migration', ...EXCLUDED_LOGS];
 
@@ -20,7 +20,7 @@ export async function openDedicatedConnection(database: Database): Promise<Clien
   return client;
 }
 
-/** Returns the tables by name, without generated columns, which the database computes. */
+/** Returns the tables, sorted by name, with their columns. Generated columns are omitted, because the database computes them. */
 export async function listTables(client: Client): Promise<TableShape[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "name", array_agg(a.attname::text ORDER BY a.attnum) AS "columns"
@@ -34,7 +34,7 @@ export async function listTables(client: Client): Promise<TableShape[]> {
   return rows as TableShape[];
 }
 
-/** Returns the sequences of identity columns. Sequences are not transactional: read after the rows, they are never behind them. */
+/** Returns the states of the sequences of identity columns. They are not transactional; if read after the rows, they are never behind them. */
 export async function listSequences(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"

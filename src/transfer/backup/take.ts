@@ -1,4 +1,4 @@
-/** Online backup beside a running server: a consistent snapshot of all rows, their media files and the secret key. */
+/** Online backup, also while servers run: a consistent snapshot of all rows, their media files and the secret key. */
 import { to as copyTo } from 'pg-copy-streams';
 import type { Client } from 'pg';
 import type { Database } from '../../database/connection';
@@ -19,7 +19,7 @@ const FETCH_ROWS = 1_000;
 export interface BackupOptions {
   file: string;
   database: Database;
-  /** Absent: the backup contains rows only. */
+  /** If absent, the backup contains no files. */
   media?: Media;
   secretKey: string;
   progress?: Progress;
@@ -68,7 +68,7 @@ export async function takeBackup({ file, database, media, secretKey, progress }:
     throw error;
   } finally {
     await client.end();
-    // Servers postponed the deletion of files during the backup.
+    // Notifies the servers, because they postponed the deletion of files during the backup.
     await database.pool.query(`SELECT pg_notify('fitgraph_removed_file', '')`).catch(() => undefined);
   }
 }
@@ -101,19 +101,19 @@ async function addRows(
   onRows: (rows: number) => void,
 ): Promise<number> {
   const rows = client.query(copyTo(`COPY ${quoteIdentifiers([table])} (${quoteIdentifiers(columns)}) TO STDOUT`));
-  let buffered: Buffer[] = [];
+  let chunks: Buffer[] = [];
   let size = 0;
-  let [entries, count] = [0, 0];
+  let [entryCount, count] = [0, 0];
   const flush = async () => {
-    const content = Buffer.concat(buffered);
-    [buffered, size] = [[], 0];
-    await archive.add(`${TABLES_PREFIX}${table}/${String((entries += 1)).padStart(6, '0')}`, content);
+    const content = Buffer.concat(chunks);
+    [chunks, size] = [[], 0];
+    await archive.add(`${TABLES_PREFIX}${table}/${String((entryCount += 1)).padStart(6, '0')}`, content);
     const lines = countLines(content);
     count += lines;
     onRows(lines);
   };
   for await (const chunk of rows as AsyncIterable<Buffer>) {
-    buffered.push(chunk);
+    chunks.push(chunk);
     if ((size += chunk.length) >= ENTRY_BYTES) await flush();
   }
   if (size) await flush();

@@ -2,11 +2,14 @@
 import { deriveEndpoints, type Endpoint } from '../../../src/rest/endpoints';
 import { buildRestSchema } from '../../../src/graphql/schema';
 
-const { resources, free } = deriveEndpoints(buildRestSchema(), () => () => Promise.reject(new Error('endpoints are not executable here')));
+const { resources, standalone } = deriveEndpoints(
+  buildRestSchema(),
+  () => () => Promise.reject(new Error('endpoints are not executable here')),
+);
 
 export const endpoints: readonly Endpoint[] = [...resources.values()];
 /** Search paths: those with a `term` parameter. */
-export const searches: readonly string[] = [...free].flatMap(([path, { field }]) =>
+export const searches: readonly string[] = [...standalone].flatMap(([path, { field }]) =>
   field.args.some(({ name }) => name === 'term') ? [path] : [],
 );
 

@@ -77,7 +77,7 @@ export class ViewBuilder {
         name: 'All data',
         description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
-    if (pageRoute.kind === 'free') {
+    if (pageRoute.kind === 'standalone') {
       const match = SEARCH_PATH.exec(path);
       const resource = match && this.places.listed().find(({ name }) => name === match[1]);
       return {
@@ -116,26 +116,26 @@ export class ViewBuilder {
       ...rowView,
       filters: await this.forms.lookedUp(filterControls(viewMetadata.filters, fields, related), filterValue, request),
       orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
-      window: parsePageWindow(request.query, request.most),
+      window: parsePageWindow(request.query, request.maxLimit),
     };
   }
 
   private graphqlOf(route: Route, { request }: RenderInput): HtmlView['graphql'] {
-    const { ran: lastOperation } = request;
+    const { lastOperation } = request;
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
-    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.known)
+    if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.existingIds)
       return this.explainOperation(lastOperation.operation, lastOperation.variables);
     if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
     if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
-    const { limit, offset } = parsePageWindow(request.query, request.most);
+    const { limit, offset } = parsePageWindow(request.query, request.maxLimit);
     return this.explainOperation(endpoint.list, { first: limit, offset });
   }
 
   private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
     if (answer.status >= 300 || request.method === 'OPTIONS') return NO_LINKS;
-    if (route.kind === 'free') return this.linksOfOperation(route.computed.run, 'result');
+    if (route.kind === 'standalone') return this.linksOfOperation(route.computed.run, 'result');
     if (route.kind === 'action') return this.linksOfOperation(route.computed.run, 'row', 'action');
     if (pageRoute.kind === 'list') return { keys: { results: this.linksOfOperation(pageRoute.endpoint.list, 'page', 'nodes') } };
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
@@ -160,7 +160,7 @@ export class ViewBuilder {
       const name = plural(endpoint.type);
       if (answer.status !== 200 || request.method !== 'GET') return { name };
       const { results } = answer.body as { results: { id: number }[] };
-      const where = (request.ran?.variables.where ?? {}) as object;
+      const where = (request.lastOperation?.variables.where ?? {}) as object;
       const requestedDays = Number(request.query.get(PERIOD_KEY));
       const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));

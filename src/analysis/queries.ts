@@ -1,4 +1,4 @@
-/** Shared parts of the analyses: date range and row limit arguments, query cost, and the statements around their SELECT. */
+/** Shared parts of the analyses: arguments for the date range and the number of rows, query cost, and the statements around their SELECT. */
 import type { GraphQLResolveInfo } from 'graphql';
 import { ArgsType, Field, Int } from 'type-graphql';
 import { MAX_INTEGER } from '../contract/bounds';
@@ -39,7 +39,7 @@ export class RankingArgs {
   @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
 }
 
-/** Extensions of analyses: GraphQL only, and a high cost, because all rows of the viewer are read even for a result of few rows. */
+/** GraphQL extensions of analyses: not in REST, and a high cost, because all rows of the viewer are read even if the result has few rows. */
 export const ANALYSIS_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
@@ -49,7 +49,7 @@ function assumedRows({ from, until, last }: SeriesArgs): number {
   return from == null ? DEFAULT_ROWS : daysBetween(from, until ?? currentDate('utc'));
 }
 
-/** Extensions of series: the cost estimate assumes one row per day. */
+/** GraphQL extensions of series fields. The cost estimate assumes `last` rows, or one per day from `from` on, or DEFAULT_ROWS without either. */
 export const SERIES_EXTENSIONS = {
   ...ANALYSIS_EXTENSIONS,
   listSize: { assumedSize: (args: SeriesArgs) => Math.min(Math.max(assumedRows(args), 0), MAX_PAGE_SIZE) },
@@ -65,7 +65,7 @@ export interface AnalysisStatement {
   order: readonly string[];
 }
 
-/** SQL condition that a period overlaps the date range: from the column `first` to the column `last`, or one day if `last` is absent. */
+/** Returns the SQL condition that a period overlaps the date range. It lasts from column `first` to column `last`, or one day without `last`. */
 export type DateRangeCondition = (first: string, last?: string) => string;
 
 interface DateRangeArgs extends SeriesArgs {
@@ -74,14 +74,14 @@ interface DateRangeArgs extends SeriesArgs {
   timeZone?: string | null;
 }
 
-/** The date range of the arguments. By default it ends today, but in an export it includes future days. */
+/** Returns a function that builds the condition for the date range of the arguments. By default, it ends today; in an export, it has no end. */
 function dateRangeOf(
   args: DateRangeArgs,
   { services: { timeZone: serverTimeZone } }: Context,
-  isFile: boolean,
+  isExport: boolean,
 ): (bind: BindParameter) => DateRangeCondition {
   const { from, until, last, by = 'DAY', firstDay = MONDAY, timeZone } = args;
-  const end = until ?? (isFile ? 'infinity' : currentDate(timeZone ?? serverTimeZone));
+  const end = until ?? (isExport ? 'infinity' : currentDate(timeZone ?? serverTimeZone));
   checkDateOrder(from, end);
   const unit = isCyclicUnit(by) ? 'WEEK' : by;
   const steps = (by === 'DAY' ? DEFAULT_DAYS : DEFAULT_UNITS) - 1;
@@ -94,7 +94,7 @@ function dateRangeOf(
   };
 }
 
-/** Runs a statement as a ranking: the first rows after an offset. */
+/** Runs a statement as a ranking: returns the first rows after an offset. */
 export async function queryRanking(
   buildStatement: (bind: BindParameter) => AnalysisStatement,
   args: RankingArgs,
@@ -107,14 +107,14 @@ export async function queryRanking(
   return session.query(`SELECT * FROM (${select}) q ORDER BY ${order.join(', ')} LIMIT ${bind(first)} OFFSET ${bind(offset)}`, values);
 }
 
-type BuildStatement = (bind: BindParameter, during: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
+type BuildStatement = (bind: BindParameter, inDateRange: DateRangeCondition, extraConditions: readonly SqlCondition[]) => AnalysisStatement;
 
 const logsOfBases =
   (bases: readonly number[]): SqlCondition =>
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
-/** Reads the last rows of a series, for all logs or per exercise base. In an export, reads the rows that follow the `exportedRows`. */
+/** Reads the last rows of a series, for all logs or per exercise base. In an export, reads the rows after the first `exportedRows`. */
 async function readSeries(
   buildStatement: BuildStatement,
   args: DateRangeArgs,
@@ -141,7 +141,7 @@ function checkRowCount(rows: Row[]): Row[] {
   return rows;
 }
 
-/** Runs a statement as a series: the last rows, oldest first, or in an export the next rows. */
+/** Runs a statement as a series: returns the last rows, oldest first, or the next rows of an export. */
 export async function querySeries(buildStatement: BuildStatement, args: DateRangeArgs, context: Context): Promise<Row[]> {
   return checkRowCount(await readSeries(buildStatement, args, context, context.exportOffset));
 }
@@ -149,7 +149,7 @@ export async function querySeries(buildStatement: BuildStatement, args: DateRang
 const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
-/** The series of one exercise base; a single statement serves all parent rows. Only a list outside of other lists can be the exported one. */
+/** Loads the series of one exercise base, with one statement for all parent rows. Only a list that is not nested in another list can be exported. */
 export async function loadSeriesOfBase(
   buildStatement: BuildStatement,
   args: DateRangeArgs,

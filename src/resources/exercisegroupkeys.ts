@@ -1,4 +1,4 @@
-/** Group keys for statistics of rows that refer to an exercise, each with the path of its relation. */
+/** Keys by which rows that refer to an exercise can be grouped for statistics, with the relation path of each. */
 export const EXERCISE_GROUP_KEYS = {
   exerciseBase: 'exercise.exerciseBase',
   exerciseCategory: 'exercise.category',
