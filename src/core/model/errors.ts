@@ -1,4 +1,4 @@
-/** Application errors: each has a code and data, decided where it is thrown. Messages are never matched. */
+/** Application errors. The code that throws an error decides on its error code and data; messages are never parsed. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
@@ -17,7 +17,7 @@ import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
 import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
 
-/** Validation messages by the path of the value from the argument or variable on, such as `input.days[1].setGroups[0].sets`. */
+/** Validation messages by the path of the invalid value, which starts with the argument or variable: `input.days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;
@@ -27,7 +27,7 @@ const MAX_ECHO_CHARACTERS = 200;
 export const truncateInput = (text: string): string =>
   text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text;
 
-/** Invalid input of a mutation; the payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
+/** Invalid input of a mutation, whose payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
     readonly mistakes: readonly InputIssue[],
@@ -37,7 +37,7 @@ export class InvalidInput extends Error {
   }
 }
 
-/** The validation issue for an id that does not name a row visible to the caller. */
+/** Returns the validation issue for an id of no row that is visible to the viewer. */
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 
@@ -73,7 +73,10 @@ export const resultTooLargeError = (limit: number): ClientError => new ClientErr
 
 export const RETRY_AFTER_SECONDS = 2;
 
-/** Maps a database or storage error to the code and message that the client receives. Messages of the database itself go to the log only. */
+/**
+ * Returns the error code and message that the client receives for a database or storage error; undefined for other errors. Messages of the database
+ * are only logged.
+ */
 function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
   if (error instanceof CommitUncertain)
@@ -91,12 +94,16 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
   return undefined;
 }
 
+/** Returns the log message for a database or storage error. */
 function failureOf(error: unknown): string {
   if (isExhausted(error)) return 'the server lacks system resources';
   return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
 
-/** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
+/**
+ * Converts an error that is not the request's fault, such as an unavailable database, into a client error. Logs database and storage errors with the
+ * request id. Returns undefined for an unexpected error.
+ */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
   if (error instanceof ClientGone) return new ClientError('CLIENT_GONE', 'The client has gone.');
   if (error instanceof OverloadedError) return overloadedError();

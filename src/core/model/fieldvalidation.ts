@@ -20,7 +20,7 @@ const LONE_SURROGATE = /\p{Surrogate}/u;
 
 export const limitMessages = (value: unknown, limits: Limits): string[] => limitIssues(value, limits).map(({ message }) => message);
 
-/** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
+/** Returns the violations of the limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
 export function limitIssues(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (limits.kind) {
@@ -74,7 +74,7 @@ function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): 
   return [];
 }
 
-/** Checks the number of digits of a decimal. Trailing zeros count as decimal places; an exponent counts as the zeros that it stands for. */
+/** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
 function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
   if (!parts) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);

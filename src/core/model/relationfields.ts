@@ -42,7 +42,10 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O)
   };
 };
 
-/** Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it: it returns own rows only. */
+/**
+ * Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it, because it returns only the
+ * viewer's own rows.
+ */
 export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<number> =>
   Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
@@ -56,7 +59,7 @@ export interface LinkOptions extends FieldOptions {
   enum?: EnumDefinition;
 }
 
-/** Declares a set of linked rows by their ids, in the default order of their type. The set is stored in a link table or computed. */
+/** Declares an id set: the ids of linked rows, in the default order of their type. It is stored in a link table or computed. */
 export const Links =
   (target: Thunk, o: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {

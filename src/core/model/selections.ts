@@ -8,7 +8,7 @@ export interface FragmentBody {
 
 /** `Parent` stands for the type that the fields belong to. */
 export interface FieldVisitor<Parent> {
-  /** Returns undefined for an unknown fragment, which is skipped. */
+  /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
   fragment(name: string): FragmentBody | undefined;
   /** Returns the parent of the fields in a fragment with a type condition. */
   narrow(parent: Parent, typeCondition: NamedTypeNode): Parent;
