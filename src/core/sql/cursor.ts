@@ -12,16 +12,16 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/
 
 type CursorTerm = Omit<OrderTerm, 'sql'>;
 
-/** Identifies the sort order that a cursor belongs to. */
+/** Returns a text that identifies the sort order that a cursor belongs to. */
 const signature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
-/** Encodes the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
+/** Returns the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
 export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
   return encodeCursor([signature(terms), ...terms.map((_, index) => row[`_${index}`])]);
 }
 
-/** Decodes and validates a cursor, which a client may have forged. */
+/** Decodes a cursor and validates it, because a client may have forged it. Returns the values of the terms. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
   const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
   const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
@@ -57,7 +57,7 @@ type Values = readonly unknown[];
 
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
 
-/** Alternative SQL conditions for a later value in one term of the order. */
+/** Returns alternative SQL conditions for a value that follows the given one in a term of the order; none if no value follows. */
 function laterConditions(term: BoundTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
@@ -75,7 +75,10 @@ export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: Bi
   return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
-/** Disjoint alternatives of "after the cursor": equal in the first terms and later in the next one. Each is one range of an index on the order. */
+/**
+ * Returns disjoint alternative conditions for the rows after the cursor: equal in the first terms and later in the next one. Each matches one range
+ * of an index on the order.
+ */
 export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {

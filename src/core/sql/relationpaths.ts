@@ -1,4 +1,4 @@
-/** Relations in SQL: relates rows to those related rows that the viewer can see, for conditions on relations. */
+/** Relations in SQL, for conditions on related rows that the viewer can see. */
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
@@ -11,7 +11,7 @@ import { resourceOf } from '../model/registry';
 /** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
 interface KeyPath {
   key(outer: string): string;
-  /** `SELECT … FROM …` that returns the keys of the related rows, with the alias `inner`. */
+  /** Returns a `SELECT … FROM …` of the keys of the related rows, which have the alias `inner`. */
   keys(inner: string): string;
 }
 
@@ -24,12 +24,12 @@ export interface Relation extends KeyPath {
   visibleConditions(context: Context): SqlCondition[];
 }
 
-/** Relations of an entity. Call it when all resources are loaded. */
+/** Returns the relations of an entity. Call it only after all resources are loaded. */
 export const relationsOf = memoizePerEntity((entity): readonly Relation[] => [...referenceRelations(entity), ...childRelations(entity)]);
 
 const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 
-/** Path of a computed reference between rows with equal values in several columns, such as those of the same day. */
+/** Returns the path of a computed reference between rows with equal values in several columns, such as those of the same day. */
 const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
   return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };

@@ -1,7 +1,7 @@
 /**
  * Builds SELECT statements from Sequelize models, once per shape: they are cached as text and run as named prepared statements. Conditions, computed
- * columns and the joins of `each` are our own SQL, inserted as literals: Sequelize cannot express many of them, such as id sets, relations, trigram
- * similarity and cursors, and their text is part of the cache key anyway.
+ * columns and the joins of `each` are inserted as literal SQL: Sequelize cannot express many of them, such as id sets, relations, trigram similarity
+ * and cursors, and the cache key needs their text anyway.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
@@ -20,7 +20,7 @@ export type SelectedExpression = readonly [expression: string, name: string];
 
 export interface ColumnSet {
   readonly entity: Entity;
-  /** Identifies the column set in cache keys. */
+  /** Number that identifies the column set in cache keys. */
   readonly number: number;
   readonly attributes: readonly (readonly [expression: ReturnType<typeof col | typeof literal>, name: string])[];
 }
@@ -34,8 +34,9 @@ export interface SelectShape {
   /** Conditions on the table alias `t`. */
   where?: string;
   order?: readonly SortTerm[];
-  /** LIMIT and OFFSET as a number or the placeholder of a parameter. */
+  /** LIMIT as a number or the placeholder of a parameter. */
   limit?: string;
+  /** OFFSET, like `limit`. */
   offset?: string;
 }
 
@@ -81,7 +82,7 @@ export function selectStatement(shape: SelectShape): string {
   return text;
 }
 
-/** The statement that selects all rows for which the conditions hold, and its parameters. */
+/** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
 export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
   const { bind, values } = createParameters();
   return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];

@@ -20,9 +20,9 @@ export const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];
-  /** JOIN clauses of `each` filters. */
+  /** JOIN clauses of the filters `each`. */
   joins: SqlCondition[];
-  /** Searches that determine the relevance of rows. */
+  /** Searches by which the relevance of rows is computed. */
   searches: Search[];
 }
 
@@ -159,7 +159,7 @@ class WhereCompiler {
     });
   }
 
-  /** Replaces node ids in an id filter with numeric ids. REST ids are numeric already, and REST reports invalid ones itself. */
+  /** Replaces node ids in an id filter with numeric ids. In REST, ids are already numeric, and invalid ones are reported elsewhere. */
   private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
@@ -214,7 +214,7 @@ class WhereCompiler {
     return [...quantified('some'), ...quantified('none').map(negation)];
   }
 
-  /** Condition that a related row visible to the viewer matches `where`. */
+  /** Returns the condition that a related row visible to the viewer matches `where`. */
   private relatedRows(relative: Relation, where: Where, path: string, nesting: number): SqlCondition {
     const nested = conjunction(this.compile(relative.target(), where, path, nesting + 1));
     const conditions = [...relative.visibleConditions(this.context), nested];
