@@ -22,7 +22,7 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-/** A resolver that adds its methods later: they refer to types of other resources, so all resources must be loaded before. */
+/** A resolver class whose methods are added later, because they refer to types of other resources, so that all resources must be loaded before. */
 export interface Linkable {
   /** Adds the methods; repeated calls do nothing. */
   link(): void;

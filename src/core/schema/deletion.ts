@@ -11,7 +11,7 @@ import { loadRowsById } from '../read/loaders';
 import type { InputIssue } from '../model/validationissues';
 import { InputError, RARE } from './payload';
 
-/** Most deletions are of one row. */
+/** Typical number of deleted rows, for cost estimates. */
 const DELETED_ROWS = 1;
 
 @ObjectType({

@@ -1,4 +1,4 @@
-/** GraphQL input types of a resource, generated from its fields: creation, patch, and patch of many rows. */
+/** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableChildren } from '../write/drafts';
 import { defaultValues, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -15,7 +15,7 @@ interface FieldOptions {
   description: string;
 }
 
-/** Options of a field in a creation input: whether it is required, and its default. */
+/** Returns the options of a field in a creation input: whether it is required, and its default. */
 function creationOptions(field: FieldMeta): FieldOptions {
   const { about: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
@@ -53,7 +53,9 @@ const isPart = (entity: Entity, by: string) =>
 
 const creationInputs = new Map<string, ClassType>();
 
-/** Input type of a new row and its child rows. `by` is the reference to a parent row that the same mutation creates; the input leaves it out. */
+/**
+ * Returns the input type of a new row with its child rows. `by` is the reference to a parent row that the same mutation creates; the input omits it.
+ */
 export function creationInput(entity: Entity, by?: string): ClassType {
   const noun = nounFor(entity.name);
   const parent = by && fieldOf(entity, by).object!;
@@ -69,7 +71,7 @@ export function creationInput(entity: Entity, by?: string): ClassType {
       nullable: true,
       description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
     })(Input.prototype, 'id');
-  // Child types may refer back to this type, so it must be in the map before.
+  // Child types may refer back to this type, so it is added to the map before they are created.
   for (const child of creatableChildren(entity)) {
     const type = creationInput(child.target(), child.by);
     const description = `${child.description} Created together with the row.`;
@@ -97,7 +99,7 @@ export class RowVersion {
   @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
 }
 
-/** Input type of one element of an update of many rows. */
+/** Returns the input type of one element of an update of many rows. */
 export function bulkChangeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;

@@ -19,7 +19,7 @@ import type { StoredRow } from '../write/statements';
 import { setsParts, saveTree } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
-/** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */
+/** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
 const ROW_MUTATION = { writesRows: true };
 const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
@@ -46,7 +46,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
 
 const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
 
-/** Sentence for descriptions: who may change or delete rows of a contributed resource, which have no owner. */
+/** Returns the sentence of a description that says who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
   resourceOf(entity)!.contributed
     ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
@@ -133,7 +133,7 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
-/** Argument for optimistic locking; only owned rows have versions. */
+/** Returns the argument for optimistic locking; none for public rows, which have no versions. */
 const versionArgument = (entity: Entity): ParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 

@@ -27,8 +27,9 @@ export class InputError implements InputIssue {
   declare readonly message: string;
 }
 
-/** Typical number of errors and conflicts of a write. */
+/** Typical number of errors and of conflicts of a write, for cost estimates. */
 export const RARE = 1;
+/** Typical number of rows of a bulk write, for cost estimates. */
 const ROWS_OF_BULK_WRITE = 10;
 
 /** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */

@@ -26,7 +26,7 @@ interface Inputs {
   connection: ClassType;
 }
 
-/** The filter, order and connection types of an entity, shared by all its lists. */
+/** Returns the filter, order and connection types of an entity, which all its lists share. */
 export const listTypesOf = memoizePerEntity((entity): Inputs => ({
   where: whereInput(entity),
   order: orderInput(entity),
@@ -45,7 +45,7 @@ export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] =
   Info(),
 ];
 
-/** Sentence for descriptions: why a reference may be null. */
+/** Sentence of descriptions that says why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
 export function addRelationField(target: ClassType, field: FieldMeta): void {
@@ -71,7 +71,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
   );
 }
 
-/** Adds a field for child rows: a list, or a connection (with a grouped field) if their number is unbounded. */
+/** Adds a field for child rows: a list or, if their number is unbounded, a connection (with a grouped field). */
 export function addChildField(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);
