@@ -1,6 +1,6 @@
 /**
  * Derived-value cache: values computed from a user's rows, valid until a row of the user, a public table or an in-memory table changes. Each request
- * validates its entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
+ * validates a user's entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
@@ -9,12 +9,14 @@ import type { Context } from '../context';
 const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
 
-/** A version of a user's data, together with all public data. */
+/** A version of a user's data and all public data. */
 interface State {
-  /** Time by `performance.now()`, just after `snapshot` was taken. */
+  /** Time just after `snapshot` was taken, by `performance.now()`. */
   takenAt: number;
   snapshot: string;
+  /** Version of the catalogue cache. */
   generation: number;
+  /** Number that identifies the version in keys of `values`. */
   number: number;
 }
 
@@ -24,7 +26,10 @@ interface Values<K, T> {
   delete(key: K): unknown;
 }
 
-/** Request coalescing: concurrent requests share one computation. If it fails (its client may have disconnected), each computes the value itself. */
+/**
+ * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the others
+ * computes the value itself.
+ */
 function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
@@ -36,7 +41,7 @@ function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promi
 
 export class DerivedValueCache {
   private readonly states: LRUCache<number, State>;
-  /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
+  /** Values by version number, interface and name. Values of outdated versions are never read again and are eventually evicted. */
   private readonly values: LRUCache<string, Promise<unknown>>;
   private lastStateNumber = 0;
 
@@ -50,8 +55,8 @@ export class DerivedValueCache {
   }
 
   /**
-   * Returns an owner's value by name, from the cache or computed. It is cached only if the state is older than the request: only then all data that
-   * the request has read before belongs to the same state.
+   * Returns an owner's value by name, from the cache or computed. It is cached only if the data version was determined before the request started.
+   * Otherwise the request may already have read data of an earlier version.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     // Cached values derive from all rows of the owner; a scoped token may not read all of them.
@@ -89,12 +94,12 @@ export class DerivedValueCache {
   }
 }
 
-/** A cached value whose parts are computed lazily, and live as long as the value itself. */
+/** A cached value whose parts are computed lazily and cached as long as the value itself. */
 export abstract class LazyParts {
   private readonly partsByName = new Map<string, Promise<unknown>>();
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 
-  /** Computes a part once. The key is a name, or the array of field nodes of a selection. */
+  /** Returns a part, which is computed at most once. Its key is a name or the array of field nodes of a selection. */
   protected computeOnce<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
     return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
   }
