@@ -36,7 +36,7 @@ const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
 const RETRY_INTERVAL_MS = 500;
 
-/** Values of the enum RowType; filled after all resources are loaded. */
+/** Values of the enum RowType, which are added after all resources are loaded. */
 const RowType: Record<string, string> = {};
 const rowTypeConfigs: Record<string, { description: string }> = {};
 registerEnumType(RowType, { name: 'RowType', description: 'Types of rows in the change log.', valuesConfig: rowTypeConfigs });
@@ -66,7 +66,7 @@ registerEnumType(ChangeOperation, {
   },
 });
 
-/** Has neither `id` nor `nodeId`, by which client caches identify objects: a row may change more than once. */
+/** The type has neither `id` nor `nodeId`, because client caches identify objects by them, and several changes may concern the same row. */
 @ObjectType({ description: 'A change of a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
@@ -149,7 +149,10 @@ async function changesPage(args: ChangesArgs, first: number, context: Context): 
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
-/** Yields the first page at once, even if it is empty, for its cursor; then a page after each change, until the client ends the subscription. */
+/**
+ * Yields the first page at once, even an empty one, because clients need its cursor; then a page after each change, until the client ends the
+ * subscription.
+ */
 async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerator<Changes> {
   const signal = context.subscriptionSignal!;
   let wake = (): void => undefined;
