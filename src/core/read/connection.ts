@@ -64,7 +64,7 @@ interface PageWindow {
   offset: number;
   backward: boolean;
   terms: OrderTerm[];
-  /** Decoded cursors: the values of their rows in the terms of the order. */
+  /** Decoded cursors: the values of the rows at the cursors in the terms of the order. */
   after?: unknown[];
   before?: unknown[];
 }
@@ -90,10 +90,10 @@ function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWin
   };
 }
 
-/** Whether to read one more row than the page holds, to learn whether another page follows in reading direction. */
+/** Whether to read one more row than the page holds, to find out whether another page follows in reading direction. */
 const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.previous : plan.next);
 
-/** Expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
+/** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
 function outsideExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
@@ -107,7 +107,7 @@ function outsideExpressions(
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
     `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions, ...positionConditions], 't', bind)})`;
-  /** Tries the row of the cursor first. If it has been deleted, any row beyond it counts. */
+  /** Returns expressions of which one is true if rows exist at or beyond a cursor. The row at the cursor is looked up first, which is fastest. */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
     [isAtCursor(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
@@ -127,7 +127,7 @@ function outsideExpressions(
   ];
 }
 
-/** Columns about the whole list, selected besides the rows of the page. */
+/** Columns with information about the whole list, selected in addition to the rows of the page. */
 interface ListInfo {
   _count?: number;
   _earlier?: boolean;
@@ -166,7 +166,7 @@ function pageStatement(
   const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
   if (alternatives.length === 0) return selectStatement(shape);
   if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
-  // One branch per alternative, each served by an index range, so a page costs the same anywhere in the list.
+  // One branch of a UNION per alternative. Each is one range of an index, so that a page costs the same wherever it is in the list.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branches = alternatives
     .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
@@ -193,7 +193,7 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
   };
 }
 
-/** Expressions for the total count and for the existence of rows outside of the page. */
+/** Returns the expressions for the total count and for the existence of rows outside of the page. */
 function listInfoExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
@@ -216,7 +216,7 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   if (!infoExpressions.length) return assembleConnection(plan, window, plan.rows ? await session.read(pageSql(), values) : []);
   const infoSql = `SELECT ${infoExpressions.join(', ')}`;
   if (!plan.rows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
-  // LEFT JOIN returns the information about the list even if the page is empty.
+  // Because of LEFT JOIN, the information about the list is returned even if the page is empty.
   const rows = await session.read(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }

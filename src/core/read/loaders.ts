@@ -15,10 +15,13 @@ import { resourceOf } from '../model/registry';
 type Key = number | string;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Loaders of one request. Their key identifies what a batch selects. */
+/** Loaders of one request, by keys that identify what a batch selects. */
 export class Loaders {
   private loaders = new Map<unknown, DataLoader<Key, unknown>>();
-  /** Set by the executor: resolves when all pending objects of the response are built, so that their loads share a batch; undefined if none are. */
+  /**
+   * Set by the executor. Returns a promise that resolves when all pending objects of the response are complete, so that their loads share a batch;
+   * undefined if no object is pending.
+   */
   made?: () => Promise<void> | undefined;
 
   private readonly scheduleBatch = (dispatch: () => void): void => {
@@ -27,13 +30,13 @@ export class Loaders {
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
-    // Same schedule as DataLoader's default: after all promise jobs of the current tick.
+    // Same schedule as the default of DataLoader: after all promise jobs of the current tick.
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
-    // `async` turns an error thrown synchronously by a batch into a rejection; DataLoader would report it as an incorrect batch function.
+    // `async` turns an error that a batch throws synchronously into a rejection; otherwise DataLoader would report an incorrect batch function.
     if (!loader)
       this.loaders.set(
         key,
@@ -59,7 +62,7 @@ async function readByIds(
   return ids.map((id) => rowsById.get(id) ?? null);
 }
 
-/** Reads the child rows of several parent rows. Each group is in the given order. */
+/** Reads the child rows of several parent rows. Those of each parent row are in the given order. */
 async function readByParents(
   entity: Entity,
   by: string,
@@ -79,7 +82,7 @@ async function readByParents(
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** Columns that a batch reads, under a name that distinguishes it from batches with other columns. */
+/** Columns that a batch reads, and a name that distinguishes it from batches with other columns. */
 interface BatchColumns {
   name: string;
   columns: ColumnSet;
@@ -126,14 +129,14 @@ function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Con
   return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));
 }
 
-/** Loads the row that a reference points to. Small public tables are read from memory, synchronously. */
+/** Loads the row that a reference points to; null if the viewer may not reference it. Small public tables are read from memory, synchronously. */
 export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** Loads the rows of an id list in its order, without those that are not visible. */
+/** Loads the rows of an id list in its order, without rows that are not visible. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
@@ -165,7 +168,7 @@ export function loadChildren(
   return childLoader(entity, by, order, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** For custom resolvers: loads the given fields of a row by id; null if it is not visible to the viewer. */
+/** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
 export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
@@ -195,7 +198,7 @@ export interface NamedCondition {
   condition: SqlCondition;
 }
 
-/** For custom resolvers: loads the given fields of the child rows of a parent row, in default order. */
+/** Loads the given fields of the child rows of a parent row, for custom resolvers, in default order. */
 export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
@@ -208,7 +211,7 @@ export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<RowFields<M, F>[]>;
 }
 
-/** Reads the row nearest to each day. An index finds its two neighbours, regardless of the number of rows. */
+/** Reads the row nearest to each day. An index finds its two neighbours, so the number of rows does not matter. */
 async function readNearest(
   entity: Entity,
   by: string,
@@ -236,7 +239,7 @@ async function readNearest(
   return days.map((day) => rowsByDay.get(day) ?? null);
 }
 
-/** For custom resolvers: loads the viewer's row nearest to a day. Of two equally near rows the earlier one is returned. */
+/** Loads the viewer's row nearest to a day, for custom resolvers. Of two equally near rows, the earlier one is returned. */
 export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   by: keyof RowOf<M> & string,
