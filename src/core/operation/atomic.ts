@@ -33,7 +33,7 @@ const rolledBackError = () =>
 
 type Config = GraphQLFieldConfig<unknown, Context>;
 
-/** Wraps a root field of Mutation so that it takes part in `@atomic` operations. There, fields that do more than write rows are rejected. */
+/** Wraps a root field of Mutation so that it can be part of an `@atomic` operation, in which fields that do more than write rows are rejected. */
 export function withAtomicSupport(config: Config): Config {
   const { resolve, extensions } = config;
   return {
@@ -55,7 +55,7 @@ export function withAtomicSupport(config: Config): Config {
   };
 }
 
-/** Runs an operation in one transaction. Errors of the transaction itself are reported at `first`, the response key of the first root field. */
+/** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstKey`, the response key of the first root field. */
 export async function runAtomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
   const atomic: AtomicState = (context.atomic = {});
   try {
@@ -73,8 +73,8 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, first: 
 }
 
 /**
- * Runs a mutation of one field, with an Idempotency-Key, in one transaction that also stores its response. Its write is committed even if a field of the
- * payload fails.
+ * Runs a mutation with one root field and an Idempotency-Key in one transaction, which also stores the response. The write is committed even if a
+ * field of the payload fails.
  */
 export async function runAndStoreResponse(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
   let result: ExecutionResult = {};
@@ -85,7 +85,7 @@ export async function runAndStoreResponse(run: () => Promise<ExecutionResult>, f
       return { isKept: result.data?.[first] != null, result };
     });
   } catch (error) {
-    // After a failed statement the transaction cannot be committed; its cause is among the errors of the result.
+    // After a failed statement the transaction cannot be committed. The errors of the result include the cause.
     return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [first])] };
   }
 }

@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
-/** The types that an introspection object describes: all types, one type, or undefined if it can be any type. */
+/** The types that an introspection object may describe: all types, one type, or undefined if that is unknown. */
 export type IntrospectionScope = typeof ALL_TYPES | GraphQLNamedType | undefined;
 
 const ALL_TYPES = 'all types';
@@ -37,7 +37,7 @@ export function containsIntrospection(document: DocumentNode): boolean {
   return found;
 }
 
-/** The scope of the objects below an introspection field, given the scope of its parent. */
+/** Returns the scope of the objects below an introspection field, given the scope of its parent. */
 export function childScope(
   schema: GraphQLSchema,
   field: string,
@@ -63,7 +63,7 @@ export function childScope(
   }
 }
 
-/** Length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
+/** Returns the length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
 export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
   let sizes = listSizesBySchema.get(schema);
   if (!sizes) {

@@ -1,5 +1,5 @@
 /**
- * Response size limit of one operation. Counts the characters of each object before graphql-js completes it, so that an oversized response fails
+ * Response size limit of one operation. The characters of each object are counted before graphql-js completes it, so that an oversized response fails
  * while little of it is in memory. Objects of a long response are completed in slices, between which the event loop serves other requests.
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
@@ -8,18 +8,18 @@ import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
 
-/** Field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
+/** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Later slices are shorter, because each row may have many values that take longer, up to 50 µs. */
+/** Later slices are shorter by this factor, because each row may have many values that take longer, up to 50 µs each. */
 const SLICES_PER_TURN = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
-/** The selection of one object, as far as its size depends on it. */
+/** The properties of a selection set that determine the size of an object. */
 interface Shape {
   fields: readonly string[];
-  /** Characters of all response keys, with quotes, colons and commas. */
+  /** Number of characters of all response keys, with quotes, colons and commas. */
   keys: number;
 }
 
@@ -38,6 +38,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
 }
 
 interface PendingObject {
+  /** Number of its field values. */
   values: number;
   /** Maximum number of values in a slice that contains this object. */
   perTurn: number;
@@ -87,7 +88,10 @@ export class ResponseSize {
     return this.characters > this.limit;
   }
 
-  /** Counts one object before its completion. Returns true, or a promise of it to complete the object in a later slice. Throws RESULT_TOO_LARGE. */
+  /**
+   * Counts one object before its completion. Returns true if graphql-js may complete it now, otherwise a promise of true for a later slice. Throws
+   * RESULT_TOO_LARGE.
+   */
   add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.objects += 1;
@@ -115,7 +119,7 @@ export class ResponseSize {
     });
   }
 
-  /** Resolves when no object is waiting for a slice; undefined if none is waiting now. */
+  /** Returns a promise that resolves when no object is waiting for a slice; undefined if none is waiting now. */
   readonly whenCompleted = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
     if (!this.allCompleted) {
@@ -127,7 +131,10 @@ export class ResponseSize {
   };
 }
 
-/** Installs the count as `isTypeOf`, which graphql-js calls before it completes an object. Introspection is exempt: its cost bounds it already. */
+/**
+ * Installs the counter as `isTypeOf`, which graphql-js calls before it completes an object. Introspection needs no limit, because its cost bounds its
+ * size.
+ */
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))
