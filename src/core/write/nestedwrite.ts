@@ -1,5 +1,5 @@
 /**
- * Nested writes: saves a row together with its parts, such as a plan with its meals. In each list of parts, rows with an id are updated, rows without
+ * Nested writes: save a row together with its parts, such as a plan with its meals. In each list of parts, rows with an id are updated, rows without
  * one are created, and stored rows missing from the list are deleted. Unchanged rows are not written. Everything runs in one transaction, and the
  * number of statements does not depend on the number of rows.
  */
@@ -19,6 +19,7 @@ import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
 import { runBeginHooks, insertLevel, inTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
+/** Whether the input contains a list of parts. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
@@ -28,12 +29,12 @@ interface StoredPart {
   readonly above: { readonly entity: Entity; readonly id: number };
 }
 
-/** Names of writable fields that are id sets in link tables. */
+/** Returns the names of writable fields that are id sets in link tables. */
 const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
 const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
-/** Saves the tree and returns its root without the parts. */
+/** Saves a row with its parts and returns the row without them. */
 export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
   ownerValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
@@ -68,7 +69,10 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   for (const [target, ids] of removedParts(drafts, parts)) await deleteRows(target, ids, writing);
 }
 
-/** Locks all parts of the locked rows, from the root down. Until the transaction ends, no other write can change, delete or add parts. */
+/**
+ * Locks all parts of the locked rows, level by level from the root, and returns them. Until the transaction ends, no other write can change, delete
+ * or add parts.
+ */
 async function lockPartsBelow(
   entity: Entity,
   ids: readonly number[],
@@ -98,7 +102,7 @@ async function lockPartsBelow(
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws for all ids that are not parts of this tree. */
+/** Assigns stored parts to the drafts that reference them by id. Throws for ids that are not parts of this tree. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
@@ -123,7 +127,7 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
   throwIfInvalid(mistakes);
 }
 
-/** Removes id sets from the input that equal the stored ones. */
+/** Returns the input without the id sets that equal the stored ones. */
 function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | undefined): FieldValues {
   const isUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
@@ -133,7 +137,7 @@ function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | unde
   return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
 }
 
-/** Writes the rows of one level. Existing rows may have moved to another parent row of the tree. */
+/** Writes the rows of one level. Existing rows may have moved to another parent row within the tree. */
 async function writeLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
@@ -152,7 +156,7 @@ async function writeLevel(
   if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
 }
 
-/** Ids of the stored parts that are missing from a list in the input, by entity. Their own parts are deleted by the foreign keys. */
+/** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete their own parts. */
 function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
   const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();

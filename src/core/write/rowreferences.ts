@@ -15,7 +15,7 @@ export interface RowReference {
   id: string;
   /** Path of the id in the input. */
   at: InputPath;
-  /** Expected version and its path in the input; absent: any version. */
+  /** Expected version and its path in the input. If absent, any version is accepted. */
   version?: { expected: string; at: InputPath };
 }
 
@@ -24,7 +24,7 @@ export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIs
   ...rowNotFoundIssue(entity.name, id),
 });
 
-/** Parses the ids. Throws for invalid ids and for rows that occur twice. */
+/** Returns the numeric ids. Throws for invalid ids and for rows that occur twice. */
 export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
   const mistakes: InputIssue[] = [];
@@ -44,13 +44,16 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
 
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
-/** Throws NOT_FOUND issues for missing rows. */
+/** Throws issues with the code NOT_FOUND for rows whose ids do not exist. */
 export function requireRows(entity: Entity, references: readonly RowReference[], ids: readonly number[], found: Iterable<number>): void {
   const foundIds = new Set(found);
   throwIfInvalid(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
-/** Throws FORBIDDEN if the viewer can see a public row but not change it; NOT_FOUND would hide nothing. */
+/**
+ * Throws if the viewer may not change public rows: FORBIDDEN if they are visible, because NOT_FOUND would hide nothing; otherwise issues with
+ * NOT_FOUND.
+ */
 export async function requireWritable(
   entity: Entity,
   references: readonly RowReference[],
@@ -67,7 +70,7 @@ export async function requireWritable(
 
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
-/** Throws for rows whose version has changed. The rows are locked, so the result holds until the transaction ends. */
+/** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
 function requireVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
@@ -94,7 +97,7 @@ export async function lockReferencedRows(
 ): Promise<Row[]> {
   const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
   requireRows(entity, references, ids, idsOf(rows));
-  // On a version conflict the response includes the current rows, and not those that this request loaded before.
+  // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writing.context.loaders.clear();
   requireVersions(references, ids, rows);
   return rows;

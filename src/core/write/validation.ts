@@ -16,10 +16,10 @@ import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
-/** Returns those of the ids that the viewer may reference: own rows of an owned resource, visible rows of a public one. */
+/** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const numbers = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
-  // Returns before the scope check, because nothing is read.
+  // Nothing is read, so the access token needs no read scope. Anonymous clients still fail in `referenceableRowConditions`.
   if (numbers.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (numbers.length === 0) return [];
@@ -41,8 +41,8 @@ interface Reference {
 }
 
 /**
- * Whether a foreign key rejects an invalid reference. Excluded are in-memory tables, which cost no query, and fields of rules, which may read the
- * row.
+ * Whether the check of a reference can be left to a foreign key. In-memory tables are checked here, because that takes no query, and so are fields of
+ * rules, which may read the referenced row.
  */
 const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
@@ -52,8 +52,8 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
   foreignKeysEnforceAccess(field.target!(), context);
 
 /**
- * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys enforce run only if there are other
- * issues; after a key violation the write must be validated again without it.
+ * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys also make run only if there are other
+ * issues. If a key is then violated, the write must be validated again without `trustKeys`.
  */
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
@@ -63,9 +63,9 @@ class Validation {
   /** Ids of stored rows that new rows conflict with. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
-  /** Lookups that always run. */
+  /** Pending lookups that always run. */
   private readonly lookups: Promise<void>[] = [];
-  /** Lookups that repeat what keys enforce; they run only if there are other issues. */
+  /** Lookups that repeat checks of PostgreSQL's keys. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(
@@ -162,7 +162,7 @@ class Validation {
   }
 }
 
-/** Validates rules again for rows that a concurrent write changed in the meantime. */
+/** Checks the rules again for rows that a concurrent write has changed in the meantime. */
 export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
   const issues = new Map<RowDraft, IssuesByField>();
   for (const { draft, field, message } of await findRuleViolations(drafts, context))

@@ -1,4 +1,7 @@
-/** Creates, updates and deletes rows, alone, as trees or in bulk, in one transaction and with a number of statements independent of the rows. */
+/**
+ * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction, and its number of statements does not depend on
+ * the number of rows.
+ */
 import { ownerValues, writableRowConditions } from '../access/access';
 import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
@@ -43,7 +46,7 @@ export interface InputRow {
   path: InputPath;
 }
 
-/** Creates rows with their child rows and returns them without the child rows. */
+/** Creates rows together with their child rows and returns them without the child rows. */
 export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
   ownerValues(entity, context);
   if (inputs.length === 0) return [];
@@ -68,7 +71,7 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
 export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
-/** A row whose hooks have run and may have to be undone. */
+/** A row for which hooks have run, whose side effects may have to be undone. */
 export interface PreparedRow {
   entity: Entity;
   values: FieldValues;
@@ -105,7 +108,7 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   return storedByDraft;
 }
 
-/** Inserts new rows of one entity whose parent rows are in `storedByDraft`, and adds the inserted rows to it. */
+/** Inserts new rows of one entity and adds them to `storedByDraft`, which already contains their parent rows. */
 export async function insertLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
@@ -131,7 +134,7 @@ export async function insertLevel(
   await hooks.after?.(writtenRows, context, transaction);
 }
 
-/** Updates existing rows of one entity and returns those written; see `updateRows` for `onlyChanged`. */
+/** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
 export async function updateLevel(
   entity: Entity,
   rows: readonly WrittenRow[],
@@ -183,9 +186,10 @@ async function updateDrafts(
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
-  // Reads the rows first, unless a plain update is all that happens, which reports missing rows itself.
+  // A plain update that compares no values does not read the rows first, because it reports missing rows itself.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
-  // A single row needs a lock only if links are replaced, which takes several statements, or if rules or versions must hold for its current values.
+  // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
+  // values.
   const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || hasExpectedVersions(changes);
   const storedRows = await withRetries(context, async (first) => {
     const readCurrentRows = async () => {
@@ -215,7 +219,7 @@ async function updateDrafts(
   return ids.length === 1 ? storedRows : ids.map((id) => ({ id }));
 }
 
-/** Unique fields whose current values are needed, because a change sets only some of them. */
+/** Returns the unique fields whose current values are needed, because a change sets only some of them. */
 function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
   const isPartial = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
@@ -228,18 +232,18 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
   return Boolean(begin ?? before);
 };
 
-/** Whether the write consists of an update of the rows' own columns only. */
+/** Whether the write only updates columns of the rows themselves. */
 const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
   !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
 
-/** Issues of references to rows that the viewer may not write or that do not exist. */
+/** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
 async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
   const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
   const found = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
   return changes.flatMap((change, index) => (ids[index] === undefined || found.has(ids[index]) ? [] : [notFoundIssue(entity, change)]));
 }
 
-/** Reads the given fields of those rows that the viewer may write. */
+/** Reads the given fields of those rows that the viewer may write. Returns the rows by id. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const columns = columnSet(entity, fields, context.policies.textOrder);
   const rows = await context.session.query(...selectRows(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]));
@@ -267,7 +271,7 @@ export async function executeDeletions(
         writing,
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Several rows are locked and therefore exist; a single one may be missing.
+      // Several rows are locked and therefore exist; a single row may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );
