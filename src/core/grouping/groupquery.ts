@@ -1,4 +1,4 @@
-/** GROUP BY queries: computes the groups of a list, with keys and statistics, in one SQL statement, also for many parent rows at once. */
+/** GROUP BY queries: read the groups of a list, with keys and statistics, by one SQL statement, also for the lists of many parent rows at once. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -37,7 +37,7 @@ export interface GroupArguments {
 
 export const DEFAULT_GROUP_COUNT = 100;
 const MAX_ORDER_TERMS = 20;
-/** Maximum number of groups between the first and the last value of a key, if empty groups are requested. */
+/** Maximum number of steps between the first and the last value of a key, if empty groups are requested. */
 const MAX_SERIES_STEPS = 10_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
@@ -81,7 +81,7 @@ export class GroupQuery {
     this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
-  /** SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  /** Returns the SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
     const { keys } = this.keys;
@@ -126,7 +126,7 @@ export class GroupQuery {
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
-  /** CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they only set "over". */
+  /** Returns CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they add none and set "over". */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
@@ -149,7 +149,7 @@ export class GroupQuery {
     return this.assemble(rows);
   }
 
-  /** The groups of the child rows of each parent, in one statement. `by` is the child's reference to its parent. */
+  /** Reads the groups of the child rows of each parent row, by one statement. `by` is the field of the child rows that references the parent row. */
   async readGroupsOfParents(by: string, parents: readonly number[]): Promise<Row[][]> {
     const parent = fieldOf(this.entity, by);
     const { bind, values } = createParameters();

@@ -1,4 +1,4 @@
-/** HAVING: translates the argument `having` to a SQL condition on the statistics of groups. */
+/** HAVING: translates the argument `having` to an SQL condition on the statistics of groups. */
 import { atMostElements } from '../../contract/messages';
 import { conjunction, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
@@ -34,7 +34,7 @@ function conditionsOf(
   if (misplacedName || filters[name] == null)
     throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);
   const column = values.addStatistic(statistic, of);
-  // The cast allows comparison of integer statistics with decimals.
+  // The cast permits comparisons of integer statistics with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
   const field = { name: column, kind, sql } as FieldMeta;
   return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>

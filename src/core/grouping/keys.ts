@@ -1,4 +1,4 @@
-/** GROUP BY keys: translates the argument `groupBy` to SQL expressions, with their joins, and assigns the selected values to the `keys` of groups. */
+/** GROUP BY keys: translates the argument `groupBy` to SQL expressions and their joins, and adds the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
 import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -25,13 +25,13 @@ export interface GroupKey {
   /** Unique among the keys of one grouping. */
   name: string;
   sql(bind: BindParameter): string;
-  /** SQL of the sort expression, given the SQL of the key's value. */
+  /** Returns SQL of the sort expression, given the SQL of the key's value. */
   orderSql(value: string): string;
   /** Adds a selected value to the `keys` object of a group. */
   assign(keys: Row, value: Row[string]): void;
-  /** SQL of all key values between two; only if empty groups are requested. */
+  /** Returns SQL of all key values from `from` to `to`. Only set if empty groups are requested. */
   seriesSql?(from: string, to: string, bind: BindParameter): string;
-  /** SQL of the number of steps between two key values; only if empty groups are requested. */
+  /** Returns SQL of the number of steps from `from` to `to`. Only set if empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: BindParameter): string;
 }
 
@@ -113,7 +113,7 @@ class KeyReader {
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
     const sql = (bind: BindParameter) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
-      // mod() of a negative number is negative, hence the second mod(). All of this is exact decimal arithmetic.
+      // mod() of a negative number is negative, hence the second mod(). All of this arithmetic is exact (type numeric).
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
     const assign = (keys: Row, binStart: string | null) =>
@@ -176,9 +176,10 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
+/** Shortest possible duration of each unit in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
-/** SQL of a time key: its sort expression, and the series of its values if empty groups are requested. */
+/** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
 function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
   const step = BUCKET_STEPS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : identity;
@@ -204,7 +205,7 @@ function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<Group
   };
 }
 
-/** Translates `groupBy`; the keys are in the order of its elements. */
+/** Translates `groupBy`. The keys are in the order of its elements. */
 export function translateGroupBy(
   entity: Entity,
   groupBy: readonly GroupByElement[] | null | undefined,

@@ -29,7 +29,7 @@ import {
 } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './timebuckets';
 
-/** Cost of a median or percentile of one field, which sorts all values of a group. */
+/** Cost of a median or percentile, for which all values of a group are sorted. */
 const SORT_COST = { cost: { weight: 5 } };
 
 @ObjectType({ description: 'A bin of numbers.', simpleResolvers: true })
@@ -43,7 +43,7 @@ export class NumberBin {
 const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
-/** Suffix of the description of a statistic of masses, which has the same unit. */
+/** Returns the suffix that states the unit in the description of a statistic of masses, which is the unit of the field. */
 const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
 function objectType(name: string, description: string, members: FieldDefinitions): ClassType {
@@ -52,11 +52,11 @@ function objectType(name: string, description: string, members: FieldDefinitions
   return Type;
 }
 
-/** Names of the members of a group's `keys` object. */
+/** Return the names of members of a group's `keys` object. */
 export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
-/** Property of a `keys` row that holds all time buckets of a field, for its resolver. */
+/** Returns the name of the property of a `keys` row that contains all time buckets of a field, for its resolver. */
 export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
@@ -136,7 +136,7 @@ const extremesType = memoizePerEntity((entity) =>
   ),
 );
 
-/** Property names of percentiles and distinct counts in a group's row. */
+/** Return the names of the properties for percentiles and distinct counts in the row of a group. */
 export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 
