@@ -28,7 +28,7 @@ export interface SingleFlagConstraint {
   /** The boolean field. */
   flag: string;
   /** The field that references the parent row. */
-  of: string;
+  parentField: string;
   /** Restricts the constraint to rows with these column values. If absent, it applies to all rows. */
   among?: Readonly<Record<string, string>>;
 }
