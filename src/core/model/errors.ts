@@ -30,7 +30,7 @@ export const truncateInput = (text: string): string =>
 /** Invalid input of a mutation, whose payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
-    readonly mistakes: readonly InputIssue[],
+    readonly issues: readonly InputIssue[],
     readonly conflicts: readonly number[] = [],
   ) {
     super('invalid input');
@@ -41,8 +41,8 @@ export class InvalidInput extends Error {
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 
-export function throwIfInvalid(mistakes: readonly InputIssue[]): void {
-  if (mistakes.length) throw new InvalidInput(mistakes);
+export function throwIfInvalid(issues: readonly InputIssue[]): void {
+  if (issues.length) throw new InvalidInput(issues);
 }
 
 /** An error whose message and code may be sent to the client unchanged. */
@@ -95,7 +95,7 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
 }
 
 /** Returns the log message for a database or storage error. */
-function failureOf(error: unknown): string {
+function describeFailure(error: unknown): string {
   if (isExhausted(error)) return 'the server lacks system resources';
   return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
@@ -111,7 +111,7 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, failureOf(error));
+  log.error({ id, err: error }, describeFailure(error));
   return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 

@@ -6,7 +6,7 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { currentDate, currentTimestamp } from './clock';
-import { limitIssues } from './fieldvalidation';
+import { findLimitViolations } from './fieldvalidation';
 import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
@@ -114,7 +114,7 @@ export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof Field
   /** Database column; absent for computed fields and link tables. */
   column?: string;
   /** Returns the validation issues of a value; empty if it is valid. */
-  mistakes(value: unknown, timeZone: string): ValidationIssue[];
+  findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;
   enum?: EnumDefinition;
@@ -158,9 +158,9 @@ export const addChild = (entity: Entity, child: ChildMeta): void => void childre
 export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fieldsByEntity.get(entity) ?? [];
 export const childrenOf = (entity: Entity): readonly ChildMeta[] => childrenByEntity.get(entity) ?? [];
 export const fieldOf = (entity: Entity, name: string): FieldMeta => {
-  const found = fieldsOf(entity).find((field) => field.name === name);
-  if (!found) throw new Error(`${entity.name} has no field ${name}`);
-  return found;
+  const match = fieldsOf(entity).find((field) => field.name === name);
+  if (!match) throw new Error(`${entity.name} has no field ${name}`);
+  return match;
 };
 
 const SQL_TYPES: Partial<Record<FieldKind, string>> = {
@@ -207,7 +207,7 @@ function columnDefault({ default: defaultValue, automatic, blank, null: nullable
   return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
 }
 
-export function define(
+export function defineField(
   kind: FieldKind,
   type: FieldMeta['type'],
   sequelizeType: SqlType | undefined,
@@ -239,11 +239,11 @@ export function define(
       ordered: stored && !options.inherited,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
-      mistakes: (value, timeZone) => {
-        const mistakes = limitIssues(value, meta);
-        return mistakes.length || value == null ? mistakes : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
+      findIssues: (value, timeZone) => {
+        const issues = findLimitViolations(value, meta);
+        return issues.length || value == null ? issues : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
       },
-      check: (value, timeZone) => meta.mistakes(value, timeZone).map(({ message }) => message),
+      check: (value, timeZone) => meta.findIssues(value, timeZone).map(({ message }) => message),
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
@@ -254,7 +254,7 @@ export function define(
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
+  defineField('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
     prototype,
     name,
   );
@@ -266,42 +266,42 @@ export const Text = <const O extends FieldOptions & { min?: number; max?: number
   o: O = {} as O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { min, max, ...options } = o;
-  return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
+  return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
 export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
   const { max, ...options } = o;
-  return define('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
+  return defineField('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
 };
 export const Uuid = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
+  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
 export const Flag = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
-  define('boolean', () => Boolean, DataType.BOOLEAN, o);
+  defineField('boolean', () => Boolean, DataType.BOOLEAN, o);
 export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(
   o: O = {} as O,
-): TypedDecorator<NullableIf<number, O>> => define('integer', () => Int, DataType.INTEGER, o);
+): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, o);
 /** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
-): TypedDecorator<NullableIf<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
 export const Choose = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
   o: O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { max = 10, choices, ...options } = o;
-  return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
+  return defineField('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
 };
 export const Day = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('date', () => DateScalar, DataType.DATEONLY, o);
+  defineField('date', () => DateScalar, DataType.DATEONLY, o);
 // Types are given as SQL here, because Sequelize's own time types drop microseconds.
 export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('time', () => TimeScalar, 'TIME(6)', o);
+  defineField('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
+  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
-  define('computed', type, undefined, o, list);
+  defineField('computed', type, undefined, o, list);
 /** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
 export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...options } = o;
-  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
+  return defineField('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
 
 export const defaultValues = {

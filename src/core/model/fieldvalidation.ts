@@ -18,10 +18,11 @@ export const MAX_TEXT_CHARACTERS = 10_000;
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-export const limitMessages = (value: unknown, limits: Limits): string[] => limitIssues(value, limits).map(({ message }) => message);
+export const limitViolationMessages = (value: unknown, limits: Limits): string[] =>
+  findLimitViolations(value, limits).map(({ message }) => message);
 
 /** Returns the violations of the limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
-export function limitIssues(value: unknown, limits: Limits): ValidationIssue[] {
+export function findLimitViolations(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (limits.kind) {
     case 'string':

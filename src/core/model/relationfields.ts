@@ -5,7 +5,7 @@ import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
 import {
   addChild,
-  define,
+  defineField,
   type Entity,
   type FieldOptions,
   type Thunk,
@@ -35,7 +35,7 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O)
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
+    defineField('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
       prototype,
       name,
     );
@@ -65,7 +65,13 @@ export const Links =
   (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
-    define('relation', type, undefined, { ...o, note, target, relation: relationMetadata(target, o.object, true) }, true)(prototype, name);
+    defineField(
+      'relation',
+      type,
+      undefined,
+      { ...o, note, target, relation: relationMetadata(target, o.object, true) },
+      true,
+    )(prototype, name);
   };
 
 /**

@@ -28,7 +28,7 @@ export class InputError implements InputIssue {
 }
 
 /** Typical number of errors and of conflicts of a write, for cost estimates. */
-export const RARE = 1;
+export const TYPICAL_ISSUE_COUNT = 1;
 /** Typical number of rows of a bulk write, for cost estimates. */
 const ROWS_OF_BULK_WRITE = 10;
 
@@ -45,7 +45,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
     },
     [Ctx(), Info()],
     Field(type, { nullable: !many, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
-    many ? listSize(RARE) : undefined,
+    many ? listSize(TYPICAL_ISSUE_COUNT) : undefined,
   );
 }
 
@@ -89,7 +89,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     Payload.prototype,
     'errors',
   );
-  ListSize(RARE)(Payload.prototype, 'errors');
+  ListSize(TYPICAL_ISSUE_COUNT)(Payload.prototype, 'errors');
   addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as PayloadConstructor<T>;
@@ -99,7 +99,7 @@ export async function runWrite<T>(Payload: PayloadConstructor<T>, write: () => P
   try {
     return new Payload(await write(), []);
   } catch (error) {
-    if (error instanceof InvalidInput) return new Payload(null, error.mistakes, error.conflicts);
+    if (error instanceof InvalidInput) return new Payload(null, error.issues, error.conflicts);
     throw error;
   }
 }

@@ -18,14 +18,14 @@ export async function withAllIssues(
   context: Context,
   findMissingRows: () => Promise<InputIssue[]> = async () => [],
 ): Promise<unknown> {
-  if (!(error instanceof InvalidInput) || !error.mistakes.every(({ path }) => path.at(-1) === 'id')) return error;
-  const paths = new Set(error.mistakes.map(({ path }) => path.join()));
+  if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
+  const paths = new Set(error.issues.map(({ path }) => path.join()));
   const missing = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
   // With an id, a row counts as existing, so that values for required fields may be absent.
   for (const draft of drafts) if (!draft.above || draft.whole?.id != null) draft.id ??= MISSING_ROW_ID;
   // Without the missing rows, it cannot be checked whether values are unique.
   const invalid = (await issuesOf(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
-  return new InvalidInput([...error.mistakes, ...missing, ...invalid]);
+  return new InvalidInput([...error.issues, ...missing, ...invalid]);
 }
 
 async function issuesOf(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
@@ -33,7 +33,7 @@ async function issuesOf(drafts: readonly RowDraft[], context: Context): Promise<
     await validateDrafts(drafts, context);
     return [];
   } catch (error) {
-    if (error instanceof InvalidInput) return error.mistakes;
+    if (error instanceof InvalidInput) return error.issues;
     throw error;
   }
 }

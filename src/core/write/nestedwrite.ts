@@ -116,15 +116,15 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
       draft.held = rows.get(keyOf(entity, draft.id));
     });
   };
-  const mistakes: InputIssue[] = [];
+  const issues: InputIssue[] = [];
   for (const entity of new Set(drafts.map((draft) => draft.entity)))
     try {
       matchPartsOf(entity);
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
-      mistakes.push(...error.mistakes);
+      issues.push(...error.issues);
     }
-  throwIfInvalid(mistakes);
+  throwIfInvalid(issues);
 }
 
 /** Returns the input without the id sets that equal the stored ones. */

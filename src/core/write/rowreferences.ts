@@ -27,18 +27,18 @@ export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIs
 /** Returns the numeric ids. Throws for invalid ids and for rows that occur twice. */
 export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
-  const mistakes: InputIssue[] = [];
+  const issues: InputIssue[] = [];
   const ids = references.map((one) => {
     const { id, at: path } = one;
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
       const typeMessage = nodeTypeMismatch(entity.name, id);
-      mistakes.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
-    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
+      issues.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
+    } else if (seenIds.has(rowId)) issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
     return rowId!;
   });
-  throwIfInvalid(mistakes);
+  throwIfInvalid(issues);
   return ids;
 }
 

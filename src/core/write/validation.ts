@@ -93,10 +93,10 @@ class Validation {
     throw new InvalidInput(sortIssues(drafts, issues), [...this.conflictingIds]);
   }
 
-  private addIssues(draft: RowDraft, name: string, ...mistakes: ValidationIssue[]): void {
-    if (!mistakes.length) return;
-    const errors = this.issues.get(draft) ?? {};
-    this.issues.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
+  private addIssues(draft: RowDraft, name: string, ...newIssues: ValidationIssue[]): void {
+    if (!newIssues.length) return;
+    const issuesByField = this.issues.get(draft) ?? {};
+    this.issues.set(draft, { ...issuesByField, [name]: [...(issuesByField[name] ?? []), ...newIssues] });
   }
 
   private scheduleLookup(deferred: boolean, lookup: () => Promise<void>): void {
@@ -110,7 +110,7 @@ class Validation {
     for (const field of fieldsOf(draft.entity)) {
       if (field.readOnly || field.name === draft.above?.by) continue;
       const value = draft.input[field.name];
-      const addIssues = (...mistakes: ValidationIssue[]) => this.addIssues(draft, field.name, ...mistakes);
+      const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
         if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED));
       } else if (value === null) {
@@ -123,10 +123,10 @@ class Validation {
         addIssues(...typeMessages.map(invalidValueIssue));
         if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
-        const mistakes = field.mistakes(value, this.context.services.timeZone);
-        addIssues(...mistakes);
-        if (!mistakes.length) addIssues(...this.plausibilityIssues(field, value));
-        if (!mistakes.length && field.inspect)
+        const valueIssues = field.findIssues(value, this.context.services.timeZone);
+        addIssues(...valueIssues);
+        if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
+        if (!valueIssues.length && field.inspect)
           lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
@@ -173,10 +173,10 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 /** Sorts issues by the order of rows in the input and of fields in the entity. Issues of the whole row come last. */
 const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
-    const mistakes = issues.get(draft) ?? {};
+    const issuesByField = issues.get(draft) ?? {};
     const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW];
     return names.flatMap((name) => {
       const path = name === WHOLE_ROW ? draft.path : [...draft.path, name];
-      return (mistakes[name] ?? []).map((one) => ({ path, ...one }));
+      return (issuesByField[name] ?? []).map((one) => ({ path, ...one }));
     });
   });
