@@ -10,7 +10,7 @@ const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
 
 /** A version of a user's data and all public data. */
-interface State {
+interface DataVersion {
   /** Time just after `snapshot` was taken, by `performance.now()`. */
   takenAt: number;
   snapshot: string;
@@ -40,18 +40,18 @@ function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promi
 }
 
 export class DerivedValueCache {
-  private readonly states: LRUCache<number, State>;
+  private readonly versions: LRUCache<number, DataVersion>;
   /** Values by version number, interface and name. Values of outdated versions are never read again and are eventually evicted. */
   private readonly values: LRUCache<string, Promise<unknown>>;
-  private lastStateNumber = 0;
+  private lastVersionNumber = 0;
 
   constructor({ maxOwners = MAX_OWNERS, maxValues = MAX_VALUES } = {}) {
-    this.states = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
+    this.versions = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
     this.values = new LRUCache({ max: maxValues });
   }
 
-  get size(): { states: number; values: number } {
-    return { states: this.states.size, values: this.values.size };
+  get size(): { versions: number; values: number } {
+    return { versions: this.versions.size, values: this.values.size };
   }
 
   /**
@@ -63,14 +63,14 @@ export class DerivedValueCache {
     if (context.viewer?.scopes) return compute();
     // Uncommitted rows must not affect values that other requests read.
     if (context.session.isInTransaction) return compute();
-    const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
-    if (state.takenAt >= context.request.startedAt) return compute();
-    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
+    const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
+    if (version.takenAt >= context.request.startedAt) return compute();
+    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${version.number} ${context.api} ${name}`, compute);
   }
 
-  private async statesOf(ownerIds: readonly number[], { session, services: { catalogue: reference } }: Context): Promise<State[]> {
-    const cachedStates = ownerIds.map((id) => this.states.get(id));
-    const { generation, snapshot: referenceSnapshot, tables } = reference;
+  private async currentVersionsOf(ownerIds: readonly number[], { session, services: { catalogue } }: Context): Promise<DataVersion[]> {
+    const cachedVersions = ownerIds.map((id) => this.versions.get(id));
+    const { generation, snapshot: catalogueSnapshot, tables } = catalogue;
     const rows = await session.query(
       `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
          SELECT FROM "change" c WHERE c."user_id" = k."id"
@@ -80,16 +80,16 @@ export class DerivedValueCache {
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
        ) AS "same", ${tableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
-      [ownerIds, cachedStates.map((state) => state?.snapshot ?? null), referenceSnapshot, tables],
+      [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
     // An in-memory table has changed, but its notification has not arrived yet.
-    if (rows[0]!.unread) await reference.reload();
+    if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
-      if (same && cachedStates[index]!.generation === generation) return cachedStates[index]!;
-      const state = { takenAt: performance.now(), snapshot, generation, number: (this.lastStateNumber += 1) };
-      this.states.set(id, state);
-      return state;
+      if (same && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
+      const version = { takenAt: performance.now(), snapshot, generation, number: (this.lastVersionNumber += 1) };
+      this.versions.set(id, version);
+      return version;
     });
   }
 }

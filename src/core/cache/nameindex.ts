@@ -19,9 +19,9 @@ const CHANNEL = 'fitgraph_names';
 /** Tables with more names are not indexed. */
 const MAX_INDEXED_NAMES = 500_000;
 /** After each rebuild of an index, the next one waits for this multiple of its duration. */
-const REST_FACTOR = 10;
+const PAUSE_FACTOR = 10;
 /** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
-const OVERSIZED_TABLE_REST_MS = 3_600_000;
+const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
 
@@ -87,7 +87,7 @@ export class NameIndexes {
 
 class TableIndex {
   readonly name: string;
-  private names?: NameIndex;
+  private index?: NameIndex;
   private lastRead: Promise<void> = Promise.resolve();
   /** Read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
@@ -104,18 +104,18 @@ class TableIndex {
   }
 
   get size(): number {
-    return this.names?.names.length ?? 0;
+    return this.index?.names.length ?? 0;
   }
 
   async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
-    const { names } = this;
-    if (names && performance.now() - names.readAt < MAX_SNAPSHOT_AGE_MS) {
+    const { index } = this;
+    if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
         part,
         [this.name],
-        names.snapshot,
+        index.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(names, state!.part, new Set(kinds), max);
+      if (!state!.changed) return searchIndex(index, state!.part, new Set(kinds), max);
     }
     this.readSoon();
     return undefined;
@@ -142,7 +142,7 @@ class TableIndex {
   async read(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.names = await this.database.unlimited(async (client) => {
+      this.index = await this.database.unlimited(async (client) => {
         const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, name);
         const columns = [
@@ -161,18 +161,18 @@ class TableIndex {
         });
         // None of these columns is nullable, so rows with a null are damaged. They are skipped.
         const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
-        return rows.length > MAX_INDEXED_NAMES ? undefined : namesOf(snapshots[0].snapshot, completeRows);
+        return rows.length > MAX_INDEXED_NAMES ? undefined : createNameIndex(snapshots[0].snapshot, completeRows);
       });
     } finally {
       const endedAt = performance.now();
-      this.nextReadAt = endedAt + (this.names ? REST_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_REST_MS);
+      this.nextReadAt = endedAt + (this.index ? PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
     }
   }
 }
 
 type NameRow = [id: number, kind: number, name: string, folded: string];
 
-function namesOf(snapshot: string, rows: readonly NameRow[]): NameIndex {
+function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex {
   const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];
