@@ -101,13 +101,13 @@ export interface WatchedRows {
 
 /** Returns the SQL that reads changes after a position. The viewer's and public changes are separate subqueries, so that each uses its own index. */
 function changesQuery(
-  { ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows,
-  from: Position | undefined,
+  { ownerId, ownedTables, publicTables }: WatchedRows,
+  position: Position | undefined,
   limit: number,
 ): { text: string; values: Parameters } {
   const { bind, values } = createParameters();
-  const [seenSql, untilSql] = [from?.seenSnapshot, from?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
-  const [afterSql, limitSql] = [bind(from?.afterId ?? 0), bind(limit)];
+  const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
+  const [afterSql, limitSql] = [bind(position?.afterId ?? 0), bind(limit)];
   const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
     `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
       WHERE c."user_id" ${ownerCondition}
@@ -121,7 +121,7 @@ function changesQuery(
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
-    LEFT JOIN "former_change_log" f ON f."id" = ${bind(from?.log ?? null)}::uuid
+    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.log ?? null)}::uuid
     LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
@@ -208,21 +208,21 @@ export class ChangeLog {
   }
 
   /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
+  watch({ ownerId, ownedTables, publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
     if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
       this.watchers.release(caller);
       throw tooManySubscriptions(MAX_ANONYMOUS_WATCHERS);
     }
-    const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));
+    const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
+    for (const topic of topics) this.callbacks.set(topic, (this.callbacks.get(topic) ?? new Set()).add(wake));
     return () => {
       this.watchers.release(caller);
       if (ownerId === null) this.anonymousWatchers.release(null);
-      for (const target of targets) {
-        const callbacks = this.callbacks.get(target)!;
+      for (const topic of topics) {
+        const callbacks = this.callbacks.get(topic)!;
         callbacks.delete(wake);
-        if (!callbacks.size) this.callbacks.delete(target);
+        if (!callbacks.size) this.callbacks.delete(topic);
       }
     };
   }
@@ -231,12 +231,12 @@ export class ChangeLog {
     return this.watchers.state.busy;
   }
 
-  private wake(target: string): void {
-    for (const wake of this.callbacks.get(target) ?? []) wake();
+  private wake(topic: string): void {
+    for (const wake of this.callbacks.get(topic) ?? []) wake();
   }
 
   private wakeAll(): void {
-    for (const target of this.callbacks.keys()) this.wake(target);
+    for (const topic of this.callbacks.keys()) this.wake(topic);
   }
 
   /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid, except in a copy of the database. */

@@ -130,12 +130,12 @@ const requestedEntities = (types: string[] | null | undefined): Entity[] =>
 
 function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
   const requested = requestedEntities(types);
-  const tables = (owned: boolean) =>
+  const requestedTables = (owned: boolean) =>
     requested
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: changeOwnerId(requested, context), ownedTables: tables(true), publicTables: tables(false) };
+  return { ownerId: changeOwnerId(requested, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {

@@ -40,7 +40,7 @@ export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migr
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instance = randomInt(1, 2 ** 31);
-  private readonly subscribers = new Map<string, NotificationHandler>();
+  private readonly handlers = new Map<string, NotificationHandler>();
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
   private closed = false;
@@ -53,8 +53,8 @@ export class NotificationListener {
   ) {}
 
   /** Registers the handler of a channel. Call it only before `start`. */
-  on(channel: string, subscriber: NotificationHandler): void {
-    this.subscribers.set(channel, subscriber);
+  on(channel: string, handler: NotificationHandler): void {
+    this.handlers.set(channel, handler);
   }
 
   async start(): Promise<void> {
@@ -72,14 +72,14 @@ export class NotificationListener {
       this.notifications += 1;
       if (channel === ALL_DATA_CHANNEL)
         this.notifyMissed().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
-      else this.subscribers.get(channel)?.onNotification(payload);
+      else this.handlers.get(channel)?.onNotification(payload);
     });
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
       // The lock is shared, because PostgreSQL may not have noticed yet that the previous connection is dead, and still hold its lock.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
-      for (const channel of [...this.subscribers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
+      for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       socketOf(client).destroy();
       throw error;
@@ -104,7 +104,7 @@ export class NotificationListener {
   }
 
   private async notifyMissed(): Promise<void> {
-    await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
+    await Promise.all([...this.handlers.values()].map((handler) => handler.onMissedNotifications()));
   }
 
   private reconnect(client: Client): void {
