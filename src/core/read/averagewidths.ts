@@ -20,10 +20,10 @@ export class AverageWidths {
   private refreshTimer?: NodeJS.Timeout;
 
   /** Returns the average width in bytes of a field of a GraphQL type. */
-  readonly of = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
+  readonly widthOf = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
 
   /** Reads the statistics now and then regularly. */
-  async follow(database: Database, log: Logger): Promise<void> {
+  async start(database: Database, log: Logger): Promise<void> {
     const refresh = async () => {
       const rows = (await database.ask(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];
       const byColumn = new Map(rows.map(({ column, width }) => [column, width]));

@@ -6,7 +6,7 @@ import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlC
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { isAtCursor, isAfterCursor, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
+import { atCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
 import {
   bindTerms,
   resolveOrder,
@@ -98,7 +98,7 @@ function outsideExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
@@ -106,14 +106,17 @@ function outsideExpressions(
   // Bound lazily, because PostgreSQL rejects parameters that no expression uses.
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
-    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions, ...positionConditions], 't', bind)})`;
+    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
   /** Returns expressions of which one is true if rows exist at or beyond a cursor. The row at the cursor is looked up first, which is fastest. */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
-    [isAtCursor(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
+    [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
     );
   const existsSkipped = () =>
-    existsExpression(...(after ? [isAfterCursor(terms(), after)] : []), ...(before ? [isAfterCursor(reverseTerms(terms()), before)] : []));
+    existsExpression(
+      ...(after ? [afterCursorCondition(terms(), after)] : []),
+      ...(before ? [afterCursorCondition(reverseTerms(terms()), before)] : []),
+    );
   const earlierExist = () => [
     ...(after ? existsBeyond(reverseTerms(terms()), after) : []),
     ...(offset && !backward ? [existsSkipped()] : []),
@@ -138,7 +141,7 @@ function pageStatement(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string {
   const { joins, conditions } = request;
@@ -146,7 +149,7 @@ function pageStatement(
   const terms = bindTerms(window.terms, bind);
   const order = backward ? reverseTerms(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const allConditions = [...extra, ...conditions, ...(end ? [isAfterCursor(reverseTerms(order), end)] : [])];
+  const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseTerms(order), end)] : [])];
   const where = joinByAnd(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
@@ -156,7 +159,7 @@ function pageStatement(
     plan.cursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
   const shape = {
     columns: plan.columns,
-    beside: cursorValues,
+    extraExpressions: cursorValues,
     joins: joinClauses(joins, bind),
     where,
     order,
@@ -198,13 +201,13 @@ function listInfoExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () =>
-    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions], 't', bind)}) AS "_count"`;
-  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extra, bind)];
+    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions], 't', bind)}) AS "_count"`;
+  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extraConditions, bind)];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
@@ -225,29 +228,29 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 export async function readPagesBelow(
   request: ListRequest,
   by: string,
-  parents: readonly number[],
+  parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
   const window = pageWindow(request);
-  const parent = fieldOf(request.entity, by);
-  const belongsToParent: SqlCondition = () => containsId(parent, 't', 'p.id');
+  const parentField = fieldOf(request.entity, by);
+  const belongsToParent: SqlCondition = () => containsId(parentField, 't', 'p.id');
   const readPages = () => {
     const { bind, values } = createParameters();
-    const ids = bind(parents);
+    const ids = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
     return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`, values);
   };
   const readInfo = async () => {
     const { bind, values } = createParameters();
-    const ids = bind(parents);
+    const ids = bind(parentIds);
     const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
     if (!infoExpressions.length) return [];
     return session.read(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
   const [pageRows, infoRows] = await Promise.all([plan.rows ? readPages() : [], readInfo()]);
-  const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+  const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
   const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfo]));
-  return parents.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
+  return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
 }

@@ -22,11 +22,11 @@ export class Loaders {
    * Set by the executor. Returns a promise that resolves when all pending objects of the response are complete, so that their loads share a batch;
    * undefined if no object is pending.
    */
-  made?: () => Promise<void> | undefined;
+  whenObjectsComplete?: () => Promise<void> | undefined;
 
   private readonly scheduleBatch = (dispatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pending = this.made?.();
+      const pending = this.whenObjectsComplete?.();
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
@@ -72,11 +72,11 @@ async function readByParents(
   context: Context,
   conditions: readonly SqlCondition[] = [],
 ) {
-  const parent = fieldOf(entity, by);
+  const parentField = fieldOf(entity, by);
   const { bind, values } = createParameters();
-  const where = joinByAnd([columnIn(parent.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
+  const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
   const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
-  const text = selectStatement({ columns, beside: [[fieldSqlExpression(parent, 't'), '_parent']], where, order: terms });
+  const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
@@ -123,7 +123,9 @@ function batchColumnsFor(
 }
 
 const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColumns =>
-  batchColumnsBySelection[context.api].of(info.fieldNodes, entity, () => batchColumnsFor(entity, requiredRowFields(entity, info), context));
+  batchColumnsBySelection[context.api].getOrCreate(info.fieldNodes, entity, () =>
+    batchColumnsFor(entity, requiredRowFields(entity, info), context),
+  );
 
 function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): DataLoader<Key, Row | null> {
   return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));

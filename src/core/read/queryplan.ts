@@ -64,12 +64,12 @@ export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? node
 export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
-  of(nodes: Nodes, entity: Entity, make: () => T): T {
+  getOrCreate(nodes: Nodes, entity: Entity, create: () => T): T {
     const key = selectionKey(nodes);
     let byEntity = this.plans.get(key);
     if (!byEntity) this.plans.set(key, (byEntity = new Map()));
     let plan = byEntity.get(entity);
-    if (plan === undefined) byEntity.set(entity, (plan = make()));
+    if (plan === undefined) byEntity.set(entity, (plan = create()));
     return plan;
   }
 }
@@ -116,12 +116,12 @@ export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
 const rowPlanCaches = planCachesPerApi<ColumnSet>();
 
 export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): ColumnSet =>
-  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
+  rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
 const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
 
 export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
-  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
+  for (const name of fieldPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
     if (!(name in row)) return false;
   return true;
 }
@@ -142,7 +142,7 @@ export interface ConnectionPlan {
 const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
 
 export function connectionPlan(entity: Entity, info: Info, { api, policies }: ApiContext): ConnectionPlan {
-  return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
+  return connectionPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => {
     const connectionFields = selectedFields(info.fieldNodes, info.fragments);
     const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
     const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);

@@ -20,20 +20,20 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-interface Inputs {
+interface ListTypes {
   where: ClassType;
   order: ClassType;
   connection: ClassType;
 }
 
 /** Returns the filter, order and connection types of an entity, which all its lists share. */
-export const listTypesOf = memoizePerEntity((entity): Inputs => ({
+export const listTypesOf = memoizePerEntity((entity): ListTypes => ({
   where: whereInput(entity),
   order: orderInput(entity),
   connection: createConnectionType(entity),
 }));
 
-export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] => [
+export const listParameters = ({ where, order }: ListTypes): ParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {

@@ -13,12 +13,12 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/
 type CursorTerm = Omit<OrderTerm, 'sql'>;
 
 /** Returns a text that identifies the sort order that a cursor belongs to. */
-const signature = (terms: readonly CursorTerm[]) =>
+const orderSignature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
 /** Returns the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
 export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
-  return encodeCursor([signature(terms), ...terms.map((_, index) => row[`_${index}`])]);
+  return encodeCursor([orderSignature(terms), ...terms.map((_, index) => row[`_${index}`])]);
 }
 
 /** Decodes a cursor and validates it, because a client may have forged it. Returns the values of the terms. */
@@ -26,7 +26,7 @@ export function parseCursor(argument: string, terms: readonly CursorTerm[], curs
   const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
   const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
   if (typeof ownSignature !== 'string') throw invalidCursor();
-  if (ownSignature !== signature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
+  if (ownSignature !== orderSignature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
     throw invalidCursor();
   return values;
@@ -64,15 +64,15 @@ function laterConditions(term: BoundTerm, value: unknown, placeholder: string): 
   return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
 }
 
-const equalsPosition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
+const equalCondition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
 const bindValues = (terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
+export function atCursorSql(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
-  return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
+  return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
 /**
@@ -82,16 +82,16 @@ export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: Bi
 export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
-    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalsPosition(earlier, values[j], placeholders[j]!));
+    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
     return laterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
       [...equalPrefix, laterCondition].join(' AND '),
     );
   });
 }
 
-export const isAfterCursor =
+export const afterCursorCondition =
   (terms: readonly BoundTerm[], values: Values): SqlCondition =>
   (_alias, bind) =>
     `(${afterCursorAlternatives(terms, values, bind)
-      .map((way) => `(${way})`)
+      .map((alternative) => `(${alternative})`)
       .join(' OR ')})`;

@@ -29,7 +29,7 @@ export interface ColumnSet {
 export interface SelectShape {
   columns: ColumnSet;
   /** Additional expressions to select. */
-  beside?: readonly SelectedExpression[];
+  extraExpressions?: readonly SelectedExpression[];
   joins?: string;
   /** Conditions on the table alias `t`. */
   where?: string;
@@ -74,8 +74,8 @@ export function columnSet(entity: Entity, names: Iterable<string>, textOrder: Te
 const KEY_SEPARATOR = '\0';
 
 export function selectStatement(shape: SelectShape): string {
-  const { columns, beside = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
-  const extraKey = beside.flat().join(KEY_SEPARATOR);
+  const { columns, extraExpressions = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
+  const extraKey = extraExpressions.flat().join(KEY_SEPARATOR);
   const key = [columns.number, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
@@ -89,10 +89,18 @@ export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition
 }
 
 /** Generates a SELECT statement without the cache. */
-export function generateSelect({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: SelectShape): string {
+export function generateSelect({
+  columns: { entity, attributes },
+  extraExpressions = [],
+  joins,
+  where,
+  order,
+  limit,
+  offset,
+}: SelectShape): string {
   const model = entity as unknown as ModelStatic<Model>;
   const generate = (options: object) => renderSelect(model, resourceOf(entity)!.table, { tableAs: 't', ...options });
-  const selectList = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
+  const selectList = [...attributes, ...extraExpressions.map(([value, name]) => [literal(value), name])];
   const clauses = {
     ...(where && { where: literal(where) }),
     ...(order?.length && { order: order.map((term) => [literal(term.sql), sortDirection(term)]) }),

@@ -149,13 +149,13 @@ class WhereCompiler {
       if (field) {
         const filter = this.resolveIds(entity, field, value, conditionPath);
         return field.relation?.many
-          ? this.idSetFilter(field, filter, conditionPath, nesting)
-          : this.fieldFilter(field, filter, conditionPath);
+          ? this.idSetConditions(field, filter, conditionPath, nesting)
+          : this.fieldConditions(field, filter, conditionPath);
       }
-      const relative = relationsOf(entity).find((candidate) => candidate.name === name)!;
-      return relative.many
-        ? this.listRelation(relative, value, conditionPath, nesting)
-        : [this.relatedRows(relative, value, conditionPath, nesting)];
+      const relation = relationsOf(entity).find((candidate) => candidate.name === name)!;
+      return relation.many
+        ? this.quantifierConditions(relation, value, conditionPath, nesting)
+        : [this.relatedRowsCondition(relation, value, conditionPath, nesting)];
     });
   }
 
@@ -179,7 +179,7 @@ class WhereCompiler {
     return field.toStored(value, operator, insensitive, this.context.request.baseUrl);
   }
 
-  private fieldFilter(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
+  private fieldConditions(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
     const insensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, input]) => {
       const value = this.toStored(field, operator, insensitive, input);
@@ -189,7 +189,7 @@ class WhereCompiler {
     });
   }
 
-  private idSetFilter(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private idSetConditions(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
     if (filter.in != null) conditions.push(this.countCondition(linkedToAny(field, validParameters(field, filter.in))));
     if (filter.notIn != null) conditions.push(this.countCondition(negation(linkedToAny(field, validParameters(field, filter.notIn)))));
@@ -200,14 +200,14 @@ class WhereCompiler {
     return conditions;
   }
 
-  private listRelation(relative: Relation, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private quantifierConditions(relation: Relation, filter: Where, path: string, nesting: number): SqlCondition[] {
     const quantified = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const quantifierPath = `${path}.${quantifier}`;
       if (this.quantifierDepth >= MAX_QUANTIFIER_DEPTH)
         throw invalidArgumentError(quantifierPath, `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`);
       this.quantifierDepth += 1;
-      const condition = this.relatedRows(relative, filter[quantifier], quantifierPath, nesting);
+      const condition = this.relatedRowsCondition(relation, filter[quantifier], quantifierPath, nesting);
       this.quantifierDepth -= 1;
       return [condition];
     };
@@ -215,13 +215,13 @@ class WhereCompiler {
   }
 
   /** Returns the condition that a related row visible to the viewer matches `where`. */
-  private relatedRows(relative: Relation, where: Where, path: string, nesting: number): SqlCondition {
-    const nested = conjunction(this.compile(relative.target(), where, path, nesting + 1));
-    const conditions = [...relative.visibleConditions(this.context), nested];
+  private relatedRowsCondition(relation: Relation, where: Where, path: string, nesting: number): SqlCondition {
+    const nested = conjunction(this.compile(relation.target(), where, path, nesting + 1));
+    const conditions = [...relation.visibleConditions(this.context), nested];
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
-      return `${relative.key(alias)} IN (${relative.keys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
+      return `${relation.key(alias)} IN (${relation.keys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
     });
   }
 
