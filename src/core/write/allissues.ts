@@ -12,7 +12,7 @@ const MISSING_ROW_ID = 0;
  * Returns the error to throw instead of `error`: if that rejects an update because of invalid ids, an error that also lists the missing rows and the
  * invalid values; otherwise `error` itself.
  */
-export async function withAllIssues(
+export async function addRemainingIssues(
   error: unknown,
   drafts: readonly RowDraft[],
   context: Context,
@@ -20,15 +20,15 @@ export async function withAllIssues(
 ): Promise<unknown> {
   if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
   const paths = new Set(error.issues.map(({ path }) => path.join()));
-  const missing = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
+  const missingRowIssues = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
   // With an id, a row counts as existing, so that values for required fields may be absent.
-  for (const draft of drafts) if (!draft.above || draft.whole?.id != null) draft.id ??= MISSING_ROW_ID;
+  for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
   // Without the missing rows, it cannot be checked whether values are unique.
-  const invalid = (await issuesOf(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
-  return new InvalidInput([...error.issues, ...missing, ...invalid]);
+  const invalidValueIssues = (await findInvalidValues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
+  return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }
 
-async function issuesOf(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
+async function findInvalidValues(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
   try {
     await validateDrafts(drafts, context);
     return [];

@@ -18,12 +18,12 @@ export interface RowDraft {
   /** Id of an existing row; absent for a new one. */
   id?: number;
   /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
-  readonly whole?: FieldValues;
+  readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
-  readonly above?: { readonly draft: RowDraft; readonly by: string };
+  readonly parent?: { readonly draft: RowDraft; readonly by: string };
   readonly depth: number;
   /** Current values of an existing row in the fields that the write compares. */
-  held?: Row;
+  currentValues?: Row;
 }
 
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference it. */
@@ -52,19 +52,19 @@ const childInputs = (input: FieldValues, { name }: ChildMeta) => (input[name] ??
 /** Returns the number of rows of an input, including child rows. */
 export const countRows = (entity: Entity, input: FieldValues): number =>
   creatableChildren(entity).reduce(
-    (count, child) => childInputs(input, child).reduce((sum, below) => sum + countRows(child.target(), below), count),
+    (count, child) => childInputs(input, child).reduce((sum, childInput) => sum + countRows(child.target(), childInput), count),
     1,
   );
 
 /** Creates the drafts of a row and of its child rows. */
-export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, above?: RowDraft['above']): RowDraft[] {
+export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, parent?: RowDraft['parent']): RowDraft[] {
   const draft: RowDraft = {
     entity,
     path,
     input: writableValues(entity, input),
-    whole: input,
-    above,
-    depth: above ? above.draft.depth + 1 : 0,
+    fullInput: input,
+    parent,
+    depth: parent ? parent.draft.depth + 1 : 0,
   };
   const childDrafts = creatableChildren(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>

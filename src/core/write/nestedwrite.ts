@@ -10,14 +10,14 @@ import { InvalidInput, throwIfInvalid } from '../model/errors';
 import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
-import { withAllIssues } from './allissues';
+import { addRemainingIssues } from './allissues';
 import { withRetries } from './retry';
 import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
 import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
-import { runBeginHooks, insertLevel, inTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+import { runBeginHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
 /** Whether the input contains a list of parts. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
@@ -26,7 +26,7 @@ interface StoredPart {
   readonly entity: Entity;
   readonly child: ChildMeta;
   readonly row: Row;
-  readonly above: { readonly entity: Entity; readonly id: number };
+  readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
 /** Returns the names of writable fields that are id sets in link tables. */
@@ -41,7 +41,7 @@ export async function saveTree(entity: Entity, change: RowChange, argument: stri
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
     const preparedRows: PreparedRow[] = [];
-    return inTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
+    return runInTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
   });
   context.loaders.clear();
   return { id };
@@ -57,11 +57,11 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
   let parts: readonly StoredPart[];
   try {
-    [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
+    [root.currentValues] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
     parts = await lockPartsBelow(entity, [id], drafts, writing);
     matchStoredParts(drafts, parts);
   } catch (error) {
-    throw await withAllIssues(error, drafts, context);
+    throw await addRemainingIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
@@ -95,7 +95,7 @@ async function lockPartsBelow(
       writing,
     );
     parts.push(
-      ...rows.map((row): StoredPart => ({ entity: target, child, row, above: { entity, id: row[child.by] as number } })),
+      ...rows.map((row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.by] as number } })),
       ...nestedParts,
     );
   }
@@ -106,14 +106,14 @@ async function lockPartsBelow(
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
-    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.above && draft.whole!.id != null);
-    const references = draftsWithId.map(({ path, whole }) => ({ id: whole!.id as string, at: [...path, 'id'] }));
+    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.parent && draft.fullInput!.id != null);
+    const references = draftsWithId.map(({ path, fullInput }) => ({ id: fullInput!.id as string, idPath: [...path, 'id'] }));
     const ids = parseRowIds(entity, references);
     const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
     requireRows(entity, references, ids, storedIds);
     draftsWithId.forEach((draft, index) => {
       draft.id = ids[index]!;
-      draft.held = rows.get(keyOf(entity, draft.id));
+      draft.currentValues = rows.get(keyOf(entity, draft.id));
     });
   };
   const issues: InputIssue[] = [];
@@ -128,10 +128,10 @@ function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPar
 }
 
 /** Returns the input without the id sets that equal the stored ones. */
-function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | undefined): FieldValues {
+function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: Row | undefined): FieldValues {
   const isUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
-    return ids(input[name]).join() === ids(held?.[name] ?? []).join();
+    return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
   };
   const unchangedLinks = linkFields(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
@@ -147,11 +147,11 @@ async function writeLevel(
   const newDrafts = level.filter(({ id }) => id === undefined);
   if (newDrafts.length) await insertLevel(newDrafts, storedByDraft, preparedRows, writing);
   const changedRows = level.flatMap((draft) => {
-    const { id, input, held, above } = draft;
+    const { id, input, currentValues, parent } = draft;
     if (id === undefined) return [];
     storedByDraft.set(draft, { id });
-    const values = omitUnchangedLinks(draft.entity, input, held);
-    return [{ id, values: { ...values, ...(above && { [above.by]: storedByDraft.get(above.draft)!.id }) } }];
+    const values = omitUnchangedLinks(draft.entity, input, currentValues);
+    return [{ id, values: { ...values, ...(parent && { [parent.by]: storedByDraft.get(parent.draft)!.id }) } }];
   });
   if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
 }
@@ -160,8 +160,8 @@ async function writeLevel(
 function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
   const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();
-  for (const { entity, child, row, above } of parts) {
-    const list = draftsByKey.get(keyOf(above.entity, above.id))?.whole?.[child.name];
+  for (const { entity, child, row, parent } of parts) {
+    const list = draftsByKey.get(keyOf(parent.entity, parent.id))?.fullInput?.[child.name];
     if (list == null || draftsByKey.has(keyOf(entity, row.id))) continue;
     removedIds.set(entity, [...(removedIds.get(entity) ?? []), row.id as number]);
   }

@@ -14,13 +14,13 @@ import { lockRows, type LockStrength, type WriteContext } from './statements';
 export interface RowReference {
   id: string;
   /** Path of the id in the input. */
-  at: InputPath;
+  idPath: InputPath;
   /** Expected version and its path in the input. If absent, any version is accepted. */
-  version?: { expected: string; at: InputPath };
+  version?: { expected: string; path: InputPath };
 }
 
-export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
-  path: at,
+export const notFoundIssue = (entity: Entity, { id, idPath }: RowReference): InputIssue => ({
+  path: idPath,
   ...rowNotFoundIssue(entity.name, id),
 });
 
@@ -29,7 +29,7 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
   const seenIds = new Set<number | undefined>();
   const issues: InputIssue[] = [];
   const ids = references.map((one) => {
-    const { id, at: path } = one;
+    const { id, idPath: path } = one;
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
       const typeMessage = nodeTypeMismatch(entity.name, id);
@@ -45,9 +45,14 @@ export function parseRowIds(entity: Entity, references: readonly RowReference[])
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
 /** Throws issues with the code NOT_FOUND for rows whose ids do not exist. */
-export function requireRows(entity: Entity, references: readonly RowReference[], ids: readonly number[], found: Iterable<number>): void {
-  const foundIds = new Set(found);
-  throwIfInvalid(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+export function requireRows(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  existingIds: Iterable<number>,
+): void {
+  const existing = new Set(existingIds);
+  throwIfInvalid(references.filter((_, index) => !existing.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
 /**
@@ -75,11 +80,11 @@ function requireVersions(references: readonly RowReference[], ids: readonly numb
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
     const id = ids[index]!;
-    return version && version.expected !== versions.get(id) ? [{ id, at: version.at }] : [];
+    return version && version.expected !== versions.get(id) ? [{ id, path: version.path }] : [];
   });
   if (staleRows.length)
     throw new InvalidInput(
-      staleRows.map(({ at }) => ({ path: at, ...STALE_VERSION_ISSUE })),
+      staleRows.map(({ path }) => ({ path, ...STALE_VERSION_ISSUE })),
       staleRows.map(({ id }) => id),
     );
 }

@@ -52,18 +52,18 @@ export async function findRuleViolations(
 /** Placeholder for the id of a parent row that the same mutation creates. No stored row has this id. */
 const UNSAVED_ROW_ID = 0;
 
-const valuesOf = ({ entity, id, held, input, above }: RowDraft, context: Context): FieldValues =>
+const valuesOf = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? UNSAVED_ROW_ID }) }
-    : { ...held, ...input };
+    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.by]: parent.draft.id ?? UNSAVED_ROW_ID }) }
+    : { ...currentValues, ...input };
 
 /** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */
 export function refreshChangedDrafts(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
   const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
     const row = lockedRows.get(draft.id!);
-    if (!row || fields.every((name) => row[name] === draft.held![name])) return false;
-    draft.held = { ...draft.held, ...row };
+    if (!row || fields.every((name) => row[name] === draft.currentValues![name])) return false;
+    draft.currentValues = { ...draft.currentValues, ...row };
     return true;
   });
 }

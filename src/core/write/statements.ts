@@ -36,8 +36,8 @@ export interface StoredRow {
 export const toStoredRow = ({ id }: { id?: unknown }): StoredRow => ({ id: id as number });
 
 async function runStatement({ context, transaction }: WriteContext, text: string, bind: unknown[]): Promise<Row[]> {
-  const { database, sequelizeOptions: counted } = context.session;
-  const [rows] = await database.sequelize.query(text, { bind, transaction, ...counted });
+  const { database, sequelizeOptions } = context.session;
+  const [rows] = await database.sequelize.query(text, { bind, transaction, ...sequelizeOptions });
   return rows as Row[];
 }
 

@@ -44,8 +44,8 @@ export async function findDuplicates(
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
-    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
-    const newParent = draft.above && draft.above.draft.id === undefined ? draft.above : undefined;
+    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
+    const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
     const key = fields.map(({ name }) => (name === newParent?.by ? newParentKey(newParent.draft) : values[name]));
     // Incomplete keys are never duplicates. A missing required value is reported by other checks.
     if (key.some((value) => value == null)) continue;

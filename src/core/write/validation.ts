@@ -18,14 +18,14 @@ import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
 /** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
-  const numbers = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
+  const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
   // Nothing is read, so the access token needs no read scope. Anonymous clients still fail in `referenceableRowConditions`.
-  if (numbers.length === 0 && context.viewer) return [];
+  if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
-  if (numbers.length === 0) return [];
-  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  if (rowIds.length === 0) return [];
+  if (resourceOf(entity)!.inMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...selectRows(columns, [columnIn('id', numbers), ...conditions]));
+  const rows = await context.session.query(...selectRows(columns, [columnIn('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 
@@ -89,7 +89,7 @@ class Validation {
       this.addIssues(draft, field, invalidValueIssue(message));
 
     if (issues.size === 0) return;
-    await Promise.all(deferredLookups.map((look) => look()));
+    await Promise.all(deferredLookups.map((lookup) => lookup()));
     throw new InvalidInput(sortIssues(drafts, issues), [...this.conflictingIds]);
   }
 
@@ -108,7 +108,7 @@ class Validation {
   private checkValues(draft: RowDraft): void {
     const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
-      if (field.readOnly || field.name === draft.above?.by) continue;
+      if (field.readOnly || field.name === draft.parent?.by) continue;
       const value = draft.input[field.name];
       const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
@@ -140,9 +140,9 @@ class Validation {
 
   private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
     const ids = references.flatMap((reference) => reference.ids);
-    const readableIds = new Set(await findReferenceableIds(target, ids, this.context));
+    const referenceableIds = new Set(await findReferenceableIds(target, ids, this.context));
     for (const reference of references) {
-      const unknownId = reference.ids.find((id) => !readableIds.has(Number(id)));
+      const unknownId = reference.ids.find((id) => !referenceableIds.has(Number(id)));
       if (unknownId === undefined) continue;
       this.addIssues(reference.draft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
     }
@@ -156,7 +156,7 @@ class Validation {
     this.scheduleLookup(this.trustKeys, async () => {
       for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
         this.addIssues(draft, WHOLE_ROW, validationIssue(IssueCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
-        if (id !== undefined && !draft.above) this.conflictingIds.add(id);
+        if (id !== undefined && !draft.parent) this.conflictingIds.add(id);
       }
     });
   }

@@ -37,7 +37,7 @@ import {
   type RowReference,
 } from './rowreferences';
 import { uniqueFields } from './uniqueness';
-import { withAllIssues } from './allissues';
+import { addRemainingIssues } from './allissues';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 
@@ -55,15 +55,15 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
-  const draftsWithId = drafts.filter(({ above, whole }) => above && whole!.id != null);
+  const draftsWithId = drafts.filter(({ parent, fullInput }) => parent && fullInput!.id != null);
   throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
   const trustKeys = drafts.length === 1 && !hasPreWriteHooks(entity);
-  const storedByDraft = await withRetries(context, async (first) => {
-    await validateDrafts(drafts, context, first && trustKeys);
+  const storedByDraft = await withRetries(context, async (isFirstAttempt) => {
+    await validateDrafts(drafts, context, isFirstAttempt && trustKeys);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
-  const rows = drafts.filter(({ above }) => !above).map((draft) => storedByDraft.get(draft)!);
+  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedByDraft.get(draft)!);
   // Creating child rows may have changed the parent row, so only its id is returned.
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
@@ -78,7 +78,7 @@ export interface PreparedRow {
 }
 
 /** Runs `work` in a transaction. If the transaction fails, side effects of hooks outside of the database are undone. */
-export async function inTransaction<T>(
+export async function runInTransaction<T>(
   entity: Entity,
   preparedRows: readonly PreparedRow[],
   context: Context,
@@ -100,7 +100,7 @@ export async function inTransaction<T>(
 async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
   const storedByDraft = new Map<RowDraft, StoredRow>();
   const preparedRows: PreparedRow[] = [];
-  await inTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
+  await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
     const levels = groupByLevel(drafts);
     for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
@@ -119,9 +119,9 @@ export async function insertLevel(
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   const rows: FieldValues[] = [];
-  for (const { input, above } of level) {
+  for (const { input, parent } of level) {
     const values = withDefaults(entity, input, context);
-    if (above) values[above.by] = storedByDraft.get(above.draft)!.id;
+    if (parent) values[parent.by] = storedByDraft.get(parent.draft)!.id;
     hooks.complete?.(values, context);
     preparedRows.push({ entity, values });
     await hooks.before?.(values, context, transaction);
@@ -171,7 +171,7 @@ export async function executeUpdates(
   try {
     return await updateDrafts(entity, changes, drafts, context);
   } catch (error) {
-    throw await withAllIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+    throw await addRemainingIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
   }
 }
 
@@ -191,19 +191,19 @@ async function updateDrafts(
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.
   const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || hasExpectedVersions(changes);
-  const storedRows = await withRetries(context, async (first) => {
+  const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedNames, context);
       requireRows(entity, changes, ids, currentRows.keys());
-      for (const draft of drafts) draft.held = currentRows.get(draft.id!);
+      for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
     };
     if (readsFirst) await readCurrentRows();
-    await validateDrafts(drafts, context, first && !readsFirst && !locksFirst).catch(async (error) => {
+    await validateDrafts(drafts, context, isFirstAttempt && !readsFirst && !locksFirst).catch(async (error) => {
       if (!readsFirst) await readCurrentRows();
       throw error;
     });
     const preparedRows: PreparedRow[] = [];
-    return inTransaction(entity, preparedRows, context, async (writing) => {
+    return runInTransaction(entity, preparedRows, context, async (writing) => {
       await runBeginHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
@@ -239,8 +239,10 @@ const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
 /** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
 async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
   const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
-  const found = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
-  return changes.flatMap((change, index) => (ids[index] === undefined || found.has(ids[index]) ? [] : [notFoundIssue(entity, change)]));
+  const existingRows = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
+  return changes.flatMap((change, index) =>
+    ids[index] === undefined || existingRows.has(ids[index]) ? [] : [notFoundIssue(entity, change)],
+  );
 }
 
 /** Reads the given fields of those rows that the viewer may write. Returns the rows by id. */
