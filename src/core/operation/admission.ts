@@ -6,7 +6,7 @@ import type { Context, Reservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
 import { costLimitError, describeCost, estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { containsIntrospection } from './introspection';
-import { coerceVariables, findDeepLiteral } from './variables';
+import { coerceVariables, findLiteralDepthError } from './variables';
 
 type Variables = Record<string, unknown>;
 
@@ -102,8 +102,8 @@ export class Admission {
   ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const deep = findDeepLiteral(document);
-    if (deep) return { errors: [deep] };
+    const depthError = findLiteralDepthError(document);
+    if (depthError) return { errors: [depthError] };
     const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercion.errors) return { errors: coercion.errors };
     return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.widthOf) };

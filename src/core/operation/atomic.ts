@@ -56,7 +56,7 @@ export function withAtomicSupport(config: Config): Config {
 }
 
 /** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstKey`, the response key of the first root field. */
-export async function runAtomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+export async function runAtomically(run: () => Promise<ExecutionResult>, firstKey: string, context: Context): Promise<ExecutionResult> {
   const atomic: AtomicState = (context.atomic = {});
   try {
     return await context.session.atomically(async () => {
@@ -66,7 +66,7 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, first: 
       return { isKept, result: isKept ? result : discardOtherPayloads(result, atomic.failedKey) };
     });
   } catch (error) {
-    return { data: null, errors: [locatedError(error, undefined, [first])] };
+    return { data: null, errors: [locatedError(error, undefined, [firstKey])] };
   } finally {
     context.atomic = undefined;
   }
@@ -76,17 +76,21 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, first: 
  * Runs a mutation with one root field and an Idempotency-Key in one transaction, which also stores the response. The write is committed even if a
  * field of the payload fails.
  */
-export async function runAndStoreResponse(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+export async function runAndStoreResponse(
+  run: () => Promise<ExecutionResult>,
+  firstKey: string,
+  context: Context,
+): Promise<ExecutionResult> {
   let result: ExecutionResult = {};
   try {
     return await context.session.atomically(async () => {
       result = await run();
       if (!result.errors?.length) await context.storeResponse!(result);
-      return { isKept: result.data?.[first] != null, result };
+      return { isKept: result.data?.[firstKey] != null, result };
     });
   } catch (error) {
     // After a failed statement the transaction cannot be committed. The errors of the result include the cause.
-    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [first])] };
+    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstKey])] };
   }
 }
 

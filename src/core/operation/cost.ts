@@ -125,7 +125,7 @@ class Estimate {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
   }
 
-  of(operation: OperationDefinitionNode): OperationCost {
+  estimate(operation: OperationDefinitionNode): OperationCost {
     const root = this.schema.getRootType(operation.operation)!;
     const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
@@ -213,8 +213,8 @@ class Estimate {
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixed + size * rows.total;
     const argument = argumentWith(total);
-    const isMostBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensive = isMostBelow ? rows : { coordinate, argument };
+    const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
+    const mostExpensive = isMostlyBelow ? rows : { coordinate, argument };
     return {
       total,
       bytes: bytes + size * rows.bytes,
@@ -301,4 +301,4 @@ export const estimateOperationCost = (
   operation: OperationDefinitionNode,
   variables: Variables,
   widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new Estimate(schema, document, variables, widthOf).of(operation);
+): OperationCost => new Estimate(schema, document, variables, widthOf).estimate(operation);

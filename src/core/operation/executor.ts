@@ -134,11 +134,11 @@ export class Executor {
     });
     if (!isEventStream(source)) return present(presentResult(source, context));
     const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
-    const failure = (error: unknown) => {
-      const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
+    const toFailureResult = (error: unknown) => {
+      const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
       return presentResult({ data: null, errors: [located] }, context);
     };
-    return cancellable(this.events(source, context, { runEvent, failure, present }), () => {
+    return cancellable(this.events(source, context, { runEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
@@ -148,7 +148,7 @@ export class Executor {
   private async *events(
     source: AsyncIterable<unknown>,
     { session }: Context,
-    { runEvent, failure, present }: EventFunctions,
+    { runEvent, toFailureResult, present }: EventFunctions,
   ): AsyncGenerator<ExecutionResult, void, void> {
     this.openSubscriptions += 1;
     try {
@@ -159,7 +159,7 @@ export class Executor {
         session.beginEvent();
       }
     } catch (error) {
-      yield present(failure(error));
+      yield present(toFailureResult(error));
     } finally {
       this.openSubscriptions -= 1;
     }
@@ -185,9 +185,9 @@ export class Executor {
       this.interpret(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
-      if (isAtomic(operation)) return runAtomically(runUncompiled, firstKey(document, operation), context);
+      if (isAtomic(operation)) return runAtomically(runUncompiled, firstResponseKey(document, operation), context);
       if (context.storeResponse && this.writesOneResource(document, operation))
-        return runAndStoreResponse(runUncompiled, firstKey(document, operation), context);
+        return runAndStoreResponse(runUncompiled, firstResponseKey(document, operation), context);
       return runUncompiled();
     };
     try {
@@ -226,8 +226,8 @@ export class Executor {
 const MAX_NAME_CHARACTERS = 200;
 /** Returns the name of an operation for traces; of an anonymous operation, the name of its first field. */
 function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
-  const [first] = selectionSet.selections;
-  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
+  const [firstSelection] = selectionSet.selections;
+  return (name?.value ?? (firstSelection?.kind === Kind.FIELD ? firstSelection.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
 }
 
 const subscriptionTransportError = () =>
@@ -238,7 +238,7 @@ const subscriptionTransportError = () =>
 interface EventFunctions {
   runEvent(this: void, event: unknown): Promise<ExecutionResult>;
   /** Converts an error thrown by the event source into an execution result. */
-  failure(this: void, error: unknown): ExecutionResult;
+  toFailureResult(this: void, error: unknown): ExecutionResult;
   present(this: void, result: ExecutionResult): ExecutionResult;
 }
 
@@ -251,7 +251,7 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
   return [...selectedFields([operation], fragmentsByName).values()].flat();
 }
 
-function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
+function firstResponseKey(document: DocumentNode, operation: OperationDefinitionNode): string {
   const [field] = rootFields(document, operation);
   return (field!.alias ?? field!.name).value;
 }

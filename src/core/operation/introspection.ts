@@ -26,15 +26,15 @@ type ListSizes = Readonly<Record<string, number>>;
 const listSizesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListSizes>>();
 
 export function containsIntrospection(document: DocumentNode): boolean {
-  let found = false;
+  let hasMetaField = false;
   visit(document, {
     Field({ name }) {
       if (!META_FIELDS.includes(name.value)) return undefined;
-      found = true;
+      hasMetaField = true;
       return BREAK;
     },
   });
-  return found;
+  return hasMetaField;
 }
 
 /** Returns the scope of the objects below an introspection field, given the scope of its parent. */
@@ -68,7 +68,7 @@ export function introspectionListSize(schema: GraphQLSchema, list: string, scope
   let sizes = listSizesBySchema.get(schema);
   if (!sizes) {
     const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
-    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (of) => Math.max(...of)) };
+    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
     listSizesBySchema.set(schema, sizes);
   }
   if (scope === undefined || list === 'directives' || list === 'locations') return sizes.max[list]!;

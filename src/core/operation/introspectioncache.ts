@@ -39,8 +39,8 @@ type ResultCache = LRUCache<string, ExecutionResult>;
 const cachesBySchema = new WeakMap<GraphQLSchema, ResultCache>();
 
 function cacheOf(schema: GraphQLSchema): ResultCache {
-  const existing = cachesBySchema.get(schema);
-  if (existing) return existing;
+  const existingCache = cachesBySchema.get(schema);
+  if (existingCache) return existingCache;
   const sizeCalculation = ({ data }: ExecutionResult) => cachedIntrospectionJson(data)!.length;
   const cache: ResultCache = new LRUCache({ maxSize: MAX_CACHE_CHARACTERS, sizeCalculation });
   cachesBySchema.set(schema, cache);
@@ -71,8 +71,8 @@ export function introspectionResult(
     definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
   });
   const cache = cacheOf(schema);
-  const cached = cache.get(key);
-  if (cached) return cached;
+  const cachedResult = cache.get(key);
+  if (cachedResult) return cachedResult;
   const result = executeSync({ schema, document });
   const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
   if (json.length < MIN_CACHED_CHARACTERS) return result;

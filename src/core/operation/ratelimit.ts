@@ -28,9 +28,9 @@ export class RateLimitResolver {
       'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
   rateLimit(@Ctx() { budget }: Context): RateLimit | null {
-    const standing = budget?.state;
-    if (!standing) return null;
-    const { resetSeconds: seconds, ...rest } = standing;
+    const state = budget?.state;
+    if (!state) return null;
+    const { resetSeconds: seconds, ...rest } = state;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };
   }
 }

@@ -39,7 +39,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
 
 interface PendingObject {
   /** Number of its field values. */
-  values: number;
+  valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
   perTurn: number;
   complete(this: void): void;
@@ -58,7 +58,7 @@ class Slices {
     let count = 0;
     let valueCount = 0;
     while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
-      valueCount += this.pendingObjects[count++]!.values;
+      valueCount += this.pendingObjects[count++]!.valueCount;
     const ready = this.pendingObjects.splice(0, count);
     if (this.pendingObjects.length) setImmediate(this.runSlice);
     for (const { complete } of ready) complete();
@@ -115,7 +115,7 @@ export class ResponseSize {
         this.allCompleted?.resolve();
         this.allCompleted = undefined;
       };
-      slices.add({ values: valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
+      slices.add({ valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
     });
   }
 

@@ -44,16 +44,16 @@ function isNestedTooDeep(value: unknown): boolean {
 
 const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_DEPTH} levels.`;
 
-const deepValueErrors = new WeakMap<DocumentNode, GraphQLError | null>();
+const literalDepthErrors = new WeakMap<DocumentNode, GraphQLError | null>();
 
 /** Returns an error if a literal in the document is nested deeper than MAX_INPUT_DEPTH. Memoized per document. */
-export function findDeepLiteral(document: DocumentNode): GraphQLError | undefined {
-  let error = deepValueErrors.get(document);
-  if (error === undefined) deepValueErrors.set(document, (error = findDeepValue(document) ?? null));
+export function findLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
+  let error = literalDepthErrors.get(document);
+  if (error === undefined) literalDepthErrors.set(document, (error = createLiteralDepthError(document) ?? null));
   return error ?? undefined;
 }
 
-function findDeepValue(document: DocumentNode): GraphQLError | undefined {
+function createLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
   let depth = 0;
   let error: GraphQLError | undefined;
   const depthVisitor = {
