@@ -35,7 +35,7 @@ export class AggregateColumns {
   constructor(
     private readonly entity: Entity,
     private readonly weight: string | undefined,
-    private readonly rows: ReferenceJoins,
+    private readonly referenceJoins: ReferenceJoins,
   ) {}
 
   private add(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
@@ -66,7 +66,7 @@ export class AggregateColumns {
 
   private countDistinct(name: string): string {
     const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
-    const value = groupableValueSql(field, this.rows.aliasOf(path));
+    const value = groupableValueSql(field, this.referenceJoins.aliasOf(path));
     return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 

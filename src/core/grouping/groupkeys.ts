@@ -17,7 +17,7 @@ const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 
 
 export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
-const groupableOf = (entity: Entity): FieldMeta[] =>
+const groupableFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
 export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
@@ -32,18 +32,18 @@ export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
 
 /** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
-interface FieldPath {
+interface RelationPath {
   path: readonly FieldMeta[];
   entity: Entity;
 }
 
-export interface ValueKey extends FieldPath {
+export interface ValueKey extends RelationPath {
   name: string;
   field: FieldMeta;
 }
 
 /** A key by linked rows (many-to-many). All id sets with the same target type form one key, such as primary and secondary muscles. */
-export interface LinkKey extends FieldPath {
+export interface LinkKey extends RelationPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
@@ -58,7 +58,7 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
     key.fields.push(field);
     links.set(target, key);
   }
-  return [...groupableOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
+  return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
 /** Returns a key on a related row, which a resource declares in `grouped` by its dotted path, such as `exercise.category`. */

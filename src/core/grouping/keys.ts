@@ -43,14 +43,14 @@ export interface GroupKeys {
 
 const identity = (value: string) => value;
 
-class KeyReader {
+class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
   readonly weights: string[] = [];
 
   constructor(
     private readonly entity: Entity,
     private readonly context: Context,
-    private readonly rows: ReferenceJoins,
+    private readonly referenceJoins: ReferenceJoins,
   ) {}
 
   addElement(element: GroupByElement, inputPath: string): void {
@@ -79,7 +79,7 @@ class KeyReader {
   }
 
   private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
-    const sql = groupableValueSql(field, this.rows.aliasOf(path));
+    const sql = groupableValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
@@ -144,10 +144,10 @@ class KeyReader {
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.weights.length}`;
     const visibility = referenceableRowConditions(target, this.context);
-    const outer = this.rows.aliasOf(path);
+    const outer = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.via ?? 'id';
     if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
-    this.rows.joins.push((_alias, bind) => {
+    this.referenceJoins.joins.push((_alias, bind) => {
       const visibilitySql = visibility.length
         ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibility, 'z', bind)})`
         : '';
@@ -210,12 +210,12 @@ export function translateGroupBy(
   entity: Entity,
   groupBy: readonly GroupByElement[] | null | undefined,
   context: Context,
-  rows: ReferenceJoins,
+  referenceJoins: ReferenceJoins,
 ): GroupKeys {
   if (!groupBy) return { keys: [] };
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
-  const reader = new KeyReader(entity, context, rows);
-  groupBy.forEach((element, index) => reader.addElement(element, `groupBy[${index}]`));
-  const { keys, weights } = reader;
+  const builder = new GroupKeyBuilder(entity, context, referenceJoins);
+  groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
+  const { keys, weights } = builder;
   return { keys, ...(weights.length && { weightSql: weights.join(' * ') }) };
 }

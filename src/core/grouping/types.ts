@@ -61,7 +61,7 @@ export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} b
 
 const nullable = true;
 
-function rowKeys(entity: Entity): [name: string, target: Entity][] {
+function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
   const references = valueKeysOf(entity).filter(({ field }) => isReferenceField(field));
   return [
     ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
@@ -71,7 +71,7 @@ function rowKeys(entity: Entity): [name: string, target: Entity][] {
 
 const keysType = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = {};
-  for (const [name] of rowKeys(entity))
+  for (const [name] of rowKeysOf(entity))
     members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of valueKeysOf(entity))
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
@@ -83,11 +83,11 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
     members,
   );
   @Resolver(() => type)
-  class Keys {}
-  resolvers.push(Keys);
-  for (const [name, target] of rowKeys(entity)) addRowField(Keys, name, target);
-  for (const field of dateFieldsOf(entity)) addBucketField(Keys, field, DayBucket, DayUnit);
-  for (const field of datetimeFieldsOf(entity)) addBucketField(Keys, field, TimeBucket, TimeUnit);
+  class GroupKeysResolver {}
+  resolvers.push(GroupKeysResolver);
+  for (const [name, target] of rowKeysOf(entity)) addRowField(GroupKeysResolver, name, target);
+  for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
+  for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
   return type;
 });
 
@@ -155,10 +155,10 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     },
   );
   @Resolver(() => Group)
-  class Groups {}
-  resolvers.push(Groups);
+  class GroupResolver {}
+  resolvers.push(GroupResolver);
   addResolverMethod(
-    Groups,
+    GroupResolver,
     'countDistinct',
     (group: Row, fieldName: string) => group[countDistinctProperty(fieldName)],
     [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
@@ -169,7 +169,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
 
   const numbers = numbersType(entity);
   addResolverMethod(
-    Groups,
+    GroupResolver,
     'percentile',
     (group: Row, p: string) => group[percentileProperty(p)],
     [Root(), Arg('p', () => DecimalScalar, { description: 'From 0 (the smallest value) to 1 (the largest).' })],
