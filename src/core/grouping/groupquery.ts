@@ -149,9 +149,9 @@ export class GroupQuery {
     return this.assemble(rows);
   }
 
-  /** Reads the groups of the child rows of each parent row, by one statement. `by` is the field of the child rows that references the parent row. */
-  async readGroupsOfParents(by: string, parentIds: readonly number[]): Promise<Row[][]> {
-    const parentField = fieldOf(this.entity, by);
+  /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
+  async readGroupsOfParents(referenceField: string, parentIds: readonly number[]): Promise<Row[][]> {
+    const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
     const inner = this.sql([() => containsId(parentField, 't', 'q.id')], bind);

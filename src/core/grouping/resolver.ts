@@ -61,7 +61,7 @@ export function addGroupedChildField(target: ClassType, child: ChildMeta): void 
     groupedFieldName(child),
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
-      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.by, ids as number[]);
+      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.referenceField, ids as number[]);
       return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...groupedParameters(entity)],

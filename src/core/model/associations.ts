@@ -22,10 +22,13 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
     for (const { link } of fieldsOf(entity)) if (link && !link.via) models.set(link.table, linkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
-    for (const { name, target, by, key } of childrenOf(entity)) {
-      const field = fieldOf(target(), by);
+    for (const { name, target, referenceField, key } of childrenOf(entity)) {
+      const field = fieldOf(target(), referenceField);
       if (field.stored)
-        HasMany(target as () => ModelCtor, { as: name, foreignKey: by, sourceKey: key, constraints: false })(entity.prototype, name);
+        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: key, constraints: false })(
+          entity.prototype,
+          name,
+        );
       else if (field.link) associateLink(entity, target, name, reverseKeys(linkKeys(target(), field.link)), field.link, models);
     }
   }

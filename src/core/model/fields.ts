@@ -130,7 +130,7 @@ export interface ChildMeta {
   name: string;
   target: Thunk;
   /** Field of the child row that references this row. */
-  by: string;
+  referenceField: string;
   /** Field of this row whose value the child rows contain, usually `id`. */
   key: string;
   connection: boolean;

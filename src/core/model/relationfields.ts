@@ -80,7 +80,7 @@ export const Links =
 export const Children =
   (
     target: Thunk,
-    by: string,
+    referenceField: string,
     o: ({ connection: true; size?: undefined } | { connection?: undefined; size: number }) & {
       part?: boolean;
       readOnly?: boolean;
@@ -95,7 +95,7 @@ export const Children =
     const meta = {
       name,
       target,
-      by,
+      referenceField,
       key: o.key ?? 'id',
       connection: o.connection ?? false,
       part: o.part ?? false,

@@ -227,13 +227,13 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 /** Reads the same page of child rows for each of several parent rows, with two statements in total. */
 export async function readPagesBelow(
   request: ListRequest,
-  by: string,
+  referenceField: string,
   parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
   const window = pageWindow(request);
-  const parentField = fieldOf(request.entity, by);
+  const parentField = fieldOf(request.entity, referenceField);
   const belongsToParent: SqlCondition = () => containsId(parentField, 't', 'p.id');
   const readPages = () => {
     const { bind, values } = createParameters();

@@ -65,14 +65,14 @@ async function readByIds(
 /** Reads the child rows of several parent rows. Those of each parent row are in the given order. */
 async function readByParents(
   entity: Entity,
-  by: string,
+  referenceField: string,
   columns: ColumnSet,
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
   conditions: readonly SqlCondition[] = [],
 ) {
-  const parentField = fieldOf(entity, by);
+  const parentField = fieldOf(entity, referenceField);
   const { bind, values } = createParameters();
   const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
   const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
@@ -149,25 +149,27 @@ export function loadRowsById(entity: Entity, ids: readonly number[], context: Co
 
 function childLoader(
   entity: Entity,
-  by: string,
+  referenceField: string,
   order: readonly string[],
   { name, columns }: BatchColumns,
   context: Context,
-  only?: NamedCondition,
+  filter?: NamedCondition,
 ): DataLoader<Key, Row[]> {
-  const key = `${name}.${by} ${order.join()}${only ? ` ${only.name}` : ''}`;
-  return context.loaders.get<Row[]>(key, (ids) => readByParents(entity, by, columns, ids, order, context, only && [only.condition]));
+  const key = `${name}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
+  return context.loaders.get<Row[]>(key, (ids) =>
+    readByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
+  );
 }
 
 export function loadChildren(
   entity: Entity,
-  by: string,
+  referenceField: string,
   order: readonly string[],
   id: number,
   context: Context,
   info: Info,
 ): Promise<Row[]> {
-  return childLoader(entity, by, order, batchColumnsOf(entity, info, context), context).load(id);
+  return childLoader(entity, referenceField, order, batchColumnsOf(entity, info, context), context).load(id);
 }
 
 /** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
@@ -203,38 +205,40 @@ export interface NamedCondition {
 /** Loads the given fields of the child rows of a parent row, for custom resolvers, in default order. */
 export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  by: keyof RowOf<M> & string,
+  referenceField: keyof RowOf<M> & string,
   fields: readonly F[],
   id: number,
   context: Context,
-  only?: NamedCondition,
+  filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
   const batchColumns = batchColumnsFor(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<RowFields<M, F>[]>;
+  return childLoader(entity, referenceField, resourceOf(entity)!.ordering, batchColumns, context, filter).load(id) as Promise<
+    RowFields<M, F>[]
+  >;
 }
 
 /** Reads the row nearest to each day. An index finds its two neighbours, so the number of rows does not matter. */
 async function readNearest(
   entity: Entity,
-  by: string,
+  dateField: string,
   columns: ColumnSet,
   days: readonly Key[],
   context: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = createParameters();
   const daysParameter = bind(days);
-  const column = fieldSqlExpression(fieldOf(entity, by), 't');
+  const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
     const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
     const order = bindTerms(
-      orderTerms(entity, [{ path: [by], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
+      orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
       bind,
     );
     return `(${selectStatement({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.read(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
     values,
   );
   const rowsByDay = new Map(rows.map((row) => [row._day as Key, row]));
@@ -244,13 +248,15 @@ async function readNearest(
 /** Loads the viewer's row nearest to a day, for custom resolvers. Of two equally near rows, the earlier one is returned. */
 export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  by: keyof RowOf<M> & string,
+  dateField: keyof RowOf<M> & string,
   fields: readonly F[],
   day: string,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  const key = `${entity.name} near ${by}(${fields.join()})`;
+  const key = `${entity.name} near ${dateField}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => readNearest(entity, by, columnSet(entity, [by, ...fields], context.policies.textOrder), days, context))
+    .get<Row | null>(key, (days) =>
+      readNearest(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
+    )
     .load(day) as Promise<RowFields<M, F> | null>;
 }

@@ -81,7 +81,7 @@ export function addChildField(target: ClassType, child: ChildMeta): void {
 function addChildList(target: ClassType, child: ChildMeta): void {
   const load = (row: Row, context: Context, info: Info) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-    return loadChildren(child.target(), child.by, order, row[child.key], context, info);
+    return loadChildren(child.target(), child.referenceField, order, row[child.key], context, info);
   };
   addResolverMethod(
     target,
@@ -107,7 +107,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     context.loaders
       .get<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
-        return readPagesBelow(request, child.by, ids as number[], connectionPlan(entity, info, context), context);
+        return readPagesBelow(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })
       .load(row[child.key]);
   addResolverMethod(

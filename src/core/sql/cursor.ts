@@ -53,7 +53,7 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
   }
 }
 
-type Values = readonly unknown[];
+type CursorValues = readonly unknown[];
 
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
 
@@ -67,10 +67,10 @@ function laterConditions(term: BoundTerm, value: unknown, placeholder: string): 
 const equalCondition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] =>
+const bindValues = (terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function atCursorSql(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
+export function atCursorSql(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
   return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
@@ -79,7 +79,7 @@ export function atCursorSql(terms: readonly BoundTerm[], values: Values, bind: B
  * Returns disjoint alternative conditions for the rows after the cursor: equal in the first terms and later in the next one. Each matches one range
  * of an index on the order.
  */
-export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] {
+export function afterCursorAlternatives(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
     const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
@@ -90,7 +90,7 @@ export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Val
 }
 
 export const afterCursorCondition =
-  (terms: readonly BoundTerm[], values: Values): SqlCondition =>
+  (terms: readonly BoundTerm[], values: CursorValues): SqlCondition =>
   (_alias, bind) =>
     `(${afterCursorAlternatives(terms, values, bind)
       .map((alternative) => `(${alternative})`)

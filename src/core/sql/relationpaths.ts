@@ -97,10 +97,10 @@ const referenceRelations = (entity: Entity): Relation[] =>
   });
 
 const childRelations = (entity: Entity): Relation[] =>
-  childrenOf(entity).map(({ name, target, by, key }) => ({
+  childrenOf(entity).map(({ name, target, referenceField, key }) => ({
     name,
     target,
     many: true,
-    ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    ...childPath(target, fieldOf(target(), referenceField), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
     visibleConditions: (context) => visibleRowConditions(target(), context),
   }));

@@ -20,7 +20,7 @@ export interface RowDraft {
   /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
   readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
-  readonly parent?: { readonly draft: RowDraft; readonly by: string };
+  readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
   readonly depth: number;
   /** Current values of an existing row in the fields that the write compares. */
   currentValues?: Row;
@@ -28,9 +28,9 @@ export interface RowDraft {
 
 /** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference it. */
 export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
-  childrenOf(entity).filter(({ target, by, key, readOnly }) => {
+  childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
-    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
+    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
 /** Replaces node ids in a reference with numeric ids. Invalid ids remain unchanged, so that validation reports them. */
@@ -68,7 +68,7 @@ export function createDrafts(entity: Entity, input: FieldValues, path: InputPath
   };
   const childDrafts = creatableChildren(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>
-      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
+      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, referenceField: child.referenceField }),
     ),
   );
   return [draft, ...childDrafts];

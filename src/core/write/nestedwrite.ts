@@ -95,7 +95,7 @@ async function lockPartsBelow(
       writing,
     );
     parts.push(
-      ...rows.map((row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.by] as number } })),
+      ...rows.map((row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } })),
       ...nestedParts,
     );
   }
@@ -151,7 +151,7 @@ async function writeLevel(
     if (id === undefined) return [];
     storedByDraft.set(draft, { id });
     const values = omitUnchangedLinks(draft.entity, input, currentValues);
-    return [{ id, values: { ...values, ...(parent && { [parent.by]: storedByDraft.get(parent.draft)!.id }) } }];
+    return [{ id, values: { ...values, ...(parent && { [parent.referenceField]: storedByDraft.get(parent.draft)!.id }) } }];
   });
   if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
 }

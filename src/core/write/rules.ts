@@ -54,7 +54,7 @@ const UNSAVED_ROW_ID = 0;
 
 const valuesOf = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.by]: parent.draft.id ?? UNSAVED_ROW_ID }) }
+    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceField]: parent.draft.id ?? UNSAVED_ROW_ID }) }
     : { ...currentValues, ...input };
 
 /** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */

@@ -222,11 +222,11 @@ export const lockRows = (
 
 /** Locks the parts of rows. Returns them with the given fields and the field that references their parent row. */
 export const lockParts = (
-  { target, by }: ChildMeta,
+  { target, referenceField }: ChildMeta,
   ids: readonly number[],
   writing: WriteContext,
   fields: readonly string[],
-): Promise<Row[]> => lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
+): Promise<Row[]> => lockWhere(target(), referenceField, ids, 'UPDATE', writing, [referenceField, ...fields]);
 
 async function lockWhere(
   entity: Entity,

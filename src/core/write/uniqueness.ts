@@ -46,14 +46,14 @@ export async function findDuplicates(
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
     const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
     const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
-    const key = fields.map(({ name }) => (name === newParent?.by ? newParentKey(newParent.draft) : values[name]));
+    const key = fields.map(({ name }) => (name === newParent?.referenceField ? newParentKey(newParent.draft) : values[name]));
     // Incomplete keys are never duplicates. A missing required value is reported by other checks.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
     if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
     // A parent row that is yet to be created has no stored child rows.
-    if (!newParent || !fields.some(({ name }) => name === newParent.by)) rows.push({ draft, key });
+    if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;
   const { bind, values } = createParameters();

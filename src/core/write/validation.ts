@@ -108,7 +108,7 @@ class Validation {
   private checkValues(draft: RowDraft): void {
     const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
-      if (field.readOnly || field.name === draft.parent?.by) continue;
+      if (field.readOnly || field.name === draft.parent?.referenceField) continue;
       const value = draft.input[field.name];
       const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {

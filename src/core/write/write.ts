@@ -121,7 +121,7 @@ export async function insertLevel(
   const rows: FieldValues[] = [];
   for (const { input, parent } of level) {
     const values = withDefaults(entity, input, context);
-    if (parent) values[parent.by] = storedByDraft.get(parent.draft)!.id;
+    if (parent) values[parent.referenceField] = storedByDraft.get(parent.draft)!.id;
     hooks.complete?.(values, context);
     preparedRows.push({ entity, values });
     await hooks.before?.(values, context, transaction);
