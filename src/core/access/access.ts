@@ -78,11 +78,11 @@ export function visibleRowConditions(entity: Entity, context: AccessContext): Sq
   return [
     ...ownerConditions(entity, context),
     ...publishedConditions(entity),
-    ...(parentField ? [parentVisible(entity, parentField, context)] : []),
+    ...(parentField ? [parentVisibleCondition(entity, parentField, context)] : []),
   ];
 }
 
-function parentVisible(entity: Entity, parentField: string, context: AccessContext): SqlCondition {
+function parentVisibleCondition(entity: Entity, parentField: string, context: AccessContext): SqlCondition {
   const { column, target } = fieldOf(entity, parentField);
   const { table } = resourceOf(target!())!;
   const conditions = visibleRowConditions(target!(), context);

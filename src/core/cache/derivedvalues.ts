@@ -100,7 +100,7 @@ export abstract class LazyParts {
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 
   /** Returns a part, which is computed at most once. Its key is a name or the array of field nodes of a selection. */
-  protected computeOnce<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
-    return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
+  protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
+    return shareOrCompute((typeof key === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, key, compute);
   }
 }

@@ -92,6 +92,7 @@ const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || nextTransactionId(snapshot) <= BigInt(endTransactionId));
 
+/** The rows whose changes a client receives. */
 export interface WatchedRows {
   /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
@@ -184,6 +185,7 @@ export class ChangeLog {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
+    // The log is of another server, or of this one before its restart.
     if (!rows[0]!.here) {
       await this.renewLogIfServerChanged();
       rows = await runQuery();

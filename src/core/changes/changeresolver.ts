@@ -129,13 +129,13 @@ const requestedEntities = (types: string[] | null | undefined): Entity[] =>
   types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
 function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
-  const requested = requestedEntities(types);
+  const entities = requestedEntities(types);
   const requestedTables = (owned: boolean) =>
-    requested
+    entities
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: changeOwnerId(requested, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
+  return { ownerId: changeOwnerId(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {

@@ -9,7 +9,7 @@ import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { fromClause, containsId } from '../sql/expressions';
+import { fromClause, containsIdSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
@@ -59,9 +59,9 @@ export class GroupQuery {
     private readonly requested: RequestedStatistics,
     private readonly context: Context,
   ) {
-    const visibility = visibleRowConditions(entity, context);
+    const visibilityConditions = visibleRowConditions(entity, context);
     const { conditions, joins } = compileWhere(entity, args.where, context);
-    this.conditions = [...visibility, ...conditions];
+    this.conditions = [...visibilityConditions, ...conditions];
     this.joins = joins;
     this.referenceJoins = new ReferenceJoins(context);
     this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
@@ -101,6 +101,10 @@ export class GroupQuery {
     return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
   }
 
+  /**
+   * Returns the statement. Its CTEs are the groups `g`, the groups with empty ones `e`, these with derived columns `w`, and those that fulfil HAVING
+   * `h`.
+   */
   private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
     const { keys } = this.groupKeys;
     const { columns, derived } = this.aggregates;
@@ -130,16 +134,16 @@ export class GroupQuery {
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
-    const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
+    const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
-    const empty = [...this.aggregates.columns.values()].map((one) => one.emptyValue);
-    const distinct = others.length ? `(SELECT DISTINCT ${others.join(', ')} FROM g) o CROSS JOIN ` : '';
+    const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValue);
+    const otherKeysSql = otherColumns.length ? `(SELECT DISTINCT ${otherColumns.join(', ')} FROM g) o CROSS JOIN ` : '';
     return [
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
       `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
       `v AS (SELECT ${seriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
-      `n AS (SELECT ${values.join(', ')} FROM ${distinct}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
-      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...empty].join(', ')} FROM n)`,
+      `n AS (SELECT ${values.join(', ')} FROM ${otherKeysSql}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...emptyValues].join(', ')} FROM n)`,
     ];
   }
 
@@ -154,9 +158,9 @@ export class GroupQuery {
     const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameters();
     const ids = bind(parentIds);
-    const inner = this.sql([() => containsId(parentField, 't', 'q.id')], bind);
+    const groupsSql = this.sql([() => containsIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.read(
-      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
+      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
     );
     const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));

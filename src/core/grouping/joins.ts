@@ -19,14 +19,14 @@ export class ReferenceJoins {
     const key = path.map(({ name }) => name).join('.');
     const existingAlias = this.aliases.get(key);
     if (existingAlias) return existingAlias;
-    const outer = this.aliasOf(path.slice(0, -1));
+    const outerAlias = this.aliasOf(path.slice(0, -1));
     const alias = `k${this.aliases.size}`;
     this.aliases.set(key, alias);
     const target = reference.target!();
-    const visibility = referenceableRowConditions(target, this.context);
+    const visibilityConditions = referenceableRowConditions(target, this.context);
     this.joins.push((_alias, bind) => {
-      const visibilitySql = visibility.map((condition) => ` AND ${condition(alias, bind)}`).join('');
-      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(reference, outer)}${visibilitySql}`;
+      const visibilitySql = visibilityConditions.map((condition) => ` AND ${condition(alias, bind)}`).join('');
+      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(reference, outerAlias)}${visibilitySql}`;
     });
     return alias;
   }

@@ -43,6 +43,7 @@ export interface GroupKeys {
 
 const identity = (value: string) => value;
 
+/** Builds the keys of one grouping, with their joins and weights. */
 class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
   readonly weights: string[] = [];
@@ -143,13 +144,13 @@ class GroupKeyBuilder {
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.weights.length}`;
-    const visibility = referenceableRowConditions(target, this.context);
-    const outer = this.referenceJoins.aliasOf(path);
+    const visibilityConditions = referenceableRowConditions(target, this.context);
+    const outerAlias = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.via ?? 'id';
     if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
     this.referenceJoins.joins.push((_alias, bind) => {
-      const visibilitySql = visibility.length
-        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibility, 'z', bind)})`
+      const visibilitySql = visibilityConditions.length
+        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
       const linkSelects = linkedFields.map(({ table, own: from, other, weight, ...link }) => {
         const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
@@ -157,7 +158,7 @@ class GroupKeyBuilder {
       });
       // A linked row in two of the lists counts once, with its larger weight.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
-      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outer}."${ownColumn}"`;
+      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
     this.weights.push(`coalesce(${alias}."weight", 1)`);
     this.add(

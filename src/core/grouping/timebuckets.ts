@@ -134,10 +134,10 @@ const UNIT_DURATIONS: Partial<Record<BucketUnit, object>> = {
 
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 /** Returns the day if its year has four digits, otherwise null. */
-const validDay = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
+const dayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
 
 const dayAfter = (unit: BucketUnit, day: string) =>
-  validDay(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+  dayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
@@ -157,7 +157,7 @@ export function startOfDay(day: string, zone: string): string {
 /** Returns the bucket of a value of `bucketSql`, which is a weekday number or the first day. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
-  const start = validDay(value);
+  const start = dayOrNull(value);
   return { unit, start, end: start && dayAfter(unit, start), number: null };
 }
 
@@ -168,6 +168,6 @@ export function timeBucket(unit: TimeUnit, value: string | number, zone: string)
     const start = DateTime.fromISO(value, { zone });
     return { unit, start: formatMoment(start), end: formatMoment(start.plus({ hours: 1 })), number: null };
   }
-  const [first, next] = [validDay(value), validDay(value) && dayAfter(unit, value)];
+  const [first, next] = [dayOrNull(value), dayOrNull(value) && dayAfter(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
 }

@@ -27,11 +27,11 @@ const MAX_ECHO_CHARACTERS = 200;
 export const truncateInput = (text: string): string =>
   text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text;
 
-/** Invalid input of a mutation, whose payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
+/** Invalid input of a mutation, whose payload lists the issues. `conflictingIds` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
     readonly issues: readonly InputIssue[],
-    readonly conflicts: readonly number[] = [],
+    readonly conflictingIds: readonly number[] = [],
   ) {
     super('invalid input');
   }

@@ -77,9 +77,9 @@ function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): 
 
 /** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
 function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
-  const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!parts) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
-  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = parts;
+  const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
+  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
+  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
   const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);

@@ -16,6 +16,7 @@ export interface FieldVisitor<Parent> {
   field(field: FieldNode, parent: Parent): void;
 }
 
+/** Visits the fields of selection sets, including those of fragments. */
 export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
   const visitedFragments = new Set<string>();
   const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentBody | undefined => {

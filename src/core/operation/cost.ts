@@ -193,14 +193,14 @@ class Estimate {
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
     const ownCost = this.fieldOwnCost(field, argumentCosts, atRoot);
-    const argumentWith = (total: number) => {
+    const costliestArgument = (total: number) => {
       const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [sizeArgumentOf(field, args)];
       return name && `${coordinate}(${name}:)`;
     };
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: argumentWith(total) };
+      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: costliestArgument(total) };
     }
     const isConnection = isPaged(field) && !isList(field);
     const { rows, fixed, bytes } = isConnection
@@ -212,7 +212,7 @@ class Estimate {
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixed + size * rows.total;
-    const argument = argumentWith(total);
+    const argument = costliestArgument(total);
     const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
     const mostExpensive = isMostlyBelow ? rows : { coordinate, argument };
     return {
@@ -265,8 +265,8 @@ class Estimate {
   }
 
   private pageSize({ first, last }: Variables): number {
-    const requested = first ?? last ?? DEFAULT_PAGE_SIZE;
-    return typeof requested === 'number' ? Math.min(Math.max(requested, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
+    const requestedSize = first ?? last ?? DEFAULT_PAGE_SIZE;
+    return typeof requestedSize === 'number' ? Math.min(Math.max(requestedSize, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
   }
 
   /** Returns the expected number of values of a field that is not a connection. */

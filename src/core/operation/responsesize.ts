@@ -59,9 +59,9 @@ class Slices {
     let valueCount = 0;
     while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
       valueCount += this.pendingObjects[count++]!.valueCount;
-    const ready = this.pendingObjects.splice(0, count);
+    const slice = this.pendingObjects.splice(0, count);
     if (this.pendingObjects.length) setImmediate(this.runSlice);
-    for (const { complete } of ready) complete();
+    for (const { complete } of slice) complete();
   };
 }
 

@@ -102,6 +102,7 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercion.errors };
 }
 
+/** Collects messages by path, up to a maximum number. */
 class ErrorCollector {
   /** Has no prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;

@@ -22,10 +22,11 @@ import {
 import type { Connection, PageArgs } from './connectiontypes';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../model/pagesize';
 import type { ConnectionPlan } from './queryplan';
-import { fromClause, joinClauses, containsId } from '../sql/expressions';
+import { fromClause, joinClauses, containsIdSql } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
+/** A list to read: its rows, their order and the page. */
 export interface ListRequest {
   entity: Entity;
   conditions: readonly SqlCondition[];
@@ -59,6 +60,7 @@ export function createListRequest(
   };
 }
 
+/** The requested page of a list. */
 interface PageWindow {
   limit: number;
   offset: number;
@@ -234,7 +236,7 @@ export async function readPagesBelow(
 ): Promise<Connection[]> {
   const window = pageWindow(request);
   const parentField = fieldOf(request.entity, referenceField);
-  const belongsToParent: SqlCondition = () => containsId(parentField, 't', 'p.id');
+  const belongsToParent: SqlCondition = () => containsIdSql(parentField, 't', 'p.id');
   const readPages = () => {
     const { bind, values } = createParameters();
     const ids = bind(parentIds);

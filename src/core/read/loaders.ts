@@ -9,7 +9,7 @@ import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type Ro
 import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, selectRows, selectStatement, type ColumnSet } from '../sql/select';
+import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Key = number | string;
@@ -57,7 +57,7 @@ async function readByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.read(...selectRows(columns, [columnIn('id', ids), ...conditions]));
+  const rows = await session.read(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }

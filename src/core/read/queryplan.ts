@@ -90,8 +90,8 @@ export function selectedFields(
       fragment: (name) => fragments[name],
       narrow: () => undefined,
       field(node) {
-        const sameName = nodesByName.get(node.name.value);
-        if (sameName) sameName.push(node);
+        const nodesOfName = nodesByName.get(node.name.value);
+        if (nodesOfName) nodesOfName.push(node);
         else nodesByName.set(node.name.value, [node]);
       },
     },

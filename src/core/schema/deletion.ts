@@ -47,11 +47,12 @@ export class DeletePayload {
   @Field(() => [Node], { description: 'The current rows with other versions than expected.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
     const { entity, rejection } = this;
-    const rows = await loadRowsById(entity, rejection?.conflicts ?? [], context, info);
+    const rows = await loadRowsById(entity, rejection?.conflictingIds ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }
 
+/** Runs a deletion and returns its payload; validation issues become its errors. */
 export async function runDeletion(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
   try {
     return new DeletePayload(entity, await remove());

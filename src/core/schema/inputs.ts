@@ -20,8 +20,8 @@ function creationOptions(field: FieldMeta): FieldOptions {
   const { about: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
-    const when = field.default === defaultValues.today ? 'Today' : 'Now';
-    return { nullable: true, description: `${description} ${when} if absent.` };
+    const defaultText = field.default === defaultValues.today ? 'Today' : 'Now';
+    return { nullable: true, description: `${description} ${defaultText} if absent.` };
   }
   if (relation && field.default !== undefined) {
     if (field.absent === undefined) throw new Error(`The default of ${field.name} is an id: say in \`absent\` what it stands for.`);

@@ -39,8 +39,8 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
   addResolverMethod(
     Payload,
     name,
-    async function (this: { conflicting: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
-      const conflicts = await loadRowsById(entity, this.conflicting, context, info);
+    async function (this: { conflictingIds: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
+      const conflicts = await loadRowsById(entity, this.conflictingIds, context, info);
       return many ? conflicts : (conflicts[0] ?? null);
     },
     [Ctx(), Info()],
@@ -51,7 +51,7 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
 export type PayloadConstructor<T> = ClassType &
-  (new (written: T | null, errors: readonly InputIssue[], conflicting?: readonly number[]) => object);
+  (new (written: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
@@ -71,7 +71,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
       constructor(
         readonly written: T | null,
         readonly errors: readonly InputIssue[],
-        readonly conflicting: readonly number[] = [],
+        readonly conflictingIds: readonly number[] = [],
       ) {}
     },
   }[name]!;
@@ -95,11 +95,12 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
   return Payload as PayloadConstructor<T>;
 }
 
+/** Runs a write and returns its payload; validation issues become its errors. */
 export async function runWrite<T>(Payload: PayloadConstructor<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {
-    if (error instanceof InvalidInput) return new Payload(null, error.issues, error.conflicts);
+    if (error instanceof InvalidInput) return new Payload(null, error.issues, error.conflictingIds);
     throw error;
   }
 }

@@ -28,7 +28,7 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
  * Returns the condition that a reference equals the given id, or that an id set contains it. It is written so that an index of the other table can be
  * used.
  */
-export function containsId(field: FieldMeta, alias: string, id: string): string {
+export function containsIdSql(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.shares) {
     const table = resourceOf(field.target!())!.table;

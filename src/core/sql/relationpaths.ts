@@ -53,10 +53,10 @@ function referencePath(entity: Entity, { target, column, link, through, shares, 
     };
   if (column) return { key: (outer) => `${outer}."${column}"`, keys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
-  const pairs = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
+  const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
     key: (outer) => `${outer}."id"`,
-    keys: (inner) => `WITH v AS MATERIALIZED (${pairs}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+    keys: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
   };
 }
 

@@ -83,7 +83,7 @@ export function selectStatement(shape: SelectShape): string {
 }
 
 /** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
-export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
+export function selectRowsStatement(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
   const { bind, values } = createParameters();
   return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }

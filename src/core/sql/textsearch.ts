@@ -21,7 +21,7 @@ const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 export const foldedExpression = (field: FieldMeta, alias: string): string =>
   field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLike(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
+function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
   // A text without a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
@@ -29,8 +29,8 @@ function foldedLike(field: FieldMeta, part: MatchPosition, text: string): SqlCon
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function matchesText(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
-  const insensitiveMatch = foldedLike(field, part, text);
+export function textMatchCondition(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
+  const insensitiveMatch = foldedLikeCondition(field, part, text);
   if (insensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
   // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
@@ -39,7 +39,7 @@ export function matchesText(field: FieldMeta, part: MatchPosition, text: string,
     : exactMatch;
 }
 
-export const equalsAnyFolded =
+export const equalsAnyFoldedCondition =
   (field: FieldMeta, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>
     `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
@@ -63,21 +63,21 @@ const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u
  * Returns the condition that the field contains a word similar to the given one, by the functions of migration 0055. Long texts are compared by
  * trigram similarity, if PostgreSQL has the extension pg_trgm.
  */
-function hasSimilarWord(field: FieldMeta, word: string): SqlCondition {
+function similarWordCondition(field: FieldMeta, word: string): SqlCondition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
   return (alias, bind) => `${compare}(${foldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
 
 /** Returns the condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
-export function matchesSearch({ field, text: term }: Search): SqlCondition {
+export function searchMatchCondition({ field, text: term }: Search): SqlCondition {
   const text = trimTerm(term);
-  const contains = foldedLike(field, 'contains', text);
+  const contains = foldedLikeCondition(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
   const wordConditions = words.map((word) => {
-    const containsWord = foldedLike(field, 'contains', word);
-    return hasTrigram(word) ? disjunction([containsWord, hasSimilarWord(field, word)]) : containsWord;
+    const containsWord = foldedLikeCondition(field, 'contains', word);
+    return hasTrigram(word) ? disjunction([containsWord, similarWordCondition(field, word)]) : containsWord;
   });
   return disjunction([contains, conjunction(wordConditions)]);
 }

@@ -21,6 +21,7 @@ export interface RowDraft {
   readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
   readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
+  /** Number of ancestors of the row in the input. */
   readonly depth: number;
   /** Current values of an existing row in the fields that the write compares. */
   currentValues?: Row;

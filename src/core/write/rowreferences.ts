@@ -8,7 +8,7 @@ import type { Entity } from '../model/fields';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId, nodeTypeMismatch } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
 
 export interface RowReference {
@@ -51,8 +51,8 @@ export function requireRows(
   ids: readonly number[],
   existingIds: Iterable<number>,
 ): void {
-  const existing = new Set(existingIds);
-  throwIfInvalid(references.filter((_, index) => !existing.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+  const existingIdSet = new Set(existingIds);
+  throwIfInvalid(references.filter((_, index) => !existingIdSet.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
 /**
@@ -68,7 +68,7 @@ export async function requireWritable(
   if (!contributorTable(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
   const findIds = async (conditions: readonly SqlCondition[]) =>
-    idsOf(await context.session.query(...selectRows(columns, [columnIn('id', ids), ...conditions])));
+    idsOf(await context.session.query(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions])));
   requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }

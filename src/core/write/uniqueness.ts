@@ -36,8 +36,8 @@ export async function findDuplicates(
   const keys = new Map<string, RowDraft>();
   const newParents = new Map<RowDraft, string>();
   const newParentKey = (parent: RowDraft) => {
-    const existing = newParents.get(parent);
-    if (existing !== undefined) return existing;
+    const existingKey = newParents.get(parent);
+    if (existingKey !== undefined) return existingKey;
     newParents.set(parent, `new ${newParents.size}`);
     return newParents.get(parent);
   };

@@ -10,7 +10,7 @@ import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fie
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatch } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
@@ -25,7 +25,7 @@ export async function findReferenceableIds(entity: Entity, ids: readonly unknown
   if (rowIds.length === 0) return [];
   if (resourceOf(entity)!.inMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...selectRows(columns, [columnIn('id', rowIds), ...conditions]));
+  const rows = await context.session.query(...selectRowsStatement(columns, [columnIn('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 
@@ -58,6 +58,7 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
 
+/** One validation run. */
 class Validation {
   private readonly issues = new Map<RowDraft, IssuesByField>();
   /** Ids of stored rows that new rows conflict with. */

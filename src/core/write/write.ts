@@ -12,7 +12,7 @@ import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import {
   deleteRows,
   toStoredRow,
@@ -248,7 +248,9 @@ async function missingRowIssues(entity: Entity, changes: readonly RowChange[], c
 /** Reads the given fields of those rows that the viewer may write. Returns the rows by id. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const columns = columnSet(entity, fields, context.policies.textOrder);
-  const rows = await context.session.query(...selectRows(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]));
+  const rows = await context.session.query(
+    ...selectRowsStatement(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]),
+  );
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
