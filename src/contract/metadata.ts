@@ -170,7 +170,7 @@ export interface BodyMetadata {
   readonly selection?: string;
   /** Wraps the value in an object under this key. A null value results in an empty object. */
   readonly key?: string;
-  /** Keys whose lists of `{ key value }` are rendered as one object. */
+  /** Keys of lists with elements `{ key value }`. Each list is rendered as one JSON object. */
   readonly maps?: readonly string[];
   /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
   readonly whenMissing?: string;

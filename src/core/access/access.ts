@@ -1,4 +1,4 @@
-/** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. Ownership is decided nowhere else. */
+/** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. No other module decides who owns a row. */
 import type { ScopeGroup } from '../../contract/metadata';
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';

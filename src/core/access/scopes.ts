@@ -18,7 +18,7 @@ export type Scope = Access | `${Access}:${ScopeGroup}`;
 
 const groupEntries = Object.entries(SCOPE_GROUPS) as [ScopeGroup, string][];
 
-/** Name of a scope in GraphQL, such as `READ_TRAINING`. */
+/** Returns the name of a scope in GraphQL, such as `READ_TRAINING`. */
 export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
 const scopeDescription = (access: Access, subject: string) =>

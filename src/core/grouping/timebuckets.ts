@@ -36,7 +36,7 @@ export type BucketUnit = TimeUnit;
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-/** ISO 8601 weekday numbers, which are also the row ids of the days of the week. */
+/** Enum of weekdays. Its values are the numbers of ISO 8601, which are also the row ids of the days of the week. */
 export const WEEKDAY = registerEnum(
   'Weekday',
   'A day of the week.',

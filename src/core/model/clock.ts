@@ -26,7 +26,9 @@ const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as con
 
 const FRACTIONAL_SECONDS = /\.\d+/;
 
-/** Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more; undefined if invalid or out of range. */
+/**
+ * Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more. Returns undefined if it is invalid or out of range.
+ */
 export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS.exec(timestamp) ?? [];
   const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS, ''), { zone: 'utc' });

@@ -1,4 +1,4 @@
-/** Field decorators and field metadata: one decorator defines the column, the GraphQL field and the metadata that every API reads. */
+/** Field decorators and field metadata: one decorator defines the column, the GraphQL field and the metadata that both interfaces read. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
@@ -77,7 +77,7 @@ export interface FieldOptions<N extends boolean = boolean> {
   hidden?: boolean;
   /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
   inherited?: boolean;
-  /** Restricts the field to one API. */
+  /** Restricts the field to one interface. */
   only?: InterfaceName;
   /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';

@@ -46,7 +46,7 @@ export interface ResourceOptions extends ViewOptions {
   owner?: string;
   /** Model name in data dumps of the reference service. */
   dump?: string;
-  /** Restricts the resource to one API. */
+  /** Restricts the resource to one interface. */
   only?: InterfaceName;
   /** Whether rows have root queries; `'rest'` means in REST only. Rows without root queries are reached through relations. Defaults to true. */
   queries?: boolean | 'rest';

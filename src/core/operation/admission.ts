@@ -93,7 +93,10 @@ export class Admission {
     return errors ? { errors } : { data: null, extensions: describeCost(cost, this.options.maxCost) };
   }
 
-  /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */
+  /**
+   * Returns the estimated cost of an operation, or errors for invalid variables, values that are nested too deep and introspection that the client
+   * may not use.
+   */
   private estimate(
     document: DocumentNode,
     operation: OperationDefinitionNode,

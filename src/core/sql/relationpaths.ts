@@ -19,7 +19,7 @@ export interface Relation extends KeyPath {
   name: string;
   target: Thunk;
   many: boolean;
-  /** Restricts the relation to one API. */
+  /** Restricts the relation to one interface. */
   only?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }
