@@ -2,10 +2,10 @@
 import { Arg, Ctx, Extensions, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Context } from '../core/context';
 import { InvalidInput, ClientError, throwIfInvalid } from '../core/model/errors';
-import { limitIssues, limitMessages } from '../core/model/fieldvalidation';
+import { findLimitViolations, limitViolationMessages } from '../core/model/fieldvalidation';
 import { validationIssue, IssueCode, type InputIssue } from '../core/model/validationissues';
 import { ListSize } from '../core/model/listsize';
-import { runWrite, InputError, RARE } from '../core/schema/payload';
+import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
 import type { ArgumentLimits } from '../contract/metadata';
 import { pythonStrip } from '../platform/pythonscalars';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './accounts';
@@ -29,7 +29,7 @@ class LoginPayload extends TokenPayload {
   @Extensions({ neverNullInRest: true })
   declare readonly token: string | null;
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], { description: 'All errors in the input; WRONG_CREDENTIALS if the name or the password is wrong.' })
   declare readonly errors: readonly InputIssue[];
 }
@@ -43,8 +43,8 @@ const CREDENTIAL_LIMITS = {
 const CREDENTIAL_FIELDS = ['username', 'password'] as const;
 
 const ARGUMENT_LIMITS: ArgumentLimits = {
-  username: (name) => limitMessages(name, CREDENTIAL_LIMITS.username),
-  password: (password) => limitMessages(password, CREDENTIAL_LIMITS.password),
+  username: (name) => limitViolationMessages(name, CREDENTIAL_LIMITS.username),
+  password: (password) => limitViolationMessages(password, CREDENTIAL_LIMITS.password),
 };
 
 @ObjectType({ description: 'The new token after a change of the password, or the errors in the input.', simpleResolvers: true })
@@ -55,7 +55,7 @@ class ChangePasswordPayload extends TokenPayload {
   })
   declare readonly token: string | null;
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], { description: 'All errors in the input. If there are any, the password was not changed.' })
   declare readonly errors: readonly InputIssue[];
 }
@@ -92,7 +92,7 @@ export class AuthResolver {
     return runWrite<string>(LoginPayload, async () => {
       throwIfInvalid(
         CREDENTIAL_FIELDS.flatMap((name) =>
-          limitIssues(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({ path: [name], ...issue })),
+          findLimitViolations(credentials[name], CREDENTIAL_LIMITS[name]).map((issue) => ({ path: [name], ...issue })),
         ),
       );
       return account.signIn(credentials.username, credentials.password).catch(throwWrongCredentials);

@@ -6,7 +6,7 @@ import { InvalidInput, rowNotFoundIssue } from '../core/model/errors';
 import { parseRowId } from '../core/model/ids';
 import { ListSize } from '../core/model/listsize';
 import type { InputIssue } from '../core/model/validationissues';
-import { runWrite, InputError, RARE } from '../core/schema/payload';
+import { runWrite, InputError, TYPICAL_ISSUE_COUNT } from '../core/schema/payload';
 import { Needs } from '../core/read/queryplan';
 import { DateTimeScalar } from '../core/model/scalars';
 import { TokenScope } from '../core/access/scopes';
@@ -44,7 +44,7 @@ class CreateAccessTokenPayload {
   @Field(() => AccessToken, { nullable: true, description: 'The created access token; null if there are errors.' })
   readonly accessToken: StoredToken | null;
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], { description: 'All errors in the input. If there are any, no token was created.' })
   readonly errors: readonly InputIssue[];
 
@@ -60,7 +60,7 @@ class RevokeAccessTokenPayload {
   @Field(() => ID, { nullable: true, description: 'Id of the revoked token; null if there are errors.' })
   readonly revokedId: number | null;
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], { description: 'NOT_FOUND if the viewer has no such token.' })
   readonly errors: readonly InputIssue[];
 

@@ -6,7 +6,7 @@ interface ErrorCodeInfo {
   readonly meaning: string;
 }
 
-/** In the order of the guide. */
+/** The guide lists the codes in this order. */
 export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, meaning: 'Not signed in. 403 in REST.' },
   FORBIDDEN: { status: 403, meaning: 'Not allowed.' },

@@ -21,7 +21,7 @@ export function formatPythonFloat(value: number): string {
 const FLOAT_MARK = '\udfff';
 const MARKED_FLOAT = /"\\udfff(-?[\d.]+(?:e[+-]\d+)?)"/g;
 
-/** Encodes a float as a marked string, from which `unmarkFloats` and `toDjangoJson` make a number. */
+/** Encodes a float as a marked string, which `unmarkFloats` and `toDjangoJson` convert to a number. */
 export const markFloat = (value: number): string => FLOAT_MARK + formatPythonFloat(value);
 
 /** Converts the marked floats of a body to numbers, for HTML pages. */
@@ -34,7 +34,7 @@ export function unmarkFloats(body: unknown): unknown {
 
 const SEPARATORS = /[\u2028\u2029]/g;
 
-/** Finishes JSON as Django REST framework writes it: marked floats as numbers, and U+2028 and U+2029 escaped. */
+/** Converts serialized JSON to the output of Django REST framework: marked floats become numbers, and U+2028 and U+2029 are escaped. */
 export function toDjangoJson(json: string): string {
   const text = json.includes('"\\udfff') ? json.replace(MARKED_FLOAT, '$1') : json;
   return !text.includes('\u2028') && !text.includes('\u2029')

@@ -33,7 +33,7 @@ export interface FieldMetadata {
   readonly label: string;
   /** Help text in REST's OPTIONS. */
   readonly help?: string;
-  /** Description in the GraphQL schema; defaults to the help text. */
+  /** Description in the API documentation; defaults to the help text. */
   readonly description: string;
   readonly null: boolean;
   /** Whether the empty string is allowed. */
@@ -41,12 +41,12 @@ export interface FieldMetadata {
   readonly hasDefault: boolean;
   /** Default of new rows: a value, or a function of the server's time zone. */
   readonly default?: unknown;
-  /** Hidden from REST; GraphQL shows and accepts the field. */
+  /** Whether REST hides the field. GraphQL shows and accepts it. */
   readonly hidden: boolean;
   readonly only?: InterfaceName;
   readonly readOnly: boolean;
   readonly restReadOnly: boolean;
-  /** REST ignores the value on creation and stores the default. */
+  /** Whether REST ignores the value on creation and stores the default instead. */
   readonly restIgnoredOnCreate: boolean;
   /** Whether the field is a column of the resource's own table. */
   readonly stored: boolean;
@@ -56,7 +56,9 @@ export interface FieldMetadata {
   readonly maxLength?: number;
   readonly min?: number;
   readonly max?: number;
+  /** Maximum number of digits of a decimal, including its decimal places. */
   readonly digits?: number;
+  /** Maximum number of decimal places. */
   readonly places?: number;
   readonly choices?: readonly Choice[];
   readonly relation?: {
@@ -65,12 +67,12 @@ export interface FieldMetadata {
     /** GraphQL field that resolves the referenced row. */
     readonly object: string;
     readonly many: boolean;
-    /** The referenced row belongs to a user; a reference to another user's row is forbidden. */
+    /** Whether the referenced row belongs to a user. References to rows of other users are forbidden. */
     readonly owned: boolean;
   };
   /** Validates a value of the right type and returns messages; empty if valid. The time zone determines the current date. */
   check(value: unknown, timeZone: string): string[];
-  /** Slower validation of values that pass `check`. */
+  /** Validates values that pass `check`, by slower means, and returns messages; empty if valid. */
   inspect?(value: unknown): Promise<string[]>;
 }
 
@@ -81,18 +83,24 @@ export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldMeta
 /** Scope groups of access tokens. */
 export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
-/** A REST query parameter that filters a list in a way that the field's kind does not determine. */
+/**
+ * A REST query parameter that filters a list by a field. Without `parse` or `operator` it tests for equality, with a syntax that follows from the
+ * field's kind.
+ */
 export interface FilterMetadata {
   /** Name of the query parameter; defaults to the field's REST key. */
   key?: string;
   /** GraphQL name of the filtered field. */
   field: string;
   /**
-   * Syntax of the parameter. `ids`: the parameter is repeated, and rows match any of the ids. `loose`: an integer; anything else is ignored.
-   * `commaIds`: comma-separated integers, with one result row per match; ignored if any is invalid. `unchecked`: an id that need not exist.
+   * Syntax of the parameter. `ids`: the parameter can be repeated, and rows match any of the ids. `loose`: an integer; any other value is ignored.
+   * `commaIds`: comma-separated integers, with one result row per match; ignored if one of them is invalid. `unchecked`: an id that need not exist.
    */
   parse?: 'ids' | 'loose' | 'commaIds' | 'unchecked';
-  /** Compares instead of testing for equality; the name of the parameter ends in it (`date__gte`). Only for resources that the reference lacks. */
+  /**
+   * Compares instead of testing for equality. The name of the parameter ends in the operator (`date__gte`). Only for resources that the reference
+   * service does not have.
+   */
   operator?: ComparisonOperator;
 }
 
@@ -105,7 +113,7 @@ export const COMPARABLE_KINDS: readonly FieldKind[] = ['integer', 'decimal', 'da
 export const filterParameterName = ({ key, operator }: FilterMetadata, { rest }: Pick<FieldMetadata, 'rest'>): string =>
   key ?? (operator ? `${rest}__${operator}` : rest);
 
-/** A REST resource on a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
+/** A REST resource that serves rows of a GraphQL type. A selection set defines the response body; its aliases are the JSON keys. */
 export interface ViewMetadata {
   rest: string;
   /** Name in OPTIONS, e.g. `Weight Entry`. */
@@ -118,9 +126,9 @@ export interface ViewMetadata {
   position?: number;
   /** Whether the API root lists the view. */
   listed?: boolean;
-  /** Only the first view of a type accepts writes. */
+  /** Supported operations. Only the first view of a type accepts writes. */
   routes: 'read' | 'all';
-  /** Methods that pass the permission check; others respond 403, even if unsupported (405). Defaults to all. */
+  /** HTTP methods that pass the permission check; defaults to all. Others are answered with 403, even if they are unsupported (405). */
   permits?: readonly string[];
 }
 
@@ -140,14 +148,17 @@ export interface ResourceMetadata {
   readonly createMany?: string;
   readonly updateMany?: string;
   readonly removeMany?: string;
-  /** Field with the row version for optimistic locking; with it, updates and deletions take `ifVersion`. */
+  /** Field that contains the row version for optimistic locking. If present, updates and deletions take `ifVersion`. */
   readonly version?: string;
   readonly views: readonly ViewMetadata[];
   /** Default order: field names, prefixed by `-` if descending. Ties are broken by id. */
   readonly ordering: readonly string[];
   /** Typical number of rows of a lookup table. Rows that reference it are sorted by its default order. */
   readonly dictionary?: number;
-  /** Field paths that form the display name of a row; defaults to `name`. A list on the path contributes its first row, or all rows after `[]`. */
+  /**
+   * Field paths that form the display name of a row; defaults to `name`. Of a list on the path, only the first row is used, or all rows if its name
+   * ends in `[]`.
+   */
   readonly names?: readonly string[];
   /** Field path that distinguishes rows with the same display name. */
   readonly apart?: string;
@@ -157,13 +168,13 @@ export interface ResourceMetadata {
 export interface BodyMetadata {
   /** Defaults to a selection set derived from the field's type. */
   readonly selection?: string;
-  /** Wraps the value in an object under this key; an empty object if the value is null. */
+  /** Wraps the value in an object under this key. A null value results in an empty object. */
   readonly key?: string;
-  /** Keys whose lists of `{ key value }` are rendered as one object. */
+  /** Keys of lists with elements `{ key value }`. Each list is rendered as one JSON object. */
   readonly maps?: readonly string[];
-  /** Body of a response with status 200 if a required argument is missing or empty. If absent, the status is 400. */
+  /** Body of the response, with status 200, if a required argument is missing or empty. If absent, the status is 400. */
   readonly whenMissing?: string;
-  /** Body of a response with status 200 to invalid arguments, with the messages under `errors`. If absent, the status is 400. */
+  /** Body of the response, with status 200, to invalid arguments. The messages are added under `errors`. If absent, the status is 400. */
   readonly whenInvalid?: Readonly<Record<string, unknown>>;
 }
 
@@ -180,7 +191,10 @@ export interface EndpointMetadata extends BodyMetadata {
   readonly title: string;
 }
 
-/** `extensions.limits`: validators of a field's arguments, by name. They return messages for a value of the right type; empty if valid. */
+/**
+ * `extensions.limits`: validators of a field's arguments, by argument name. Each receives a value of the right type and returns messages; empty if
+ * valid.
+ */
 export type ArgumentLimits = Readonly<Record<string, (value: string) => string[]>>;
 
 /* eslint-disable @typescript-eslint/no-explicit-any -- merged interface declarations must have identical type parameters */
@@ -191,17 +205,20 @@ declare module 'graphql' {
     endpoint?: EndpointMetadata;
     limits?: ArgumentLimits;
     only?: InterfaceName;
-    /** Cost of a value in addition to its objects (`@cost` of https://ibm.github.io/graphql-specs/cost-spec.html). */
+    /**
+     * Cost of the field itself, added once per parent object to the cost of what the field returns (`@cost` of
+     * https://ibm.github.io/graphql-specs/cost-spec.html).
+     */
     cost?: { readonly weight: number };
     /** Expected length of a list without pagination (`@listSize` of the same specification), or a function of the arguments. */
     listSize?: { readonly assumedSize: number | ((args: Record<string, unknown>) => number) };
-    /** Resolves all rows of a connection; the public schema has a list in its place. */
+    /** Resolver that returns all rows of a connection. The public schema replaces the connection by a plain list of them. */
     wholeList?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
-    /** The mutation only writes rows, so it can be part of an `@atomic` operation. */
+    /** Whether the mutation only writes rows and can therefore be part of an `@atomic` operation. */
     writesRows?: boolean;
-    /** At most once per operation: the field is slow, or an attempt such as a sign-in. */
+    /** Whether an operation may contain the field at most once, because it is slow or an attempt, such as a sign-in. */
     once?: boolean;
-    /** Nullable only because GraphQL hides unreviewed rows; REST always shows them. */
+    /** Whether the field is nullable only because GraphQL hides unreviewed rows. REST always shows them. */
     neverNullInRest?: boolean;
   }
   interface GraphQLInputFieldExtensions {
@@ -209,7 +226,7 @@ declare module 'graphql' {
     only?: InterfaceName;
   }
   interface GraphQLInputObjectTypeExtensions {
-    /** Exactly one of the input object's fields must be set. */
+    /** Whether exactly one of the input object's fields must be set (`@oneOf`). */
     oneOf?: boolean;
   }
   interface GraphQLScalarTypeExtensions {
@@ -218,7 +235,7 @@ declare module 'graphql' {
   }
   interface GraphQLObjectTypeExtensions<_TSource = any, _TContext = any> {
     resource?: ResourceMetadata;
-    /** REST renders the decimals of this type as JSON numbers, not as strings. */
+    /** Whether REST renders the decimals of this type as JSON numbers instead of strings. */
     numbersInRest?: boolean;
   }
 }

@@ -20,7 +20,7 @@ export interface Viewer {
   username: string;
   /** Superusers may publish catalogue rows without review. */
   isSuperuser: boolean;
-  /** Scopes of the access token of the request; absent without an access token, which allows everything. */
+  /** Scopes of the access token that authenticated the request. Absent if the user signed in by other means, which permits everything. */
   scopes?: ReadonlySet<Scope>;
 }
 
@@ -28,42 +28,49 @@ export interface Viewer {
 export interface MediaStorage {
   /** Maximum total size of one user's files in bytes. */
   readonly quotaBytes: number;
-  /** Stores a file and returns its path, which has at most `max` characters. */
-  store(folder: string, file: UploadedFile, max: number, wasTaken: (path: string) => Promise<boolean>): Promise<string>;
+  /** Stores a file and returns its path, which has at most `max` characters. `isPathTaken` returns whether another file has, or once had, a path. */
+  store(folder: string, file: UploadedFile, max: number, isPathTaken: (path: string) => Promise<boolean>): Promise<string>;
   remove(paths: readonly string[]): Promise<void>;
-  /** Creates the thumbnails of an image. Returns whether they are PNG, as for images with transparency. */
+  /** Creates the thumbnails of an image. Returns whether they are PNGs, which GIFs and images with transparency need. */
   thumbnails(path: string): Promise<boolean>;
-  /** Whether the thumbnails of an image are PNG, without creating them. */
+  /** Returns whether the thumbnails of an image are PNGs, without creating them. */
   hasPngThumbnails(path: string): Promise<boolean>;
 }
 
 export interface CredentialManager {
-  /** Creates a token and returns it; it cannot be shown again. Throws InvalidInput, for example for a duplicate name. */
+  /**
+   * Creates a token and returns it. It is not stored in readable form, so it cannot be shown again. Throws InvalidInput, for example for a duplicate
+   * name.
+   */
   createAccessToken(input: { name: string; scopes: readonly string[]; expiresAt: string | null }): Promise<{ id: number; token: string }>;
-  /** Revokes one access token, or all without an id. Returns the number of revoked tokens. */
+  /** Revokes one access token, or all of the viewer if `id` is absent. Returns the number of revoked tokens. */
   revokeAccessTokens(id?: number): Promise<number>;
-  /** Ends all browser sessions. Returns their number. */
+  /** Ends all browser sessions of the viewer. Returns their number. */
   endSessions(): Promise<number>;
 }
 
 export interface Reservation {
-  /** Refunds the unused part once the operation has run. Each reservation must be settled, because others may wait for it. `objects`: of the response. */
+  /**
+   * Refunds the unused part after the operation has run. Every reservation must be settled, because other requests may wait for it. `objects` is the
+   * number of objects in the response.
+   */
   settle(objects?: number): void;
 }
 
-/** Rate limit of the sender of a request, by the cost of operations (leaky bucket). */
+/** Rate limit of the sender of a request by the cost of its operations (leaky bucket). */
 export interface RateBudget {
   /**
-   * Reserves the estimated cost of an operation before it runs, if necessary after other operations have been settled. Throws RATE_LIMITED, with
-   * `retryAfter` in seconds, if it exceeds the remaining budget even then.
+   * Reserves the estimated cost of an operation before it runs. If only reservations of other requests are in the way, it waits for them to be
+   * settled. Throws RATE_LIMITED, with `retryAfter` in seconds, if the budget still does not suffice. A cost above the whole capacity is reduced to
+   * it.
    */
   reserve(cost: OperationCost): Promise<Reservation>;
   chargeResponseBytes(bytes: number): void;
-  /** Throws RATE_LIMITED if the budget is exhausted, apart from reservations. */
+  /** Throws RATE_LIMITED if the budget is spent. Reserved cost does not count. */
   requireBudget(): void;
-  /** Charges milliseconds in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
+  /** Charges the time in which the request blocked the event loop (parsing, validation), whether it succeeded or not. */
   chargeMilliseconds(ms: number): void;
-  /** The state of the budget; undefined until something has been charged or reserved. */
+  /** State of the budget; undefined until something has been charged or reserved. */
   readonly state: BudgetState | undefined;
 }
 
@@ -72,14 +79,14 @@ export interface BudgetState {
   cost: number;
   limit: number;
   remaining: number;
-  /** Seconds until the rate limit is fully replenished. */
+  /** Seconds until the full budget is available again. */
   resetSeconds: number;
 }
 
 export interface RequestInfo {
   /** X-Request-Id of the response and the log. */
   readonly id: string;
-  /** By `performance.now()`. */
+  /** Start time by `performance.now()`. */
   readonly startedAt: number;
   /** Scheme and host of links in the response. */
   readonly baseUrl: string;
@@ -90,13 +97,13 @@ export interface RequestInfo {
 }
 
 export interface AccountActions {
-  /** Checks name and password, and returns the user's token. */
+  /** Checks the user name and password and returns the user's token. */
   signIn(username: string, password: string): Promise<string>;
   /** Changes the viewer's password and returns their new token. Throws InvalidInput for a wrong old or a weak new password. */
   changePassword(oldPassword: string, newPassword: string): Promise<string>;
   /** Replaces the viewer's token and returns the new one; the old token becomes invalid. */
   replaceToken(): Promise<string>;
-  /** Throws for anonymous clients and for requests with an access token. */
+  /** Returns the manager of the viewer's credentials. Throws for anonymous clients and for requests with an access token. */
   credentials(): CredentialManager;
   /** Throws if the viewer's credentials have been revoked since the request started. */
   confirmCredentials(): Promise<void>;
@@ -116,7 +123,7 @@ export interface ResolverServices {
 export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
-  /** Interface of the request; names of fields in messages and metrics depend on it, all other differences are `policies`. */
+  /** Interface of the request. It determines field names in messages, and metrics; other differences in behaviour are `policies`. */
   readonly api: Api;
   readonly policies: Readonly<Policies>;
   readonly session: Session;
@@ -126,10 +133,10 @@ export interface Context {
   budget?: RateBudget;
   /** Set while an `@atomic` operation runs. */
   atomic?: AtomicState;
-  /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent without such a key. */
+  /** Stores the response to a mutation with an Idempotency-Key in the current transaction. Absent if the request has no such key. */
   storeResponse?: (result: ExecutionResult) => Promise<void>;
   responseSize?: ResponseSize;
-  /** During an export of a series: the number of rows already written, at which the next page starts. Otherwise absent. */
+  /** Number of rows that an export of a series has already written, which is the offset of its next page. Absent outside of such exports. */
   exportOffset?: number;
   /** Aborted when the client ends the subscription, which may be waiting for a change. Absent for other operations. */
   subscriptionSignal?: AbortSignal;

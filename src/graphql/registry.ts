@@ -5,7 +5,7 @@ import { buildSchemaSync, type NonEmptyArray, type PubSub } from 'type-graphql';
 import { registerRowTypes } from '../core/changes/changeresolver';
 import { groupingResolvers } from '../core/grouping/types';
 import { declareAssociations } from '../core/model/associations';
-import { isLinkable } from '../core/schema/crud';
+import { isDeferredResolver } from '../core/schema/crud';
 
 /** The exports of a resource module: models, and a resolver as the default export. */
 export type ResourceModule = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ export class Registry {
   /** Builds the full schema, with fields for both REST and GraphQL. A test validates it, not each start. */
   build(): GraphQLSchema {
     this.link();
-    for (const resolver of this.resolvers) if (isLinkable(resolver)) resolver.link();
+    for (const resolver of this.resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();
     registerRowTypes();
     const resolvers = [...this.resolvers, ...groupingResolvers()] as NonEmptyArray<new () => object>;
     return completeSchema(buildSchemaSync({ resolvers, validate: false, skipCheck: true, pubSub: EMPTY_PUBSUB }));

@@ -1,13 +1,15 @@
 /** Validates amounts of ingredients in form texts, with the error messages of the reference service. */
 import { REQUIRED } from '../contract/messages';
-import { limitMessages } from '../core/model/fieldvalidation';
+import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseDecimal, parseInteger } from '../platform/pythonscalars';
 
 /** Returns the error message for an amount; undefined if it is valid. Negative amounts are valid. */
 export function amountError(text: string | null | undefined): string | undefined {
   if (text === null || text === undefined || text === '') return REQUIRED;
   const number = parseDecimal(text);
-  return number === undefined ? 'Enter a number.' : limitMessages(number, { kind: 'decimal', digits: 5, places: 2, blank: false })[0];
+  return number === undefined
+    ? 'Enter a number.'
+    : limitViolationMessages(number, { kind: 'decimal', digits: 5, places: 2, blank: false })[0];
 }
 
 /** Parses an integer. Returns undefined for a missing or empty text, and NaN for an invalid one. */

@@ -32,7 +32,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
     return { made: (await context.account.credentials().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
-    const mistakes = error.mistakes.map(({ message }) => message);
+    const mistakes = error.issues.map(({ message }) => message);
     return { form: { ...form, mistakes } satisfies TokenForm };
   }
 }

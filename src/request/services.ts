@@ -76,7 +76,7 @@ export async function startServices(
   const costLimiter = new CostLimiter(database, config.budget, log);
   costLimiter.start();
   const widths = new AverageWidths();
-  await widths.follow(database, log);
+  await widths.start(database, log);
   database.replica?.follow((text) => database.ask(text), database.sessionUsers.role, log);
   const retention = new EventRetention(database, config.auditDays, log);
   await retention.start();

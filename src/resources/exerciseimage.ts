@@ -29,7 +29,7 @@ const MAX_AUTHOR_LENGTH = 50;
   dump: 'exercises.exerciseimage',
   description: 'An image of an exercise, pending ones included.',
   ordering: ['-isMain', 'id'],
-  single: { flag: 'isMain', of: 'exerciseBaseId', among: { status: ACCEPTED } },
+  single: { flag: 'isMain', parentField: 'exerciseBaseId', among: { status: ACCEPTED } },
   routes: 'all',
   writes: ['create', 'update', 'remove'],
   group: 'catalogue',

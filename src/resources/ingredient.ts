@@ -10,7 +10,7 @@ import { crud } from '../core/schema/crud';
 import { invalidFieldsError, type FieldErrors } from '../core/model/errors';
 import { Choose, Day, Decimal, defaultValues, Id, Moment, Text, Url, Whole, type RowFields } from '../core/model/fields';
 import { Children, Ref } from '../core/model/relationfields';
-import { limitMessages } from '../core/model/fieldvalidation';
+import { limitViolationMessages } from '../core/model/fieldvalidation';
 import { parseRowId } from '../core/model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../core/model/node';
 import { loadParent, loadRowFields, loadRowForCalculation } from '../core/read/loaders';
@@ -239,7 +239,7 @@ export default class IngredientResolver extends crud(Ingredient) {
     @Ctx() context: Context,
     @Info() info: GraphQLResolveInfo,
   ) {
-    const issues = limitMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
+    const issues = limitViolationMessages(code, { kind: 'string', maxLength: MAX_CODE_LENGTH, blank: true });
     if (issues.length) throw invalidFieldsError({ code: issues });
     const { bind, values } = createParameters();
     const where = whereClause([columnIn('code', equivalentBarcodes(code.trim())), ...visibleRowConditions(Ingredient, context)], 't', bind);

@@ -33,7 +33,7 @@ const filters = ['createdOn', 'languageId', 'name', 'hasGoalCalories'];
   owned: true,
   group: 'nutrition',
   ordering: ['-createdOn'],
-  single: { flag: 'isActive', of: 'userId' },
+  single: { flag: 'isActive', parentField: 'userId' },
   filters,
   views: {
     nutritionplaninfo: {

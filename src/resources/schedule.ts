@@ -16,7 +16,7 @@ import { User } from './user';
   owned: true,
   group: 'training',
   ordering: ['id'],
-  single: { flag: 'isActive', of: 'userId' },
+  single: { flag: 'isActive', parentField: 'userId' },
   filters: ['isActive', 'isLoop', 'startsOn', 'name'],
 })
 export class Schedule extends Model<Schedule> {

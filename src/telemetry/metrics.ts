@@ -187,7 +187,7 @@ export class Metrics {
     const { derivedValues, nameIndexes, catalogue, database } = this.services;
     const metrics = this.sections.subscriptions;
     const entries = () => ({
-      user_states: derivedValues.size.states,
+      user_states: derivedValues.size.versions,
       user_values: derivedValues.size.values,
       statement_names: database.prepared.namedCount,
       search_names: nameIndexes.size,

@@ -8,7 +8,7 @@ export async function keepFlagOnNewestRow(entity: Entity, client: ClientBase): P
   const { table, single } = resourceOf(entity)!;
   if (!single) return;
   const column = (name: string) => `"${fieldOf(entity, name).column}"`;
-  const [flag, groupColumn] = [column(single.flag), column(single.of)];
+  const [flag, groupColumn] = [column(single.flag), column(single.parentField)];
   const conditions = Object.entries(single.among ?? {});
   const flagCondition = (alias: string) =>
     [`${alias}.${flag}`, ...conditions.map(([name], index) => `${alias}."${name}" = $${index + 1}`)].join(' AND ');

@@ -41,14 +41,14 @@ function drawn(random: Random, entity: Entity): Case {
     const field = random.pick(stored);
     return { sql: fieldSqlExpression(field, 't'), descending: random.chance(0.5), nullsFirst: random.chance(0.5), null: field.null };
   };
-  const beside: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
+  const extraExpressions: SelectedExpression[] = random.chance(0.3) ? [[fieldSqlExpression(random.pick(stored), 't'), '_0']] : [];
   return {
     names: ['id', ...names],
     textOrder,
     values: [...[low, high].slice(0, places), ...(limit ? [random.int(1, 9)] : []), ...(offset ? [random.int(0, 5)] : [])],
     shape: {
       columns: columnSet(entity, names, textOrder),
-      beside,
+      extraExpressions,
       joins: link && random.chance(0.3) ? ` JOIN "${link.table}" j0 ON j0."${link.own}" = t."id"${linkKindCondition(link, 'j0')}` : '',
       where,
       order: random.chance(0.8) ? [...(random.chance(0.6) ? [term()] : []), BY_ID] : [],
@@ -60,7 +60,7 @@ function drawn(random: Random, entity: Entity): Case {
 
 /** The statement for a shape, written by hand. */
 function byHand({ shape, names, textOrder }: Case): string {
-  const { columns, beside = [], joins = '', where, order = [], limit, offset } = shape;
+  const { columns, extraExpressions = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
     .filter(({ name }) => names.includes(name))
     .map((field) => `${fieldSqlExpression(field, 't', textOrder)} AS "${field.name}"`);
@@ -68,7 +68,7 @@ function byHand({ shape, names, textOrder }: Case): string {
     ({ sql, descending, nullsFirst }) => `${sql} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
   );
   return [
-    `SELECT ${[...listed, ...beside.map(([sql, name]) => `${sql} AS "${name}"`)].join(', ')}`,
+    `SELECT ${[...listed, ...extraExpressions.map(([sql, name]) => `${sql} AS "${name}"`)].join(', ')}`,
     `FROM "${resourceOf(columns.entity)!.table}" t${joins}`,
     where && `WHERE ${where}`,
     sorted.length && `ORDER BY ${sorted.join(', ')}`,

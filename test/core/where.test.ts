@@ -108,7 +108,7 @@ function related(entity: Entity, row: Row, name: string): { target: Entity; foun
     const ids = [row[field!.name]].flat();
     return { target, found: all.filter(({ id }) => ids.includes(id)), many: field!.relation!.many };
   }
-  return { target, found: all.filter((other) => [other[child.by]].flat().includes(row[child.key])), many: true };
+  return { target, found: all.filter((other) => [other[child.referenceField]].flat().includes(row[child.key])), many: true };
 }
 
 function holds(entity: Entity, where: Where, row: Row): boolean {

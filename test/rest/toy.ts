@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { buildSchema, execute, GraphQLError, parse, validate, type GraphQLObjectType } from 'graphql';
-import { limitMessages } from '../../src/core/model/fieldvalidation';
+import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldMetadata, ViewMetadata } from '../../src/contract/metadata';
 import { ViewBuilder } from '../../src/pages/browse/view/viewbuilder';
 import type { PrepareOperation } from '../../src/rest/endpoints';
@@ -65,7 +65,7 @@ function fieldMetadata(name: string, rest: string, kind: FieldMetadata['kind'], 
     stored: true,
     ordered: true,
     ...more,
-    check: (value) => limitMessages(value, made),
+    check: (value) => limitViolationMessages(value, made),
   };
   return made;
 }

@@ -1,5 +1,5 @@
 /** Coercion of single values of a body. The accepted values and the error messages are those of the reference service. */
-import { limitMessages } from '../../src/core/model/fieldvalidation';
+import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldMetadata, FieldKind } from '../../src/contract/metadata';
 import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
 import { coerceValue, coerceReference, pythonTypeName } from '../../src/rest/dialect/coercion';
@@ -13,7 +13,7 @@ function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadat
     null: false,
     blank: false,
     ...more,
-    check: (value: unknown) => limitMessages(value, made),
+    check: (value: unknown) => limitViolationMessages(value, made),
   } as FieldMetadata;
   return made;
 }

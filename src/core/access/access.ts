@@ -1,4 +1,4 @@
-/** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. Ownership is decided nowhere else. */
+/** Row-level access control: SQL conditions for the rows that a viewer may read, reference and write. No other module decides who owns a row. */
 import type { ScopeGroup } from '../../contract/metadata';
 import type { Context, Viewer } from '../context';
 import { forbiddenError, ClientError, unauthenticatedError } from '../model/errors';
@@ -9,7 +9,7 @@ import { columnEquals, type SqlCondition } from './conditions';
 
 type AccessContext = Pick<Context, 'viewer' | 'policies'>;
 
-/** Returns the error if the viewer's access token lacks the required scope. Other ways of signing in are not restricted by scopes. */
+/** Returns an error if the viewer's access token lacks the required scope. Without an access token, scopes do not restrict the viewer. */
 export function missingScopeError(
   group: ScopeGroup | undefined,
   access: Access,
@@ -26,18 +26,21 @@ function requireScope(entity: Entity, access: Access, context: Pick<Context, 'vi
   if (error) throw error;
 }
 
-/** Whether a value may be computed from the viewer's rows of the entity, whose scope an access token may lack. */
+/** Whether the viewer's access token permits reading rows of the entity, for example to compute a value. Always true without an access token. */
 export const hasReadScope = (entity: Entity, context: Pick<Context, 'viewer'>): boolean =>
   !missingScopeError(resourceOf(entity)!.group, 'read', context);
 
-/** Rejects access tokens: passwords, tokens and sessions are managed only by the user in person. */
+/** Returns the viewer. Throws for anonymous clients and for access tokens: only users themselves may manage passwords, tokens and sessions. */
 export function requireAccountOwner({ viewer }: Pick<Context, 'viewer'>): Viewer {
   if (!viewer) throw unauthenticatedError();
   if (viewer.scopes) throw forbiddenError('An access token is not for passwords, tokens and sessions. Sign in, or use the API key.');
   return viewer;
 }
 
-/** Owner conditions of the entity, which every statement over its rows includes. Throws for an anonymous client if the entity is owned. */
+/**
+ * Returns the conditions that restrict an owned entity to the viewer's rows; none for a public entity. Every statement on its rows must include them.
+ * Throws for anonymous clients, and for access tokens without the scope, if the entity is owned.
+ */
 export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewer'>): SqlCondition[] {
   const { owned, owner } = resourceOf(entity)!;
   if (!owned) return [];
@@ -49,7 +52,7 @@ export function ownerConditions(entity: Entity, { viewer }: Pick<Context, 'viewe
 const columnConditions = (values: Readonly<Record<string, string>> = {}): SqlCondition[] =>
   Object.entries(values).map(([column, value]) => columnEquals(column, value));
 
-/** Conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
+/** Returns the conditions for the rows of a public resource that are visible to everyone, because they have passed review. */
 export const publishedConditions = (entity: Entity): SqlCondition[] => columnConditions(resourceOf(entity)?.visible);
 
 /** Whether a public resource may have rows that are hidden from some viewers, such as those pending review. */
@@ -58,22 +61,28 @@ export const mayHideRows = (entity: Entity): boolean => {
   return Boolean(visible ?? visibleWith);
 };
 
-/** Whether the viewer reviews contributions: superusers, unless references lead to unreviewed rows anyway. */
+/**
+ * Whether the viewer may see contributions pending review as a reviewer: a superuser with the scope to read the catalogue. Always false under the
+ * policy `showsUnreviewed` (REST).
+ */
 const isReviewer = ({ viewer, policies }: AccessContext): boolean =>
   !policies.showsUnreviewed && viewer?.isSuperuser === true && !missingScopeError('catalogue', 'read', { viewer });
 
-/** Conditions for the rows that a viewer can see: those of `scope`, except public rows that are pending review or part of such a row. */
+/**
+ * Returns the conditions for the rows that the viewer can see: own rows of an owned entity; of a public one, rows that have passed review and whose
+ * parent row, if it determines visibility, is visible. Reviewers see all public rows.
+ */
 export function visibleRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   if (isReviewer(context)) return ownerConditions(entity, context);
   const parentField = context.policies.showsUnreviewed ? undefined : resourceOf(entity)?.visibleWith;
   return [
     ...ownerConditions(entity, context),
     ...publishedConditions(entity),
-    ...(parentField ? [parentVisible(entity, parentField, context)] : []),
+    ...(parentField ? [parentVisibleCondition(entity, parentField, context)] : []),
   ];
 }
 
-function parentVisible(entity: Entity, parentField: string, context: AccessContext): SqlCondition {
+function parentVisibleCondition(entity: Entity, parentField: string, context: AccessContext): SqlCondition {
   const { column, target } = fieldOf(entity, parentField);
   const { table } = resourceOf(target!())!;
   const conditions = visibleRowConditions(target!(), context);
@@ -84,30 +93,33 @@ function parentVisible(entity: Entity, parentField: string, context: AccessConte
   };
 }
 
-/** Whether a viewer may reference every row of the entity within their scope. */
+/** Whether the viewer may reference all rows of a public entity, or all their own rows of an owned one, including rows pending review. */
 export const mayReferenceAllRows = (entity: Entity, context: AccessContext): boolean =>
   context.policies.showsUnreviewed || isReviewer(context) || !mayHideRows(entity);
 
-/** Conditions for the rows that references may point to. REST includes every row that a user's own rows reference, reviewed or not. */
+/** Returns the conditions for the rows that the viewer may reference. In REST they include rows pending review. */
 export const referenceableRowConditions = (entity: Entity, context: AccessContext): SqlCondition[] =>
   mayReferenceAllRows(entity, context) ? ownerConditions(entity, context) : visibleRowConditions(entity, context);
 
 /**
- * Whether foreign keys alone reject every reference that violates `referenceableRowConditions`: keys of owned tables include the owner, and all rows
- * of other tables may be referenced. Throws where `referenceableRowConditions` throws.
+ * Whether foreign keys alone reject every reference that violates `referenceableRowConditions`: foreign keys to owned tables include the owner, and
+ * all rows of other tables may be referenced. Throws if `referenceableRowConditions` throws.
  */
 export function foreignKeysEnforceAccess(entity: Entity, context: AccessContext): boolean {
   ownerConditions(entity, context);
   return mayReferenceAllRows(entity, context);
 }
 
-/** Table that records which user contributed a row, if the entity accepts contributions. */
+/** Returns the name of the table that records who contributed a row; undefined if the entity accepts no contributions. */
 export const contributorTable = (entity: Entity): string | undefined => {
   const { contributed, table } = resourceOf(entity)!;
   return contributed && `${table}_contributor`;
 };
 
-/** Conditions for the rows that a viewer may update and delete: their own rows, or their contributions to a public resource before acceptance. */
+/**
+ * Returns the conditions for the rows that the viewer may update and delete: own rows, or own contributions to a public resource that are pending
+ * review. Reviewers may change all rows of a public resource.
+ */
 export function writableRowConditions(entity: Entity, context: AccessContext): SqlCondition[] {
   requireScope(entity, 'write', context);
   const table = contributorTable(entity);
@@ -120,7 +132,10 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
   return [isContributor, ...columnConditions(resourceOf(entity)!.contributed)];
 }
 
-/** Owner whose change events the viewer receives for these entities; null for an anonymous client. Changes of public rows have no owner. */
+/**
+ * Returns the owner whose changes the viewer may receive, which is the viewer; null for an anonymous client. Changes of public rows have no owner.
+ * Throws if the viewer may not read one of the entities.
+ */
 export function changeOwnerId(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
   const owned = entities.filter((entity) => resourceOf(entity)!.owned);
   if (!viewer && owned.length) throw unauthenticatedError();
@@ -128,7 +143,7 @@ export function changeOwnerId(entities: readonly Entity[], { viewer }: Pick<Cont
   return viewer?.id ?? null;
 }
 
-/** Owner values of a new row. Throws if the viewer may not create rows of the entity. */
+/** Returns the owner field of a new row with its value; empty for a public entity. Throws if the viewer may not create rows of the entity. */
 export function ownerValues(entity: Entity, { viewer }: Pick<Context, 'viewer'>): Record<string, number> {
   if (!viewer) throw unauthenticatedError();
   requireScope(entity, 'write', { viewer });

@@ -1,11 +1,14 @@
 /** Builders for SQL conditions. Values are always passed as bind parameters. */
 import type { Parameters } from '../../database/rows';
 
-/** Adds a bind parameter and returns its placeholder (`$1`). With `decisive` set, PostgreSQL plans the statement for its values on each execution. */
+/**
+ * Adds a bind parameter and returns its placeholder (`$1`). With `decisive` set, PostgreSQL plans each execution of the statement for the actual
+ * values.
+ */
 export type BindParameter = (value: unknown, decisive?: boolean) => string;
 export type SqlCondition = (alias: string, bind: BindParameter) => string;
 
-/** Joins conditions by AND, without the keyword WHERE; empty if there are none. */
+/** Joins conditions by AND, without the keyword WHERE. Returns an empty text if there are none. */
 export const joinByAnd = (conditions: readonly SqlCondition[], alias: string, bind: BindParameter): string =>
   conditions.map((condition) => condition(alias, bind)).join(' AND ');
 
@@ -40,7 +43,7 @@ const joinConditions = (conditions: readonly SqlCondition[], operator: string, e
 export const conjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'AND', 'TRUE');
 export const disjunction = (conditions: readonly SqlCondition[]): SqlCondition => joinConditions(conditions, 'OR', 'FALSE');
 
-/** Negates a condition so that rows for which it is null match as well. */
+/** Negates a condition. Rows for which the condition is null match as well. */
 export const negation =
   (condition: SqlCondition): SqlCondition =>
   (alias, bind) =>

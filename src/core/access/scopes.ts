@@ -5,7 +5,7 @@
 import { registerChoices } from '../model/choices';
 import type { ScopeGroup } from '../../contract/metadata';
 
-export const GROUPS: Readonly<Record<ScopeGroup, string>> = {
+export const SCOPE_GROUPS: Readonly<Record<ScopeGroup, string>> = {
   account: 'the account itself: names, e-mail address, preferences',
   training: 'workouts, schedules, sessions and logs',
   nutrition: 'nutrition plans and the diary',
@@ -16,9 +16,9 @@ export const GROUPS: Readonly<Record<ScopeGroup, string>> = {
 export type Access = 'read' | 'write';
 export type Scope = Access | `${Access}:${ScopeGroup}`;
 
-const groupEntries = Object.entries(GROUPS) as [ScopeGroup, string][];
+const groupEntries = Object.entries(SCOPE_GROUPS) as [ScopeGroup, string][];
 
-/** Name of a scope in GraphQL, such as `READ_TRAINING`. */
+/** Returns the name of a scope in GraphQL, such as `READ_TRAINING`. */
 export const scopeName = (scope: Scope): string => scope.toUpperCase().replace(':', '_');
 
 const scopeDescription = (access: Access, subject: string) =>
@@ -26,7 +26,7 @@ const scopeDescription = (access: Access, subject: string) =>
 
 export const SCOPES: readonly [Scope, description: string][] = (['read', 'write'] as const).flatMap((access): [Scope, string][] => [
   [access, scopeDescription(access, 'everything')],
-  ...groupEntries.map(([group, what]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, what)]),
+  ...groupEntries.map(([group, subject]): [Scope, string] => [`${access}:${group}`, scopeDescription(access, subject)]),
 ]);
 
 export const TokenScope = registerChoices(

@@ -1,4 +1,4 @@
-/** Catalogue cache: small public tables in memory, reloaded on every instance when a trigger notifies it of a change (NOTIFY). */
+/** Catalogue cache: small public tables in memory. Every instance reloads them when a trigger notifies it of a change (NOTIFY). */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { isCorruption } from '../../database/errors';
@@ -15,11 +15,11 @@ export class CatalogueCache {
   private readonly rows = new Map<Entity, Map<number, Row>>();
   private readonly byTable = new Map<string, Entity>();
   private lastRead: Promise<void> = Promise.resolve();
-  /** The scheduled next read of all tables; undefined once it has started. */
+  /** Read of all tables that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
-  /** Number of reads so far; a version of the cached rows. */
+  /** Number of completed reads, which serves as the version of the cached rows. */
   generation = 0;
-  /** The cached rows contain all changes of the transactions visible in this snapshot. */
+  /** PostgreSQL snapshot. The cached rows contain all changes of the transactions that are visible in it. */
   snapshot?: string;
 
   constructor(
@@ -51,7 +51,7 @@ export class CatalogueCache {
     return [...this.byTable.keys()];
   }
 
-  /** Reads all tables again. Reads run one after the other, so that the newest one wins; calls before the start of a read share it. */
+  /** Reads all tables again. Reads run one after the other, so that the newest one wins; calls share a read that has not started yet. */
   reload(): Promise<void> {
     this.scheduledRead ??= this.lastRead = this.lastRead
       .catch(() => undefined)
@@ -67,7 +67,7 @@ export class CatalogueCache {
     for (const entity of this.byTable.values()) {
       const names = fieldsOf(entity).map((field) => field.name);
       const columns = columnSet(entity, names, 'bytes');
-      // The message of PostgreSQL about a damaged row does not name the table.
+      // PostgreSQL's error message for a damaged row does not name the table.
       const rows = await this.database.ask(selectStatement({ columns, order: [BY_ID] })).catch((error: Error) => {
         throw isCorruption(error)
           ? new Error(`the table ${resourceOf(entity)!.table} cannot be read: ${error.message}`, { cause: error })

@@ -1,6 +1,6 @@
 /**
  * Derived-value cache: values computed from a user's rows, valid until a row of the user, a public table or an in-memory table changes. Each request
- * validates its entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
+ * validates a user's entries once, by one SQL statement, so that reads after writes are correct, whichever instance wrote.
  */
 import { LRUCache } from 'lru-cache';
 import { MAX_SNAPSHOT_AGE_MS, tableChangedSql } from '../changes/changelog';
@@ -9,12 +9,14 @@ import type { Context } from '../context';
 const MAX_OWNERS = 10_000;
 const MAX_VALUES = 2_000;
 
-/** A version of a user's data, together with all public data. */
-interface State {
-  /** Time by `performance.now()`, just after `snapshot` was taken. */
+/** A version of a user's data and all public data. */
+interface DataVersion {
+  /** Time just after `snapshot` was taken, by `performance.now()`. */
   takenAt: number;
   snapshot: string;
+  /** Version of the catalogue cache. */
   generation: number;
+  /** Number that identifies the version in keys of `values`. */
   number: number;
 }
 
@@ -24,7 +26,10 @@ interface Values<K, T> {
   delete(key: K): unknown;
 }
 
-/** Request coalescing: concurrent requests share one computation. If it fails (its client may have disconnected), each computes the value itself. */
+/**
+ * Request coalescing: concurrent requests share one computation. If it fails, for example because its client has disconnected, each of the others
+ * computes the value itself.
+ */
 function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promise<T> | T): Promise<T> {
   const pendingValue = values.get(key);
   if (pendingValue) return pendingValue.catch(compute);
@@ -35,37 +40,37 @@ function shareOrCompute<K, T>(values: Values<K, T>, key: K, compute: () => Promi
 }
 
 export class DerivedValueCache {
-  private readonly states: LRUCache<number, State>;
-  /** Values by state number, interface and name. Values of outdated states are never read again, and evicted in time. */
+  private readonly versions: LRUCache<number, DataVersion>;
+  /** Values by version number, interface and name. Values of outdated versions are never read again and are eventually evicted. */
   private readonly values: LRUCache<string, Promise<unknown>>;
-  private lastStateNumber = 0;
+  private lastVersionNumber = 0;
 
   constructor({ maxOwners = MAX_OWNERS, maxValues = MAX_VALUES } = {}) {
-    this.states = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
+    this.versions = new LRUCache({ max: maxOwners, ttl: MAX_SNAPSHOT_AGE_MS });
     this.values = new LRUCache({ max: maxValues });
   }
 
-  get size(): { states: number; values: number } {
-    return { states: this.states.size, values: this.values.size };
+  get size(): { versions: number; values: number } {
+    return { versions: this.versions.size, values: this.values.size };
   }
 
   /**
-   * Returns an owner's value by name, from the cache or computed. It is cached only if the state is older than the request: only then all data that
-   * the request has read before belongs to the same state.
+   * Returns an owner's value by name, from the cache or computed. It is cached only if the data version was determined before the request started.
+   * Otherwise the request may already have read data of an earlier version.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
     // Cached values derive from all rows of the owner; a scoped token may not read all of them.
     if (context.viewer?.scopes) return compute();
     // Uncommitted rows must not affect values that other requests read.
     if (context.session.isInTransaction) return compute();
-    const state = await context.loaders.get<State>(this, (ids) => this.statesOf(ids as number[], context)).load(ownerId);
-    if (state.takenAt >= context.request.startedAt) return compute();
-    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${state.number} ${context.api} ${name}`, compute);
+    const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
+    if (version.takenAt >= context.request.startedAt) return compute();
+    return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${version.number} ${context.api} ${name}`, compute);
   }
 
-  private async statesOf(ownerIds: readonly number[], { session, services: { catalogue: reference } }: Context): Promise<State[]> {
-    const cachedStates = ownerIds.map((id) => this.states.get(id));
-    const { generation, snapshot: referenceSnapshot, tables } = reference;
+  private async currentVersionsOf(ownerIds: readonly number[], { session, services: { catalogue } }: Context): Promise<DataVersion[]> {
+    const cachedVersions = ownerIds.map((id) => this.versions.get(id));
+    const { generation, snapshot: catalogueSnapshot, tables } = catalogue;
     const rows = await session.query(
       `SELECT pg_current_snapshot()::text AS "snapshot", k."snapshot" IS NOT NULL AND NOT EXISTS (
          SELECT FROM "change" c WHERE c."user_id" = k."id"
@@ -75,27 +80,27 @@ export class DerivedValueCache {
            WHERE c."transaction" >= pg_snapshot_xmin(k."snapshot") AND NOT pg_visible_in_snapshot(c."transaction", k."snapshot")
        ) AS "same", ${tableChangedSql('$4', '$3')} AS "unread"
        FROM unnest($1::int[], $2::pg_snapshot[]) WITH ORDINALITY AS k("id", "snapshot", "position") ORDER BY k."position"`,
-      [ownerIds, cachedStates.map((state) => state?.snapshot ?? null), referenceSnapshot, tables],
+      [ownerIds, cachedVersions.map((version) => version?.snapshot ?? null), catalogueSnapshot, tables],
     );
     // An in-memory table has changed, but its notification has not arrived yet.
-    if (rows[0]!.unread) await reference.reload();
+    if (rows[0]!.unread) await catalogue.reload();
     return ownerIds.map((id, index) => {
       const { snapshot, same } = rows[index] as { snapshot: string; same: boolean };
-      if (same && cachedStates[index]!.generation === generation) return cachedStates[index]!;
-      const state = { takenAt: performance.now(), snapshot, generation, number: (this.lastStateNumber += 1) };
-      this.states.set(id, state);
-      return state;
+      if (same && cachedVersions[index]!.generation === generation) return cachedVersions[index]!;
+      const version = { takenAt: performance.now(), snapshot, generation, number: (this.lastVersionNumber += 1) };
+      this.versions.set(id, version);
+      return version;
     });
   }
 }
 
-/** A cached value whose parts are computed lazily, and live as long as the value itself. */
+/** A cached value whose parts are computed lazily and cached as long as the value itself. */
 export abstract class LazyParts {
   private readonly partsByName = new Map<string, Promise<unknown>>();
   private readonly partsBySelection = new WeakMap<object, Promise<unknown>>();
 
-  /** Computes a part once. The key is a name, or the array of field nodes of a selection. */
-  protected computeOnce<T>(part: string | object, compute: () => Promise<T>): Promise<T> {
-    return shareOrCompute((typeof part === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, part, compute);
+  /** Returns a part, which is computed at most once. Its key is a name or the array of field nodes of a selection. */
+  protected computeOnce<T>(key: string | object, compute: () => Promise<T>): Promise<T> {
+    return shareOrCompute((typeof key === 'string' ? this.partsByName : this.partsBySelection) as Map<unknown, Promise<T>>, key, compute);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * In-memory index for substring search on the names of large public tables: 100,000 names take a millisecond, in PostgreSQL more than ten. Each
- * search asks the database whether the table has changed, so that results are never stale.
+ * In-memory index for substring search in the names of large public tables: a search of 100,000 names takes a millisecond, in PostgreSQL more than
+ * ten. Each search asks the database whether the table has changed, so that results are never stale.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -19,9 +19,9 @@ const CHANNEL = 'fitgraph_names';
 /** Tables with more names are not indexed. */
 const MAX_INDEXED_NAMES = 500_000;
 /** After each rebuild of an index, the next one waits for this multiple of its duration. */
-const REST_FACTOR = 10;
+const PAUSE_FACTOR = 10;
 /** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
-const OVERSIZED_TABLE_REST_MS = 3_600_000;
+const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
 /** Separates names in the indexed text. PostgreSQL strings and search terms cannot contain it. */
 const SEPARATOR = '\0';
 
@@ -30,7 +30,7 @@ export interface NamedRow {
   name: string;
 }
 
-/** The names of a table at a snapshot, sorted by name, then by id. The arrays have one element per name. */
+/** The names of a table in a PostgreSQL snapshot, sorted by name, then by id. The arrays have one element per name. */
 interface NameIndex {
   snapshot: string;
   /** Time of the read, by `performance.now()`. */
@@ -41,7 +41,7 @@ interface NameIndex {
   names: string[];
   /** All names, case-folded like `search_fold` in SQL, joined by SEPARATOR. */
   text: string;
-  /** Offset in `text` at which the following name starts. */
+  /** Offset in `text` at which the next name starts. */
   ends: Int32Array;
 }
 
@@ -77,8 +77,8 @@ export class NameIndexes {
   }
 
   /**
-   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Undefined if the database must be searched: after a
-   * change until the index is rebuilt, and for tables above MAX_INDEXED_NAMES.
+   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Returns undefined if the database must be searched:
+   * after a change until the index is rebuilt, and for tables with more than MAX_INDEXED_NAMES.
    */
   find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     return this.tables.get(entity)!.find(part, kinds, max, session);
@@ -87,9 +87,9 @@ export class NameIndexes {
 
 class TableIndex {
   readonly name: string;
-  private names?: NameIndex;
+  private index?: NameIndex;
   private lastRead: Promise<void> = Promise.resolve();
-  /** The scheduled next read of the table; undefined once it has started. */
+  /** Read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
   /** Earliest time of the next read, by `performance.now()`. */
@@ -104,24 +104,24 @@ class TableIndex {
   }
 
   get size(): number {
-    return this.names?.names.length ?? 0;
+    return this.index?.names.length ?? 0;
   }
 
   async find(part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
-    const { names } = this;
-    if (names && performance.now() - names.readAt < MAX_SNAPSHOT_AGE_MS) {
+    const { index } = this;
+    if (index && performance.now() - index.readAt < MAX_SNAPSHOT_AGE_MS) {
       const [state] = await session.query(`SELECT search_fold($1) AS "part", ${tableChangedSql('$2', '$3')} AS "changed"`, [
         part,
         [this.name],
-        names.snapshot,
+        index.snapshot,
       ]);
-      if (!state!.changed) return searchIndex(names, state!.part, new Set(kinds), max);
+      if (!state!.changed) return searchIndex(index, state!.part, new Set(kinds), max);
     }
     this.readSoon();
     return undefined;
   }
 
-  /** Schedules a read after the current one and a pause. Calls before its start share it. */
+  /** Schedules a read after the current one and a pause. Calls share a read that has not started yet. */
   readSoon(): void {
     const { signal } = this.stopController;
     this.scheduledRead ??= this.lastRead = this.lastRead
@@ -142,7 +142,7 @@ class TableIndex {
   async read(): Promise<void> {
     const startedAt = performance.now();
     try {
-      this.names = await this.database.withoutTimeouts(async (client) => {
+      this.index = await this.database.withoutTimeouts(async (client) => {
         const { name, kind } = resourceOf(this.entity)!.namesInMemory!;
         const nameField = fieldOf(this.entity, name);
         const columns = [
@@ -151,7 +151,7 @@ class TableIndex {
           foldedExpression(nameField, 't'),
         ];
         const { bind, values } = createParameters();
-        // The snapshot precedes the read. A change in between may be read, but still counts as a change, and causes another read.
+        // The snapshot is taken before the read. A change in between may be read already; it still counts as a change and causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
           text: `SELECT t."id", ${columns.join(', ')} ${fromClause(this.entity)}${whereClause(publishedConditions(this.entity), 't', bind)}
@@ -159,20 +159,20 @@ class TableIndex {
           values,
           rowMode: 'array',
         });
-        // Skips damaged rows: none of these columns is nullable.
+        // None of these columns is nullable, so rows with a null are damaged. They are skipped.
         const completeRows = (rows as (NameRow | null[])[]).filter((row): row is NameRow => row.every((value) => value !== null));
-        return rows.length > MAX_INDEXED_NAMES ? undefined : namesOf(snapshots[0].snapshot, completeRows);
+        return rows.length > MAX_INDEXED_NAMES ? undefined : createNameIndex(snapshots[0].snapshot, completeRows);
       });
     } finally {
       const endedAt = performance.now();
-      this.nextReadAt = endedAt + (this.names ? REST_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_REST_MS);
+      this.nextReadAt = endedAt + (this.index ? PAUSE_FACTOR * (endedAt - startedAt) : OVERSIZED_TABLE_PAUSE_MS);
     }
   }
 }
 
 type NameRow = [id: number, kind: number, name: string, folded: string];
 
-function namesOf(snapshot: string, rows: readonly NameRow[]): NameIndex {
+function createNameIndex(snapshot: string, rows: readonly NameRow[]): NameIndex {
   const [ids, kinds, ends] = [new Int32Array(rows.length), new Int32Array(rows.length), new Int32Array(rows.length)];
   const names: string[] = [];
   const texts: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Change data capture: reads the change log that database triggers write. A cursor holds the PostgreSQL snapshot of the client's last read; a change
- * is new if its transaction is not visible in it. So each change is delivered exactly once, in whatever order transactions commit.
+ * Change data capture: reads the change log that database triggers write. A cursor contains the PostgreSQL snapshot of the client's last read; a
+ * change is new if its transaction is not visible in that snapshot. So each change is delivered exactly once, in whatever order transactions commit.
  */
 import type { Logger } from 'pino';
 import { isUuid } from '../../contract/bounds';
@@ -15,20 +15,23 @@ import { invalidArgumentError, ClientError } from '../model/errors';
 import type { NotificationListener } from './listener';
 
 const CHANNEL = 'fitgraph_change';
-/** Age in days up to which a cursor is accepted. */
+/** Age up to which a cursor is accepted. */
 export const CURSOR_MAX_AGE_DAYS = 30;
-/** Changes are kept longer than cursors are accepted by this margin. */
+/** Changes are kept for this time after the cursors that need them have expired. */
 const RETENTION_MARGIN_DAYS = 1;
 const TABLE_CHANGE_RETENTION_DAYS = 1;
-/** Maximum age of cached data that is validated by `tableChangedSql`. Well below the retention of table changes, so that no change goes unnoticed. */
+/** Maximum age of cached data that is validated by `tableChangedSql`. Well below the retention of table changes, so that no change is missed. */
 export const MAX_SNAPSHOT_AGE_MS = 3_600_000;
 const MAX_WATCHERS_PER_CALLER = 100;
-/** Maximum number of subscriptions of all anonymous clients of this process together. */
+/** Maximum total number of subscriptions of all anonymous clients of this process. */
 const MAX_ANONYMOUS_WATCHERS = 1_000;
 const PRUNE_INTERVAL_MS = 3_600_000;
 const SECONDS_PER_DAY = 86_400;
 
-/** SQL condition: whether one of the tables has changed since a snapshot. Takes the placeholders of the table names and of the snapshot. */
+/**
+ * Returns the SQL condition that one of the tables has changed since a snapshot. The parameters are placeholders of the table names and of the
+ * snapshot.
+ */
 export const tableChangedSql = (tables: string, snapshot: string): string =>
   `EXISTS (SELECT FROM "table_change" c WHERE c."table" = ANY(${tables})
     AND c."transaction" >= pg_snapshot_xmin(${snapshot}::pg_snapshot) AND NOT pg_visible_in_snapshot(c."transaction", ${snapshot}::pg_snapshot))`;
@@ -41,15 +44,15 @@ export interface LoggedChange {
   at: string;
 }
 
-/** A decoded cursor: the changes that a client has read. */
+/** A decoded cursor, which says what changes a client has read. */
 interface Position {
   /** Id of the change log. */
   log: string;
-  /** Unix time of the cursor in seconds. */
+  /** Unix time in seconds at which the cursor was created. */
   issuedAt: number;
   /** The client has read all changes of the transactions visible in this snapshot. */
   seenSnapshot: string;
-  /** Between pages only: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to `afterId`. */
+  /** Only between pages: of the changes visible in `untilSnapshot` but not in `seenSnapshot`, the client has read those up to the id `afterId`. */
   untilSnapshot?: string;
   afterId?: number;
 }
@@ -58,7 +61,7 @@ const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
 const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
-/** The xmax of a snapshot: all transaction ids from this one on had not been assigned yet. */
+/** Returns the xmax of a snapshot: the first transaction id that had not been assigned yet. */
 const nextTransactionId = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 const cursorAt = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
@@ -81,11 +84,15 @@ const cursorExpiredError = () =>
 
 const tooManySubscriptions = (max: number) => new ClientError('TOO_MANY_SUBSCRIPTIONS', `You already have ${max} subscriptions.`);
 
-/** Whether the log has all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is null for an unknown log. */
+/**
+ * Whether the log contains all transactions of a cursor; a restore or failover may have lost some. `endTransactionId` is the first id after the end
+ * of the log; null if the log is unknown.
+ */
 const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
   [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || nextTransactionId(snapshot) <= BigInt(endTransactionId));
 
+/** The rows whose changes a client receives. */
 export interface WatchedRows {
   /** Null for an anonymous client, who owns no rows. */
   ownerId: number | null;
@@ -93,15 +100,15 @@ export interface WatchedRows {
   publicTables: readonly string[];
 }
 
-/** Builds the SQL that reads changes after a position. Own and public changes are separate subqueries, because each has its index. */
+/** Returns the SQL that reads changes after a position. The viewer's and public changes are separate subqueries, so that each uses its own index. */
 function changesQuery(
-  { ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows,
-  from: Position | undefined,
+  { ownerId, ownedTables, publicTables }: WatchedRows,
+  position: Position | undefined,
   limit: number,
 ): { text: string; values: Parameters } {
   const { bind, values } = createParameters();
-  const [seenSql, untilSql] = [from?.seenSnapshot, from?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
-  const [afterSql, limitSql] = [bind(from?.afterId ?? 0), bind(limit)];
+  const [seenSql, untilSql] = [position?.seenSnapshot, position?.untilSnapshot].map((snapshot) => `${bind(snapshot ?? null)}::pg_snapshot`);
+  const [afterSql, limitSql] = [bind(position?.afterId ?? 0), bind(limit)];
   const selectChanges = (ownerCondition: string, tables: readonly string[]) =>
     `(SELECT c."id", c."table", c."row_id" AS "rowId", c."operation", c."at" FROM "change" c
       WHERE c."user_id" ${ownerCondition}
@@ -115,12 +122,12 @@ function changesQuery(
   const text = `SELECT l."id" AS "log", extract(epoch FROM now())::bigint AS "now", s."snapshot", f."ended"::text, c.*,
       l."server" = "fitgraph_server"() OR pg_is_in_recovery() AS "here"
     FROM (SELECT pg_current_snapshot()::text AS "snapshot") s CROSS JOIN "change_log" l
-    LEFT JOIN "former_change_log" f ON f."id" = ${bind(from?.log ?? null)}::uuid
+    LEFT JOIN "former_change_log" f ON f."id" = ${bind(position?.log ?? null)}::uuid
     LEFT JOIN LATERAL (SELECT * FROM (${selects.join(' UNION ALL ')}) k ORDER BY k."id" LIMIT ${limitSql}) c ON true ORDER BY c."id"`;
   return { text, values };
 }
 
-/** Whether the payload of a notification is a user id. Otherwise it is the name of a public table, or empty for all data. */
+/** Whether the payload of a notification is a user id. Otherwise it is the name of a public table, or empty if all data may have changed. */
 const isOwnerId = (payload: string): boolean => /^\d+$/.test(payload);
 
 export interface ChangePage {
@@ -130,7 +137,7 @@ export interface ChangePage {
 }
 
 export class ChangeLog {
-  /** Wake-up callbacks of subscriptions, by user id or name of a public table, as in the payloads of notifications. */
+  /** Callbacks of subscriptions by topic: a user id or the name of a public table, as in the payloads of notifications. */
   private readonly callbacks = new Map<string, Set<() => void>>();
   private readonly watchers = new Limiter<Caller>({ slots: Infinity, slotsPerClient: MAX_WATCHERS_PER_CALLER });
   private readonly anonymousWatchers = new Limiter<null>({ slots: MAX_ANONYMOUS_WATCHERS });
@@ -178,6 +185,7 @@ export class ChangeLog {
         throw INVALID_SNAPSHOT_SQLSTATES.includes(error?.code) ? invalidArgumentError('since', INVALID_CURSOR_MESSAGE) : error;
       });
     let rows = await runQuery();
+    // The log is of another server, or of this one before its restart.
     if (!rows[0]!.here) {
       await this.renewLogIfServerChanged();
       rows = await runQuery();
@@ -201,22 +209,22 @@ export class ChangeLog {
     };
   }
 
-  /** Calls `wake` on possible changes of the watched rows, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
-  watch({ ownerId, ownedTables: ownedTables, publicTables: publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
+  /** Calls `wake` whenever watched rows may have changed, until the returned function is called. Throws TOO_MANY_SUBSCRIPTIONS. */
+  watch({ ownerId, ownedTables, publicTables }: WatchedRows, caller: Caller, wake: () => void): () => void {
     if (!this.watchers.tryAcquire(caller)) throw tooManySubscriptions(MAX_WATCHERS_PER_CALLER);
     if (ownerId === null && !this.anonymousWatchers.tryAcquire(null)) {
       this.watchers.release(caller);
       throw tooManySubscriptions(MAX_ANONYMOUS_WATCHERS);
     }
-    const targets = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
-    for (const target of targets) this.callbacks.set(target, (this.callbacks.get(target) ?? new Set()).add(wake));
+    const topics = [...(ownedTables.length && ownerId !== null ? [String(ownerId)] : []), ...publicTables];
+    for (const topic of topics) this.callbacks.set(topic, (this.callbacks.get(topic) ?? new Set()).add(wake));
     return () => {
       this.watchers.release(caller);
       if (ownerId === null) this.anonymousWatchers.release(null);
-      for (const target of targets) {
-        const callbacks = this.callbacks.get(target)!;
+      for (const topic of topics) {
+        const callbacks = this.callbacks.get(topic)!;
         callbacks.delete(wake);
-        if (!callbacks.size) this.callbacks.delete(target);
+        if (!callbacks.size) this.callbacks.delete(topic);
       }
     };
   }
@@ -225,15 +233,15 @@ export class ChangeLog {
     return this.watchers.state.busy;
   }
 
-  private wake(target: string): void {
-    for (const wake of this.callbacks.get(target) ?? []) wake();
+  private wake(topic: string): void {
+    for (const wake of this.callbacks.get(topic) ?? []) wake();
   }
 
   private wakeAll(): void {
-    for (const target of this.callbacks.keys()) this.wake(target);
+    for (const topic of this.callbacks.keys()) this.wake(topic);
   }
 
-  /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log stay valid, except in a copy of the database. */
+  /** Starts a new log if PostgreSQL was restarted or replaced. Cursors of the previous log remain valid, except in a copy of the database. */
   private async renewLogIfServerChanged(): Promise<void> {
     await this.database.withoutTimeouts((client) => client.query('SELECT "fitgraph_take_place"()'));
   }

@@ -36,7 +36,7 @@ const DEFAULT_CHANGES = 100;
 const MAX_CHANGES = 500;
 const RETRY_INTERVAL_MS = 500;
 
-/** Values of the enum RowType; filled after all resources are loaded. */
+/** Values of the enum RowType, which are added after all resources are loaded. */
 const RowType: Record<string, string> = {};
 const rowTypeConfigs: Record<string, { description: string }> = {};
 registerEnumType(RowType, { name: 'RowType', description: 'Types of rows in the change log.', valuesConfig: rowTypeConfigs });
@@ -66,7 +66,7 @@ registerEnumType(ChangeOperation, {
   },
 });
 
-/** Has neither `id` nor `nodeId`, by which client caches identify objects: a row may change more than once. */
+/** The type has neither `id` nor `nodeId`, because client caches identify objects by them, and several changes may concern the same row. */
 @ObjectType({ description: 'A change of a row.', simpleResolvers: true })
 export class Change {
   @Field(() => RowType, { description: 'The type of the row.' }) readonly type: string;
@@ -129,13 +129,13 @@ const requestedEntities = (types: string[] | null | undefined): Entity[] =>
   types ? [...new Set(types)].map((name) => findEntity(name)!) : allEntities().filter((entity) => resourceOf(entity)!.owned);
 
 function watchedRows({ types }: ChangesArgs, context: Context): WatchedRows {
-  const requested = requestedEntities(types);
-  const tables = (owned: boolean) =>
-    requested
+  const entities = requestedEntities(types);
+  const requestedTables = (owned: boolean) =>
+    entities
       .map((entity) => resourceOf(entity)!)
       .filter((resource) => resource.owned === owned)
       .map(({ table }) => table);
-  return { ownerId: changeOwnerId(requested, context), ownedTables: tables(true), publicTables: tables(false) };
+  return { ownerId: changeOwnerId(entities, context), ownedTables: requestedTables(true), publicTables: requestedTables(false) };
 }
 
 async function changesPage(args: ChangesArgs, first: number, context: Context): Promise<Changes> {
@@ -149,7 +149,10 @@ async function changesPage(args: ChangesArgs, first: number, context: Context): 
   return { ...rest, changes: changes.map((change) => new Change(byTable.get(change.table)!, change)) };
 }
 
-/** Yields the first page at once, even if it is empty, for its cursor; then a page after each change, until the client ends the subscription. */
+/**
+ * Yields the first page at once, even an empty one, because clients need its cursor; then a page after each change, until the client ends the
+ * subscription.
+ */
 async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerator<Changes> {
   const signal = context.subscriptionSignal!;
   let wake = (): void => undefined;
@@ -160,7 +163,7 @@ async function* followChanges(args: ChangesArgs, context: Context): AsyncGenerat
     let { since } = args;
     const isEnded = () => signal.aborted;
     for (let first = true; !isEnded(); first = false) {
-      // Created before the read, so that a change during the read wakes the loop.
+      // The promise is created before the read, so that a change during the read wakes the loop.
       const change = new Promise<void>((resolve) => (wake = resolve));
       let next: Changes;
       try {

@@ -1,4 +1,4 @@
-/** LISTEN/NOTIFY connection (https://www.postgresql.org/docs/current/sql-notify.html) of this process; reconnects whenever it is lost. */
+/** LISTEN/NOTIFY connection (https://www.postgresql.org/docs/current/sql-notify.html) of this process. It reconnects whenever it is lost. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from 'pg';
@@ -18,26 +18,29 @@ const QUERY_TIMEOUT_MS = 2_000;
 const CLOSE_TIMEOUT_MS = 500;
 export const LISTENER_NAME = 'fitgraph listener';
 const MAX_APPLICATION_NAME_BYTES = 63;
-/** Notified by restores and other commands that replace all data. */
+/** Channel on which restores and other commands that replace all data send notifications. */
 const ALL_DATA_CHANNEL = 'fitgraph_everything';
 
 export interface NotificationHandler {
   onNotification(payload: string): void;
-  /** Called after a reconnect or a replacement of all data: notifications may have been missed. */
+  /** Called after a reconnection or the replacement of all data, because notifications may have been missed. */
   onMissedNotifications(): Promise<void> | void;
 }
 
-/** SQL for a FROM clause: the advisory locks that identify all live instances on this database, with the instance number as `objid`. */
+/**
+ * SQL for a FROM clause and its condition: the advisory locks that identify all live instances on this database. Their `objid` is the instance
+ * number.
+ */
 export const LIVE_INSTANCES_SQL = `pg_locks l WHERE l."locktype" = 'advisory' AND l."classid" = ${LOCK_CLASSES.instance} AND l."granted"
       AND l."database" = (SELECT d."oid" FROM pg_database d WHERE d."datname" = current_database())`;
 
-/** The application name of a server whose newest migration is this one. */
+/** Returns the application name of the connection of a server whose newest migration is the given one. */
 export const listenerName = (migration = ''): string => `${LISTENER_NAME} ${migration}`.slice(0, MAX_APPLICATION_NAME_BYTES);
 
 export class NotificationListener {
   /** Random number that identifies this process among all instances. */
   readonly instance = randomInt(1, 2 ** 31);
-  private readonly subscribers = new Map<string, NotificationHandler>();
+  private readonly handlers = new Map<string, NotificationHandler>();
   private client?: Client;
   private heartbeat?: NodeJS.Timeout;
   private closed = false;
@@ -49,9 +52,9 @@ export class NotificationListener {
     private readonly log: Logger,
   ) {}
 
-  /** Call only before `start`. */
-  on(channel: string, subscriber: NotificationHandler): void {
-    this.subscribers.set(channel, subscriber);
+  /** Registers the handler of a channel. Call it only before `start`. */
+  on(channel: string, handler: NotificationHandler): void {
+    this.handlers.set(channel, handler);
   }
 
   async start(): Promise<void> {
@@ -69,20 +72,20 @@ export class NotificationListener {
       this.notifications += 1;
       if (channel === ALL_DATA_CHANNEL)
         this.notifyMissed().catch((error) => this.log.error({ err: error }, 'what is in memory could not be read again'));
-      else this.subscribers.get(channel)?.onNotification(payload);
+      else this.handlers.get(channel)?.onNotification(payload);
     });
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
-      // A shared lock, because PostgreSQL may still hold that of the previous connection without knowing that it is dead.
+      // The lock is shared, because PostgreSQL may not have noticed yet that the previous connection is dead, and still hold its lock.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
-      for (const channel of [...this.subscribers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
+      for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
       socketOf(client).destroy();
       throw error;
     }
     this.client = client;
-    // The heartbeat detects a dead connection, which would otherwise just stay silent.
+    // The heartbeat detects a dead connection, which otherwise would merely deliver no notifications.
     this.heartbeat = setInterval(() => void client.query('SELECT 1').catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
   }
 
@@ -95,13 +98,13 @@ export class NotificationListener {
     clearInterval(this.heartbeat);
     const { client } = this;
     if (!client) return;
-    // The end of a hanging connection is not awaited.
+    // Does not wait for a hanging connection to close.
     await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     socketOf(client).destroy();
   }
 
   private async notifyMissed(): Promise<void> {
-    await Promise.all([...this.subscribers.values()].map((subscriber) => subscriber.onMissedNotifications()));
+    await Promise.all([...this.handlers.values()].map((handler) => handler.onMissedNotifications()));
   }
 
   private reconnect(client: Client): void {

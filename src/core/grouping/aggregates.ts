@@ -1,4 +1,4 @@
-/** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations and percentiles. */
+/** SQL aggregate columns of a grouped statement: counts, sums, means, standard deviations, extremes and percentiles. */
 import type { BindParameter } from '../access/conditions';
 import type { Entity, FieldMeta } from '../model/fields';
 import { fieldsOf } from '../model/fields';
@@ -9,7 +9,10 @@ import type { Statistic } from './statistics';
 
 /** Decimal places of means, standard deviations and percentiles. */
 const DECIMAL_PLACES = 10;
-/** A factor of 1 with many decimal places. PostgreSQL derives the scale of a quotient from its dividend, which must exceed DECIMAL_PLACES. */
+/**
+ * The factor 1 with many decimal places. PostgreSQL derives the decimal places of a quotient from those of its dividend, which must therefore have
+ * more than DECIMAL_PLACES.
+ */
 const PRECISE_ONE = `1.${'0'.repeat(2 * DECIMAL_PLACES + 4)}`;
 
 const roundSql = (sql: string) => `trim_scale(round(${sql}, ${DECIMAL_PLACES}))`;
@@ -22,17 +25,17 @@ interface Column {
   emptyValue: string;
 }
 
-/** The columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
+/** The aggregate columns of one statement. Equal columns are computed once, even if selection, `having` and `orderBy` all use them. */
 export class AggregateColumns {
-  /** Aggregates of rows, by column name. */
+  /** Aggregates over rows, by column name. */
   readonly columns = new Map<string, Column>();
-  /** Expressions on aggregate columns, by column name; evaluated after the aggregation. */
+  /** Expressions on aggregate columns, by column name. They are evaluated after the aggregation. */
   readonly derived = new Map<string, (bind: BindParameter) => string>();
 
   constructor(
     private readonly entity: Entity,
     private readonly weight: string | undefined,
-    private readonly rows: ReferenceJoins,
+    private readonly referenceJoins: ReferenceJoins,
   ) {}
 
   private add(name: string, sql: (bind: BindParameter) => string, emptyValue = 'NULL'): string {
@@ -63,7 +66,7 @@ export class AggregateColumns {
 
   private countDistinct(name: string): string {
     const { path, field } = valueKeysOf(this.entity).find((key) => key.name === name)!;
-    const value = groupableValueSql(field, this.rows.aliasOf(path));
+    const value = groupableValueSql(field, this.referenceJoins.aliasOf(path));
     return this.add(`countDistinct ${name}`, () => `count(DISTINCT ${value})`, '0');
   }
 

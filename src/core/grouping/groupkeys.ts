@@ -1,29 +1,29 @@
-/** Groupable fields: derives the keys and the aggregatable fields of a resource from its field metadata. */
+/** Groupable fields: derives the keys and the fields with statistics of a resource from its field metadata. */
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
 import { lowerFirst } from '../model/inflection';
 import { memoizePerEntity } from '../model/memoize';
 import { OWNER_FIELD, resourceOf } from '../model/registry';
 
-/** Name of a field among keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
+/** Returns the name of a field in keys and statistics. A reference has the name of its object field (`exercise`, not `exerciseId`). */
 export const groupFieldName = (field: FieldMeta): string => field.object ?? field.name;
 
 const NUMBER_KINDS = ['integer', 'decimal'];
 const TIME_KINDS = ['date', 'datetime', 'time'];
-/** Field kinds whose values can be keys. Images are not among them: their stored value differs from the shown one. */
+/** Field kinds whose values can be keys. Images cannot, because their stored value differs from the one that clients see. */
 const GROUPABLE_KINDS = ['string', 'url', 'uuid', 'boolean', 'choice', ...NUMBER_KINDS, ...TIME_KINDS];
 
-/** Leaves out the owner too: all rows that a viewer can group have the same owner. */
+/** Whether a field can be a key or have statistics. The owner cannot, because all rows that a viewer can group have the same owner. */
 const isVisible = (field: FieldMeta) => field.only !== 'rest' && field.name !== 'id' && field.name !== OWNER_FIELD.field;
 
 export const isReferenceField = (field: FieldMeta): boolean => field.object !== undefined && !field.relation!.many;
 
-const groupableOf = (entity: Entity): FieldMeta[] =>
+const groupableFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && (isReferenceField(field) || GROUPABLE_KINDS.includes(field.kind)));
 
 export const numberFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && NUMBER_KINDS.includes(field.kind));
 
-/** Fields with a meaningful minimum and maximum. */
+/** Returns the fields with a meaningful minimum and maximum. */
 export const extremeFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && [...NUMBER_KINDS, ...TIME_KINDS].includes(field.kind));
 
@@ -31,19 +31,19 @@ export const dateFieldsOf = (entity: Entity): FieldMeta[] => fieldsOf(entity).fi
 export const datetimeFieldsOf = (entity: Entity): FieldMeta[] =>
   fieldsOf(entity).filter((field) => isVisible(field) && field.kind === 'datetime');
 
-/** A relation path from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
-interface FieldPath {
+/** A path of references from the grouped row, and the type of the row at its end. The path is empty for the grouped row itself. */
+interface RelationPath {
   path: readonly FieldMeta[];
   entity: Entity;
 }
 
-export interface ValueKey extends FieldPath {
+export interface ValueKey extends RelationPath {
   name: string;
   field: FieldMeta;
 }
 
-/** A key by linked rows (many-to-many). All lists of the same target type form one key, such as primary and secondary muscles. */
-export interface LinkKey extends FieldPath {
+/** A key by linked rows (many-to-many). All id sets with the same target type form one key, such as primary and secondary muscles. */
+export interface LinkKey extends RelationPath {
   name: string;
   target: Entity;
   fields: FieldMeta[];
@@ -58,10 +58,10 @@ function directKeys(entity: Entity): (ValueKey | LinkKey)[] {
     key.fields.push(field);
     links.set(target, key);
   }
-  return [...groupableOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
+  return [...groupableFieldsOf(entity).map((field) => ({ name: groupFieldName(field), path: [], entity, field })), ...links.values()];
 }
 
-/** A key on a related row that a resource declares in `grouped`, by its dotted path, such as `exercise.category`. */
+/** Returns a key on a related row, which a resource declares in `grouped` by its dotted path, such as `exercise.category`. */
 function declaredKey(entity: Entity, name: string, dottedPath: string): ValueKey | LinkKey {
   const path: FieldMeta[] = [];
   let keys = directKeys(entity);
@@ -81,6 +81,6 @@ const groupKeysOf = memoizePerEntity((entity) => {
   return [...directKeys(entity), ...declaredKeys];
 });
 
-/** The keys of a resource: by field values, and by linked rows. Call only after all resources are loaded. */
+/** Return the keys of a resource: by field values, and by linked rows. Call them only after all resources are loaded. */
 export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
 export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

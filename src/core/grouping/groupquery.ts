@@ -1,4 +1,4 @@
-/** GROUP BY queries: computes the groups of a list, with keys and statistics, in one SQL statement, also for many parent rows at once. */
+/** GROUP BY queries: read the groups of a list, with keys and statistics, by one SQL statement, also for the lists of many parent rows at once. */
 import { MAX_INTEGER } from '../../contract/bounds';
 import { atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -9,7 +9,7 @@ import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
 import type { OrderDirection } from '../sql/ordering';
-import { fromClause, containsId } from '../sql/expressions';
+import { fromClause, containsIdSql } from '../sql/expressions';
 import { compileWhere, type FilterValue } from '../sql/where';
 import { havingConditionOf, type HavingElement } from './having';
 import { ReferenceJoins } from './joins';
@@ -37,15 +37,15 @@ export interface GroupArguments {
 
 export const DEFAULT_GROUP_COUNT = 100;
 const MAX_ORDER_TERMS = 20;
-/** Maximum number of groups between the first and the last value of a key, if empty groups are requested. */
+/** Maximum number of steps between the first and the last value of a key, if empty groups are requested. */
 const MAX_SERIES_STEPS = 10_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
 
 export class GroupQuery {
-  private readonly rows: ReferenceJoins;
-  private readonly keys: GroupKeys;
-  private readonly values: AggregateColumns;
+  private readonly referenceJoins: ReferenceJoins;
+  private readonly groupKeys: GroupKeys;
+  private readonly aggregates: AggregateColumns;
   private readonly conditions: SqlCondition[];
   private readonly joins: SqlCondition[];
   private readonly havingCondition?: SqlCondition;
@@ -59,39 +59,39 @@ export class GroupQuery {
     private readonly requested: RequestedStatistics,
     private readonly context: Context,
   ) {
-    const visibility = visibleRowConditions(entity, context);
+    const visibilityConditions = visibleRowConditions(entity, context);
     const { conditions, joins } = compileWhere(entity, args.where, context);
-    this.conditions = [...visibility, ...conditions];
+    this.conditions = [...visibilityConditions, ...conditions];
     this.joins = joins;
-    this.rows = new ReferenceJoins(context);
-    this.keys = translateGroupBy(entity, args.groupBy, context, this.rows);
-    this.values = new AggregateColumns(entity, this.keys.weightSql, this.rows);
-    this.havingCondition = havingConditionOf(entity, args.having, this.values);
+    this.referenceJoins = new ReferenceJoins(context);
+    this.groupKeys = translateGroupBy(entity, args.groupBy, context, this.referenceJoins);
+    this.aggregates = new AggregateColumns(entity, this.groupKeys.weightSql, this.referenceJoins);
+    this.havingCondition = havingConditionOf(entity, args.having, this.aggregates);
     this.orderTerms = this.parseOrder(args.orderBy ?? []);
     for (const [name, fieldNames] of requested.statistics) {
-      if (name === 'count' || name === 'weightedCount') this.values.addStatistic(name, undefined);
-      else for (const fieldName of fieldNames) this.values.addStatistic(name as Statistic, fieldName);
+      if (name === 'count' || name === 'weightedCount') this.aggregates.addStatistic(name, undefined);
+      else for (const fieldName of fieldNames) this.aggregates.addStatistic(name as Statistic, fieldName);
     }
-    for (const { p, fieldNames } of requested.percentiles) for (const fieldName of fieldNames) this.values.addPercentile(p, fieldName);
-    for (const of of requested.distinctFields) {
-      statisticKind(entity, { statistic: 'countDistinct', of }, 'countDistinct');
-      this.values.addStatistic('countDistinct', of);
+    for (const { p, fieldNames } of requested.percentiles) for (const fieldName of fieldNames) this.aggregates.addPercentile(p, fieldName);
+    for (const fieldName of requested.distinctFields) {
+      statisticKind(entity, { statistic: 'countDistinct', of: fieldName }, 'countDistinct');
+      this.aggregates.addStatistic('countDistinct', fieldName);
     }
     this.first = validatePageSize('first', args.first, MAX_PAGE_SIZE) ?? DEFAULT_GROUP_COUNT;
     this.offset = validatePageSize('offset', args.offset, MAX_INTEGER) ?? 0;
   }
 
-  /** SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
+  /** Returns the SQL sort terms of `orderBy`. All keys are appended, so that the order of groups is total. */
   private parseOrder(orderBy: readonly GroupOrder[]): string[] {
     if (orderBy.length > MAX_ORDER_TERMS) throw invalidArgumentError('orderBy', atMostElements(MAX_ORDER_TERMS));
-    const { keys } = this.keys;
+    const { keys } = this.groupKeys;
     const byKey = (index: number, direction: OrderDirection) => orderTerm(keys[index]!.orderSql(keyColumn(index)), direction);
     const terms = orderBy.map(({ key, statistic, of, direction }, index) => {
       const inputPath = `orderBy[${index}]`;
       if ((key == null) === (statistic == null)) throw invalidArgumentError(inputPath, 'Provide either a `key` or a `statistic`.');
       if (statistic != null) {
         statisticKind(this.entity, { statistic, of }, inputPath);
-        return orderTerm(`"${this.values.addStatistic(statistic, of)}"`, direction);
+        return orderTerm(`"${this.aggregates.addStatistic(statistic, of)}"`, direction);
       }
       if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'A key takes no field.');
       if (!(key! >= 1 && key! <= keys.length))
@@ -101,13 +101,17 @@ export class GroupQuery {
     return [...terms, ...keys.map((_, index) => byKey(index, 'ASC' as OrderDirection))];
   }
 
+  /**
+   * Returns the statement. Its CTEs are the groups `g`, the groups with empty ones `e`, these with derived columns `w`, and those that fulfil HAVING
+   * `h`.
+   */
   private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
-    const { keys } = this.keys;
-    const { columns, derived } = this.values;
+    const { keys } = this.groupKeys;
+    const { columns, derived } = this.aggregates;
     const keyColumns = keys.map((_, index) => keyColumn(index));
     const columnSelects = [...columns].map(([name, { sql }]) => `${sql(bind)} AS "${name}"`);
     const selects = [...keys.map(({ sql }, index) => `${sql(bind)} AS ${keyColumn(index)}`), ...columnSelects];
-    const source = `${fromClause(this.entity, [...this.joins, ...this.rows.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
+    const source = `${fromClause(this.entity, [...this.joins, ...this.referenceJoins.joins], bind)}${whereClause([...extraConditions, ...this.conditions], 't', bind)}`;
     const groupBy = keys.length ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : '';
     const parts = [`g AS (SELECT ${selects.join(', ') || 'TRUE AS "any"'} ${source}${groupBy})`];
     let groups = 'g';
@@ -126,20 +130,20 @@ export class GroupQuery {
     return `WITH ${parts.join(', ')} SELECT c.*, p.* FROM (SELECT ${overflowSelect}) c LEFT JOIN LATERAL (${pageSql}) p ON TRUE`;
   }
 
-  /** CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they only set "over". */
+  /** Returns CTEs that add empty groups between the smallest and the largest value of a key. Above MAX_SERIES_STEPS they add none and set "over". */
   private emptyGroupCtes(keys: readonly GroupKey[], index: number, bind: BindParameter): string[] {
     const { seriesSql, stepCountSql } = keys[index]!;
     const column = keyColumn(index);
-    const others = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
+    const otherColumns = keys.map((_, other) => keyColumn(other)).filter((other) => other !== column);
     const values = keys.map((_, other) => (other === index ? 'v."value"' : `o.${keyColumn(other)}`));
-    const empty = [...this.values.columns.values()].map((one) => one.emptyValue);
-    const distinct = others.length ? `(SELECT DISTINCT ${others.join(', ')} FROM g) o CROSS JOIN ` : '';
+    const emptyValues = [...this.aggregates.columns.values()].map((one) => one.emptyValue);
+    const otherKeysSql = otherColumns.length ? `(SELECT DISTINCT ${otherColumns.join(', ')} FROM g) o CROSS JOIN ` : '';
     return [
       `b AS (SELECT min(${column}) AS "low", max(${column}) AS "high" FROM g)`,
       `s AS (SELECT "low", CASE WHEN ${stepCountSql!('"low"', '"high"', bind)} <= ${MAX_SERIES_STEPS} THEN "high" END AS "high", coalesce(${stepCountSql!('"low"', '"high"', bind)} > ${MAX_SERIES_STEPS}, FALSE) AS "over" FROM b)`,
       `v AS (SELECT ${seriesSql!('"low"', '"high"', bind)} AS "value" FROM s)`,
-      `n AS (SELECT ${values.join(', ')} FROM ${distinct}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
-      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...empty].join(', ')} FROM n)`,
+      `n AS (SELECT ${values.join(', ')} FROM ${otherKeysSql}v EXCEPT SELECT ${keys.map((_, other) => keyColumn(other)).join(', ')} FROM g)`,
+      `e AS (SELECT * FROM g UNION ALL SELECT ${['n.*', ...emptyValues].join(', ')} FROM n)`,
     ];
   }
 
@@ -149,19 +153,19 @@ export class GroupQuery {
     return this.assemble(rows);
   }
 
-  /** The groups of the child rows of each parent, in one statement. `by` is the child's reference to its parent. */
-  async readGroupsOfParents(by: string, parents: readonly number[]): Promise<Row[][]> {
-    const parent = fieldOf(this.entity, by);
+  /** Reads the groups of the child rows of each parent row, by one statement. `referenceField` is the field that references the parent row. */
+  async readGroupsOfParents(referenceField: string, parentIds: readonly number[]): Promise<Row[][]> {
+    const parentField = fieldOf(this.entity, referenceField);
     const { bind, values } = createParameters();
-    const ids = bind(parents);
-    const inner = this.sql([() => containsId(parent, 't', 'q.id')], bind);
+    const ids = bind(parentIds);
+    const groupsSql = this.sql([() => containsIdSql(parentField, 't', 'q.id')], bind);
     const rows = await this.context.session.read(
-      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${inner}) c`,
+      `SELECT q.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS q(id) CROSS JOIN LATERAL (${groupsSql}) c`,
       values,
     );
-    const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+    const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
     for (const row of rows) rowsByParent.get(row._parent)!.push(row);
-    return parents.map((id) => this.assemble(rowsByParent.get(id)!));
+    return parentIds.map((id) => this.assemble(rowsByParent.get(id)!));
   }
 
   private assemble(rows: readonly Row[]): Row[] {
@@ -170,20 +174,20 @@ export class GroupQuery {
         'groupBy',
         `There are more than ${MAX_SERIES_STEPS} steps between the first and the last group. Narrow the range, or omit \`empty\`.`,
       );
-    return rows.filter((row) => row._row).map((row) => this.group(row));
+    return rows.filter((row) => row._row).map((row) => this.toGroup(row));
   }
 
-  private group(row: Row): Row {
+  private toGroup(row: Row): Row {
     const keys: Row = {};
-    this.keys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
+    this.groupKeys.keys.forEach((key, index) => key.assign(keys, row[`key${index}`]));
     const group: Row = { keys, count: row.count, weightedCount: row.weightedCount };
     const setValue = (name: string, fieldName: string, value: unknown) => void ((group[name] ??= {})[fieldName] = value);
     for (const [name, fieldNames] of this.requested.statistics)
-      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.values.addStatistic(name as Statistic, fieldName)]);
+      for (const fieldName of fieldNames) setValue(name, fieldName, row[this.aggregates.addStatistic(name as Statistic, fieldName)]);
     for (const { p, fieldNames } of this.requested.percentiles)
-      for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.values.addPercentile(p, fieldName)]);
+      for (const fieldName of fieldNames) setValue(percentileProperty(p), fieldName, row[this.aggregates.addPercentile(p, fieldName)]);
     for (const fieldName of this.requested.distinctFields)
-      group[countDistinctProperty(fieldName)] = row[this.values.addStatistic('countDistinct', fieldName)];
+      group[countDistinctProperty(fieldName)] = row[this.aggregates.addStatistic('countDistinct', fieldName)];
     // A statistic whose selection is only `__typename` must still resolve to an object.
     for (const name of this.requested.statistics.keys()) group[name] ??= {};
     for (const { p } of this.requested.percentiles) group[percentileProperty(p)] ??= {};
@@ -192,6 +196,6 @@ export class GroupQuery {
 }
 
 function orderTerm(sql: string, direction: OrderDirection): string {
-  const [way, nulls] = direction.split('_NULLS_');
-  return `${sql} ${way}${nulls ? ` NULLS ${nulls}` : ''}`;
+  const [sortDirection, nulls] = direction.split('_NULLS_');
+  return `${sql} ${sortDirection}${nulls ? ` NULLS ${nulls}` : ''}`;
 }

@@ -1,4 +1,4 @@
-/** HAVING: translates the argument `having` to a SQL condition on the statistics of groups. */
+/** HAVING: translates the argument `having` to an SQL condition on the statistics of groups. */
 import { atMostElements } from '../../contract/messages';
 import { conjunction, type SqlCondition } from '../access/conditions';
 import { invalidArgumentError } from '../model/errors';
@@ -8,33 +8,33 @@ import { havingMemberName } from './inputs';
 import { statisticKind, type StatisticReference } from './statistics';
 import type { AggregateColumns } from './aggregates';
 
-const MAX_HAVING = 20;
+const MAX_HAVING_ELEMENTS = 20;
 
 export type HavingElement = StatisticReference & Record<string, FilterValue>;
 
 export function havingConditionOf(
   entity: Entity,
   elements: readonly HavingElement[] | null | undefined,
-  values: AggregateColumns,
+  aggregates: AggregateColumns,
 ): SqlCondition | undefined {
   if (!elements) return undefined;
-  if (elements.length > MAX_HAVING) throw invalidArgumentError('having', atMostElements(MAX_HAVING));
-  return conjunction(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, values)));
+  if (elements.length > MAX_HAVING_ELEMENTS) throw invalidArgumentError('having', atMostElements(MAX_HAVING_ELEMENTS));
+  return conjunction(elements.flatMap((element, index) => conditionsOf(entity, element, `having[${index}]`, aggregates)));
 }
 
 function conditionsOf(
   entity: Entity,
   { statistic, of, ...filters }: HavingElement,
   inputPath: string,
-  values: AggregateColumns,
+  aggregates: AggregateColumns,
 ): SqlCondition[] {
   const kind = statisticKind(entity, { statistic, of }, inputPath);
   const name = havingMemberName(kind);
   const [misplacedName] = Object.keys(filters).filter((key) => key !== name && filters[key] != null);
   if (misplacedName || filters[name] == null)
     throw invalidArgumentError(`${inputPath}.${misplacedName ?? name}`, `Use \`${name}\` for a condition on this statistic.`);
-  const column = values.addStatistic(statistic, of);
-  // The cast allows comparison of integer statistics with decimals.
+  const column = aggregates.addStatistic(statistic, of);
+  // The cast permits comparisons of integer statistics with decimals.
   const sql = (alias: string) => `${alias}."${column}"${name === 'is' ? '::numeric' : ''}`;
   const field = { name: column, kind, sql } as FieldMeta;
   return Object.entries(filters[name] as Record<string, FilterValue>).flatMap(([operator, value]) =>

@@ -90,10 +90,10 @@ const describeValueKey = ({ path, field }: ValueKey): string => {
 const describeLinkKey = ({ path, target }: LinkKey): string =>
   `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
-/** Whether a link key takes a weight per list. One with a single list needs none. */
+/** Whether a link key takes a weight per id set. A key with a single id set needs none. */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
 
-/** The enum `XGroupField` of a resource X: fields whose values can be keys. */
+/** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */
 export const groupFieldEnum = memoizePerEntity((entity) => {
   const keys = [
     ...valueKeysOf(entity).map((key) => ({ name: key.name, description: describeValueKey(key) })),
@@ -122,7 +122,7 @@ const weightsInput = memoizePerEntity((entity): ClassType => {
   );
 });
 
-/** The oneOf input type `XGroupBy` of a resource X: one key. */
+/** Returns the input type `XGroupBy` of a resource X, which is one key (`@oneOf`). */
 export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   const field = groupFieldEnum(entity);
   const members: FieldDefinitions = { field: { type: () => field, nullable, description: 'The value of a field.' } };
@@ -143,7 +143,7 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   return Input;
 });
 
-/** The member of a `having` element that takes conditions on values of a kind. */
+/** Returns the name of the member of a `having` element that takes conditions on values of a kind. */
 export const havingMemberName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 

@@ -1,4 +1,4 @@
-/** The joins of a grouped statement to referenced rows, one per relation path, shared by all keys and statistics. */
+/** Joins of a grouped statement to referenced rows: one per path of references, shared by all keys and statistics. */
 import { referenceableRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
@@ -12,27 +12,27 @@ export class ReferenceJoins {
 
   constructor(private readonly context: Context) {}
 
-  /** The table alias of the row at the end of a relation path. Rows that are hidden from the viewer count as absent. */
+  /** Returns the table alias of the row at the end of a path of references. Rows that are hidden from the viewer count as absent. */
   aliasOf(path: readonly FieldMeta[]): string {
     const reference = path.at(-1);
     if (!reference) return 't';
     const key = path.map(({ name }) => name).join('.');
     const existingAlias = this.aliases.get(key);
     if (existingAlias) return existingAlias;
-    const outer = this.aliasOf(path.slice(0, -1));
+    const outerAlias = this.aliasOf(path.slice(0, -1));
     const alias = `k${this.aliases.size}`;
     this.aliases.set(key, alias);
     const target = reference.target!();
-    const visibility = referenceableRowConditions(target, this.context);
+    const visibilityConditions = referenceableRowConditions(target, this.context);
     this.joins.push((_alias, bind) => {
-      const visibilitySql = visibility.map((condition) => ` AND ${condition(alias, bind)}`).join('');
-      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(reference, outer)}${visibilitySql}`;
+      const visibilitySql = visibilityConditions.map((condition) => ` AND ${condition(alias, bind)}`).join('');
+      return `LEFT JOIN "${resourceOf(target)!.table}" ${alias} ON ${alias}."id" = ${fieldSqlExpression(reference, outerAlias)}${visibilitySql}`;
     });
     return alias;
   }
 }
 
-/** SQL of a field's value for grouping: null for a choice that REST stored as an empty string. */
+/** Returns SQL of a field's value for grouping: null for an omitted choice, which REST stores as an empty string. */
 export function groupableValueSql(field: FieldMeta, alias: string): string {
   const value = fieldSqlExpression(field, alias);
   return field.enum && field.null && field.blank ? `NULLIF(${value}, '')` : value;

@@ -1,4 +1,4 @@
-/** GROUP BY keys: translates the argument `groupBy` to SQL expressions, with their joins, and assigns the selected values to the `keys` of groups. */
+/** GROUP BY keys: translates the argument `groupBy` to SQL expressions and their joins, and adds the selected values to the `keys` of groups. */
 import { Decimal } from 'decimal.js';
 import { atLeast, atMostElements } from '../../contract/messages';
 import type { Row } from '../../database/rows';
@@ -25,13 +25,13 @@ export interface GroupKey {
   /** Unique among the keys of one grouping. */
   name: string;
   sql(bind: BindParameter): string;
-  /** SQL of the sort expression, given the SQL of the key's value. */
+  /** Returns SQL of the sort expression, given the SQL of the key's value. */
   orderSql(value: string): string;
   /** Adds a selected value to the `keys` object of a group. */
   assign(keys: Row, value: Row[string]): void;
-  /** SQL of all key values between two; only if empty groups are requested. */
+  /** Returns SQL of all key values from `from` to `to`. Only set if empty groups are requested. */
   seriesSql?(from: string, to: string, bind: BindParameter): string;
-  /** SQL of the number of steps between two key values; only if empty groups are requested. */
+  /** Returns SQL of the number of steps from `from` to `to`. Only set if empty groups are requested. */
   stepCountSql?(from: string, to: string, bind: BindParameter): string;
 }
 
@@ -43,14 +43,15 @@ export interface GroupKeys {
 
 const identity = (value: string) => value;
 
-class KeyReader {
+/** Builds the keys of one grouping, with their joins and weights. */
+class GroupKeyBuilder {
   readonly keys: GroupKey[] = [];
   readonly weights: string[] = [];
 
   constructor(
     private readonly entity: Entity,
     private readonly context: Context,
-    private readonly rows: ReferenceJoins,
+    private readonly referenceJoins: ReferenceJoins,
   ) {}
 
   addElement(element: GroupByElement, inputPath: string): void {
@@ -79,7 +80,7 @@ class KeyReader {
   }
 
   private addValueKey({ name, path, entity, field }: ValueKey, inputPath: string): void {
-    const sql = groupableValueSql(field, this.rows.aliasOf(path));
+    const sql = groupableValueSql(field, this.referenceJoins.aliasOf(path));
     const collationSql = collateClause(entity, field, this.context.policies.textOrder);
     const memberName = isReferenceField(field) ? idMemberName(name) : name;
     const assign = (keys: Row, value: Row[string]) => void (keys[memberName] = value);
@@ -113,7 +114,7 @@ class KeyReader {
     const value = `${fieldSqlExpression(field, 't')}::numeric`;
     const sql = (bind: BindParameter) => {
       const [widthSql, startSql] = [`${bind(width)}::numeric`, `${bind(from)}::numeric`];
-      // mod() of a negative number is negative, hence the second mod(). All of this is exact decimal arithmetic.
+      // mod() of a negative number is negative, hence the second mod(). All of this arithmetic is exact (type numeric).
       return `trim_scale(${value} - mod(mod(${value} - ${startSql}, ${widthSql}) + ${widthSql}, ${widthSql}))`;
     };
     const assign = (keys: Row, binStart: string | null) =>
@@ -143,13 +144,13 @@ class KeyReader {
     });
     if (!linkedFields.length) throw invalidArgumentError(inputPath, 'Provide the weight of at least one list.');
     const alias = `m${this.weights.length}`;
-    const visibility = referenceableRowConditions(target, this.context);
-    const outer = this.rows.aliasOf(path);
+    const visibilityConditions = referenceableRowConditions(target, this.context);
+    const outerAlias = this.referenceJoins.aliasOf(path);
     const ownColumn = linkedFields[0]!.via ?? 'id';
     if (linkedFields.some(({ via = 'id' }) => via !== ownColumn)) throw new Error(`lists of ${name} do not begin at one column`);
-    this.rows.joins.push((_alias, bind) => {
-      const visibilitySql = visibility.length
-        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibility, 'z', bind)})`
+    this.referenceJoins.joins.push((_alias, bind) => {
+      const visibilitySql = visibilityConditions.length
+        ? ` AND l."$" IN (SELECT z."id" FROM "${resourceOf(target)!.table}" z${whereClause(visibilityConditions, 'z', bind)})`
         : '';
       const linkSelects = linkedFields.map(({ table, own: from, other, weight, ...link }) => {
         const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
@@ -157,7 +158,7 @@ class KeyReader {
       });
       // A linked row in two of the lists counts once, with its larger weight.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
-      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outer}."${ownColumn}"`;
+      return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });
     this.weights.push(`coalesce(${alias}."weight", 1)`);
     this.add(
@@ -176,9 +177,10 @@ function appendBucket(keys: Row, name: string, bucket: unknown): void {
   (keys[name] ??= []).push(bucket);
 }
 
+/** Shortest possible duration of each unit in days. */
 const MIN_DAYS_PER_STEP: Partial<Record<BucketUnit, number>> = { DAY: 1, WEEK: 7, MONTH: 28, QUARTER: 90, YEAR: 365 };
 
-/** SQL of a time key: its sort expression, and the series of its values if empty groups are requested. */
+/** Returns SQL of a time key: its sort expression and, if empty groups are requested, the series of its values. */
 function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<GroupKey, 'orderSql' | 'seriesSql' | 'stepCountSql'> {
   const step = BUCKET_STEPS[unit];
   const orderSql = unit === 'WEEKDAY' ? (column: string) => `(${column} + ${7 - firstDay}) % 7` : identity;
@@ -204,17 +206,17 @@ function timeSql(unit: BucketUnit, firstDay: number, empty: boolean): Pick<Group
   };
 }
 
-/** Translates `groupBy`; the keys are in the order of its elements. */
+/** Translates `groupBy`. The keys are in the order of its elements. */
 export function translateGroupBy(
   entity: Entity,
   groupBy: readonly GroupByElement[] | null | undefined,
   context: Context,
-  rows: ReferenceJoins,
+  referenceJoins: ReferenceJoins,
 ): GroupKeys {
   if (!groupBy) return { keys: [] };
   if (groupBy.length > MAX_KEYS) throw invalidArgumentError('groupBy', atMostElements(MAX_KEYS));
-  const reader = new KeyReader(entity, context, rows);
-  groupBy.forEach((element, index) => reader.addElement(element, `groupBy[${index}]`));
-  const { keys, weights } = reader;
+  const builder = new GroupKeyBuilder(entity, context, referenceJoins);
+  groupBy.forEach((element, index) => builder.addElement(element, `groupBy[${index}]`));
+  const { keys, weights } = builder;
   return { keys, ...(weights.length && { weightSql: weights.join(' * ') }) };
 }

@@ -1,4 +1,4 @@
-/** Reads the requested statistics from the selection set of a grouped query, so that SQL computes no others. */
+/** Reads the requested statistics from the selection set of a grouped query, so that SQL computes only these. */
 import { getArgumentValues, getNamedType, type FieldNode, type GraphQLObjectType, type GraphQLResolveInfo } from 'graphql';
 import { invalidArgumentError } from '../model/errors';
 import { selectedFields } from '../read/queryplan';
@@ -6,13 +6,13 @@ import { selectedFields } from '../read/queryplan';
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments' | 'variableValues' | 'returnType'>;
 
 export interface RequestedStatistics {
-  /** Names of the selected fields, by statistic; empty for `count` and `weightedCount`. */
+  /** Names of the selected fields by statistic; empty lists for `count` and `weightedCount`. */
   statistics: Map<string, string[]>;
   percentiles: { p: string; fieldNames: string[] }[];
   distinctFields: string[];
 }
 
-/** Fields of a group that are not statistics with a selection of fields. */
+/** Fields of a group that `statistics` does not contain: the keys, and statistics with arguments. */
 const OTHER_FIELDS = ['keys', 'percentile', 'countDistinct'];
 
 const MAX_PERCENTILES = 20;
@@ -20,7 +20,7 @@ const MAX_PERCENTILES = 20;
 export function requestedStatisticsOf({ fieldNodes, fragments, variableValues, returnType }: Info): RequestedStatistics {
   const fields = selectedFields(fieldNodes, fragments);
   const statistics = new Map<string, string[]>();
-  for (const [name, of] of fields) if (!OTHER_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(of, fragments));
+  for (const [name, nodes] of fields) if (!OTHER_FIELDS.includes(name)) statistics.set(name, fieldNamesOf(nodes, fragments));
   const group = getNamedType(returnType) as GraphQLObjectType;
   const argumentsOf = (node: FieldNode) => getArgumentValues(group.getFields()[node.name.value]!, node, variableValues);
   const distinctFields = (fields.get('countDistinct') ?? []).map((node) => argumentsOf(node).of as string);

@@ -1,4 +1,4 @@
-/** GROUP BY in the GraphQL schema: the `…Grouped` queries and child fields beside the lists of resources that declare `grouped`. */
+/** GROUP BY in the GraphQL schema: the queries and child fields `…Grouped` next to the lists of resources that declare `grouped`. */
 import { Arg, Ctx, FieldResolver, Info, Int, Query, Root, type ClassType } from 'type-graphql';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -13,7 +13,7 @@ import { groupByInput, groupOrderInput, havingInput } from './inputs';
 import { requestedStatisticsOf } from './requestedstatistics';
 import { groupType } from './types';
 
-/** High cost, because the query reads all rows of the list, however few groups result. */
+/** The cost is high, because the query reads all rows of the list, however few groups result. */
 const GROUPED_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 function groupedParameters(entity: Entity): ParameterDecorator[] {
@@ -61,7 +61,7 @@ export function addGroupedChildField(target: ClassType, child: ChildMeta): void 
     groupedFieldName(child),
     (row: Row, ...values: unknown[]): Promise<Row[]> => {
       const [context, info] = values.slice(-2) as [Context, GraphQLResolveInfo];
-      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.by, ids as number[]);
+      const load = (ids: readonly unknown[]) => createGrouping(entity, values).readGroupsOfParents(child.referenceField, ids as number[]);
       return context.loaders.get<Row[]>(info.fieldNodes, load).load(row[child.key]);
     },
     [Root(), ...groupedParameters(entity)],

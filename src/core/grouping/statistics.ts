@@ -1,4 +1,4 @@
-/** Aggregate functions of groups (count, sum, mean, …) as `having` and `orderBy` refer to them: a statistic and its field. */
+/** Statistics of groups (count, sum, mean, …), and references to them in `having` and `orderBy`: a statistic and its field. */
 import { registerEnumType } from 'type-graphql';
 import { invalidArgumentError } from '../model/errors';
 import type { Entity, FieldMeta } from '../model/fields';
@@ -62,7 +62,7 @@ function kindsByField(entity: Entity, statistic: Statistic): ReadonlyMap<string,
   return new Map(numberFieldsOf(entity).map((field) => [groupFieldName(field), 'decimal']));
 }
 
-/** The kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
+/** Returns the kind of a statistic's value. Throws BAD_USER_INPUT if the field does not support the statistic. */
 export function statisticKind(entity: Entity, { statistic, of }: StatisticReference, inputPath: string): FieldMeta['kind'] {
   if (isRowStatistic(statistic)) {
     if (of != null) throw invalidArgumentError(`${inputPath}.of`, 'This statistic counts rows and takes no field.');

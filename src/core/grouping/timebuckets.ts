@@ -1,4 +1,4 @@
-/** Time buckets (day, week, hour of day, …): the SQL expression that groups rows by a unit of time, and the start and end of each bucket. */
+/** Time buckets (day, week, hour of day, …): the SQL expressions that group rows by a unit of time, and the start and end of each bucket. */
 import { DateTime, IANAZone } from 'luxon';
 import { Field, Int, ObjectType, registerEnumType } from 'type-graphql';
 import { registerEnum } from '../model/choices';
@@ -36,7 +36,7 @@ export type BucketUnit = TimeUnit;
 
 const DAYS_OF_WEEK = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'];
 
-/** ISO 8601 weekday numbers, which are also the row ids of the days of the week. */
+/** Enum of weekdays. Its values are the numbers of ISO 8601, which are also the row ids of the days of the week. */
 export const WEEKDAY = registerEnum(
   'Weekday',
   'A day of the week.',
@@ -82,15 +82,15 @@ export class TimeBucket {
 
 export type DayOrTimeBucket = DayBucket | TimeBucket;
 
-/** Syntax of IANA time zone names. Checked first, so that long input is never looked up. */
+/** Syntax of IANA time zone names. It is checked first, so that long inputs are never looked up. */
 const TIME_ZONE_NAME = /^[A-Za-z][A-Za-z0-9_+/-]{0,63}$/;
 export const isTimeZone = (zone: string): boolean => TIME_ZONE_NAME.test(zone) && IANAZone.isValidZone(zone);
 
-/** Whether a unit is cyclic (weekday, hour of day): its number of groups is small, whatever the range of dates. */
+/** Whether a unit is cyclic (weekday, hour of day), so that its number of groups is small, whatever the range of dates. */
 export const isCyclicUnit = (unit: BucketUnit): boolean => unit === 'WEEKDAY' || unit === 'HOUR_OF_DAY';
 
 /**
- * SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
+ * Returns SQL of a row's bucket: the number of a cyclic unit, the start of an hour, or the first day of a longer unit. `day` is SQL of a date or of a
  * timestamp without time zone (local time). `hour` is SQL of the same time as timestamptz, truncated to the hour of the time zone.
  */
 export function bucketSql(unit: BucketUnit, firstDay: number, day: string, hour: string): string {
@@ -133,19 +133,19 @@ const UNIT_DURATIONS: Partial<Record<BucketUnit, object>> = {
 };
 
 const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
-/** The day if its year has four digits, else null. */
-const validDay = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
+/** Returns the day if its year has four digits, otherwise null. */
+const dayOrNull = (day: string | null | undefined): string | null => (day && ISO_DAY.test(day) ? day : null);
 
 const dayAfter = (unit: BucketUnit, day: string) =>
-  validDay(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
+  dayOrNull(DateTime.fromISO(day, { zone: 'utc' }).plus(UNIT_DURATIONS[unit]!).toISODate());
 
 const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
-/** Formats a moment by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
+/** Formats a time by RFC 3339 in its own zone, or in UTC if the zone's offset is not in whole minutes (historical local times). */
 const formatMoment = (moment: DateTime) => (Number.isInteger(moment.offset) ? moment : moment.toUTC()).toFormat("yyyy-MM-dd'T'HH:mm:ssZZ");
 
-/** First moment of a day in a time zone: the earlier of two midnights when clocks go back, or the end of a gap that skips midnight. */
+/** Returns the first moment of a day in a time zone: the earlier of two midnights if clocks go back, or the end of a gap that skips midnight. */
 export function startOfDay(day: string, zone: string): string {
   const offset = (at: number) => IANAZone.create(zone).offset(at) * MINUTE_MS;
   const local = Date.parse(`${day}T00:00:00Z`);
@@ -154,20 +154,20 @@ export function startOfDay(day: string, zone: string): string {
   return formatMoment(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 
-/** The bucket of a value of `bucketSql`: a weekday number, or the first day. */
+/** Returns the bucket of a value of `bucketSql`, which is a weekday number or the first day. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
-  const start = validDay(value);
+  const start = dayOrNull(value);
   return { unit, start, end: start && dayAfter(unit, start), number: null };
 }
 
-/** The bucket of a value of `bucketSql` in a time zone: a weekday or hour number, the first day, or the start of an hour. */
+/** Returns the bucket of a value of `bucketSql` in a time zone. The value is a weekday or hour number, the first day, or the start of an hour. */
 export function timeBucket(unit: TimeUnit, value: string | number, zone: string): TimeBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   if (unit === 'HOUR') {
     const start = DateTime.fromISO(value, { zone });
     return { unit, start: formatMoment(start), end: formatMoment(start.plus({ hours: 1 })), number: null };
   }
-  const [first, next] = [validDay(value), validDay(value) && dayAfter(unit, value)];
+  const [first, next] = [dayOrNull(value), dayOrNull(value) && dayAfter(unit, value)];
   return { unit, start: first && startOfDay(first, zone), end: next && startOfDay(next, zone), number: null };
 }

@@ -29,7 +29,7 @@ import {
 } from './statistics';
 import { DayBucket, DayUnit, TimeBucket, TimeUnit, type DayOrTimeBucket } from './timebuckets';
 
-/** Cost of a median or percentile of one field, which sorts all values of a group. */
+/** Cost of a median or percentile, for which all values of a group are sorted. */
 const SORT_COST = { cost: { weight: 5 } };
 
 @ObjectType({ description: 'A bin of numbers.', simpleResolvers: true })
@@ -43,7 +43,7 @@ export class NumberBin {
 const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
-/** Suffix of the description of a statistic of masses, which has the same unit. */
+/** Returns the suffix that states the unit in the description of a statistic of masses, which is the unit of the field. */
 const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
 function objectType(name: string, description: string, members: FieldDefinitions): ClassType {
@@ -52,16 +52,16 @@ function objectType(name: string, description: string, members: FieldDefinitions
   return Type;
 }
 
-/** Names of the members of a group's `keys` object. */
+/** Return the names of members of a group's `keys` object. */
 export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
-/** Property of a `keys` row that holds all time buckets of a field, for its resolver. */
+/** Returns the name of the property of a `keys` row that contains all time buckets of a field, for its resolver. */
 export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
 
-function rowKeys(entity: Entity): [name: string, target: Entity][] {
+function rowKeysOf(entity: Entity): [name: string, target: Entity][] {
   const references = valueKeysOf(entity).filter(({ field }) => isReferenceField(field));
   return [
     ...references.map(({ name, field }): [string, Entity] => [name, field.target!()]),
@@ -71,7 +71,7 @@ function rowKeys(entity: Entity): [name: string, target: Entity][] {
 
 const keysType = memoizePerEntity((entity: Entity): ClassType => {
   const members: FieldDefinitions = {};
-  for (const [name] of rowKeys(entity))
+  for (const [name] of rowKeysOf(entity))
     members[idMemberName(name)] = { type: () => ID, nullable, description: `The \`id\` of the row that \`${name}\` shows.` };
   for (const { name, field } of valueKeysOf(entity))
     if (!isReferenceField(field)) members[name] = { type: () => field.type(), nullable, description: field.description };
@@ -83,11 +83,11 @@ const keysType = memoizePerEntity((entity: Entity): ClassType => {
     members,
   );
   @Resolver(() => type)
-  class Keys {}
-  resolvers.push(Keys);
-  for (const [name, target] of rowKeys(entity)) addRowField(Keys, name, target);
-  for (const field of dateFieldsOf(entity)) addBucketField(Keys, field, DayBucket, DayUnit);
-  for (const field of datetimeFieldsOf(entity)) addBucketField(Keys, field, TimeBucket, TimeUnit);
+  class GroupKeysResolver {}
+  resolvers.push(GroupKeysResolver);
+  for (const [name, target] of rowKeysOf(entity)) addRowField(GroupKeysResolver, name, target);
+  for (const field of dateFieldsOf(entity)) addBucketField(GroupKeysResolver, field, DayBucket, DayUnit);
+  for (const field of datetimeFieldsOf(entity)) addBucketField(GroupKeysResolver, field, TimeBucket, TimeUnit);
   return type;
 });
 
@@ -136,7 +136,7 @@ const extremesType = memoizePerEntity((entity) =>
   ),
 );
 
-/** Property names of percentiles and distinct counts in a group's row. */
+/** Return the names of the properties for percentiles and distinct counts in the row of a group. */
 export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 
@@ -155,10 +155,10 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
     },
   );
   @Resolver(() => Group)
-  class Groups {}
-  resolvers.push(Groups);
+  class GroupResolver {}
+  resolvers.push(GroupResolver);
   addResolverMethod(
-    Groups,
+    GroupResolver,
     'countDistinct',
     (group: Row, fieldName: string) => group[countDistinctProperty(fieldName)],
     [Root(), Arg('of', () => groupFieldEnum(entity), { description: 'The field to count.' })],
@@ -169,7 +169,7 @@ export const groupType = memoizePerEntity((entity: Entity): ClassType => {
 
   const numbers = numbersType(entity);
   addResolverMethod(
-    Groups,
+    GroupResolver,
     'percentile',
     (group: Row, p: string) => group[percentileProperty(p)],
     [Root(), Arg('p', () => DecimalScalar, { description: 'From 0 (the smallest value) to 1 (the largest).' })],

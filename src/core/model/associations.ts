@@ -3,8 +3,8 @@
  * `belongsTo`, `@Links` a `belongsToMany` through the model of its link table, `@Children` the opposite side of either. They allow eager loading:
  * `Workout.findAll({ include: [{ model: TrainingDay, include: [SetGroup] }] })`.
  *
- * A computed reference gets no association, because Sequelize joins by a single column. The category of an exercise is reached by way of its base
- * (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`), and the session of a log by three columns.
+ * A computed reference gets no association, because Sequelize joins by a single column. For example, the category of an exercise is loaded through
+ * its base (`include: [{ model: ExerciseBase, include: [ExerciseCategory] }]`); the session of a log is found by three columns.
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER_FIELD } from './registry';
@@ -22,10 +22,13 @@ export function declareAssociations(entities: readonly Entity[]): ModelCtor[] {
     for (const { link } of fieldsOf(entity)) if (link && !link.via) models.set(link.table, linkModel(entity, link, models.get(link.table)));
   for (const entity of entities) {
     for (const field of fieldsOf(entity)) if (field.target) associateReference(entity, field, models);
-    for (const { name, target, by, key } of childrenOf(entity)) {
-      const field = fieldOf(target(), by);
+    for (const { name, target, referenceField, key } of childrenOf(entity)) {
+      const field = fieldOf(target(), referenceField);
       if (field.stored)
-        HasMany(target as () => ModelCtor, { as: name, foreignKey: by, sourceKey: key, constraints: false })(entity.prototype, name);
+        HasMany(target as () => ModelCtor, { as: name, foreignKey: referenceField, sourceKey: key, constraints: false })(
+          entity.prototype,
+          name,
+        );
       else if (field.link) associateLink(entity, target, name, reverseKeys(linkKeys(target(), field.link)), field.link, models);
     }
   }
@@ -48,7 +51,7 @@ export const linkModelName = (table: string): string => upperFirst(toCamelCase(t
 
 const createModelClass = (table: string) => ({ [linkModelName(table)]: class extends Model {} })[linkModelName(table)] as ModelCtor;
 
-/** Foreign-key actions when the referenced row is deleted. Ids are never updated. */
+/** Returns the foreign-key actions for the deletion of the referenced row. Ids are never updated. */
 const referentialActions = ({ null: optional }: Pick<FieldMeta, 'null'>) => ({
   onDelete: optional ? 'SET NULL' : 'CASCADE',
   onUpdate: 'NO ACTION',

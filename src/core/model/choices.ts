@@ -4,7 +4,7 @@ import type { Choice } from '../../contract/metadata';
 
 export interface EnumDefinition<V extends string | number = string | number> {
   readonly name: string;
-  /** The object that type-graphql registers the enum by; maps enum names to stored values. */
+  /** Maps enum names to stored values. type-graphql identifies the enum by this object. */
   readonly type: Readonly<Record<string, V>>;
 }
 
@@ -16,7 +16,7 @@ type EnumEntry<V> = readonly [name: string, value: V, description: string];
 
 const enumsByName = new Map<string, EnumDefinition>();
 
-/** Registers a GraphQL enum. An enum with number values names the ids of all rows of an immutable table. */
+/** Registers a GraphQL enum. Number values are the ids of all rows of an immutable table. */
 export function registerEnum<V extends string | number>(
   name: string,
   description: string,
@@ -32,7 +32,7 @@ export function registerEnum<V extends string | number>(
 
 type ChoiceEntry = readonly [name: string, value: string, label: string | number, description: string];
 
-/** Registers a choice field. `none` is the REST label of null, where REST offers null as a choice. */
+/** Registers a choice field. `none` is REST's label for null; absent if null is not a choice in REST. */
 export function registerChoices(
   name: string,
   description: string,

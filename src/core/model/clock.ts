@@ -8,13 +8,13 @@ let timeOrigin = performance.timeOrigin;
 /** A larger difference between the monotonic clock and the system clock means that the system clock was adjusted. */
 const MAX_CLOCK_DIFFERENCE_MS = 2;
 
-/** Current Unix time in milliseconds, with the microseconds that Date lacks. */
+/** Returns the current Unix time in milliseconds, with a fraction of microseconds, which `Date` lacks. */
 function preciseTime(): number {
   if (Math.abs(timeOrigin + performance.now() - Date.now()) > MAX_CLOCK_DIFFERENCE_MS) timeOrigin = Date.now() - performance.now();
   return timeOrigin + performance.now();
 }
 
-/** Current time as ISO 8601 with microseconds. */
+/** Returns the current time in ISO 8601 format with microseconds. */
 export function currentTimestamp(timeZone: string): string {
   const micros = Math.floor(preciseTime() * 1000);
   const fraction = String(micros % 1_000_000).padStart(6, '0');
@@ -26,7 +26,9 @@ const [MIN_UTC, MAX_UTC] = ['0001-01-02T00:00:00', '9999-12-30T23:59:59'] as con
 
 const FRACTIONAL_SECONDS = /\.\d+/;
 
-/** Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more; undefined if invalid or out of range. */
+/**
+ * Converts an ISO 8601 timestamp to UTC, because PostgreSQL rejects offsets of 16 hours and more. Returns undefined if it is invalid or out of range.
+ */
 export function toUtcTimestamp(timestamp: string): string | undefined {
   const [fraction = ''] = FRACTIONAL_SECONDS.exec(timestamp) ?? [];
   const utc = DateTime.fromISO(timestamp.replace(FRACTIONAL_SECONDS, ''), { zone: 'utc' });

@@ -1,4 +1,4 @@
-/** Application errors: each has a code and data, decided where it is thrown. Messages are never matched. */
+/** Application errors. The code that throws an error decides on its error code and data; messages are never parsed. */
 import { GraphQLError } from 'graphql';
 import type { Logger } from 'pino';
 import { responseTooLong, noRowOfType } from '../../contract/messages';
@@ -17,7 +17,7 @@ import { FileStorageError } from '../../platform/filestorageerror';
 import { OverloadedError } from '../../platform/limiter';
 import { validationIssue, IssueCode, type InputIssue, type ValidationIssue } from './validationissues';
 
-/** Validation messages by the path of the value from the argument or variable on, such as `input.days[1].setGroups[0].sets`. */
+/** Validation messages by the path of the invalid value, which starts with the argument or variable: `input.days[1].setGroups[0].sets`. */
 export type FieldErrors = Record<string, string[]>;
 
 export const MAX_ERRORS_PER_RESPONSE = 20;
@@ -27,22 +27,22 @@ const MAX_ECHO_CHARACTERS = 200;
 export const truncateInput = (text: string): string =>
   text.length > MAX_ECHO_CHARACTERS ? `${text.slice(0, MAX_ECHO_CHARACTERS)}…` : text;
 
-/** Invalid input of a mutation; the payload lists the issues. `conflicts` are the ids of stored rows that prevent the write. */
+/** Invalid input of a mutation, whose payload lists the issues. `conflictingIds` are the ids of stored rows that prevent the write. */
 export class InvalidInput extends Error {
   constructor(
-    readonly mistakes: readonly InputIssue[],
-    readonly conflicts: readonly number[] = [],
+    readonly issues: readonly InputIssue[],
+    readonly conflictingIds: readonly number[] = [],
   ) {
     super('invalid input');
   }
 }
 
-/** The validation issue for an id that does not name a row visible to the caller. */
+/** Returns the validation issue for an id of no row that is visible to the viewer. */
 export const rowNotFoundIssue = (type: string, id: unknown): ValidationIssue =>
   validationIssue(IssueCode.NOT_FOUND, noRowOfType(type, truncateInput(String(id))));
 
-export function throwIfInvalid(mistakes: readonly InputIssue[]): void {
-  if (mistakes.length) throw new InvalidInput(mistakes);
+export function throwIfInvalid(issues: readonly InputIssue[]): void {
+  if (issues.length) throw new InvalidInput(issues);
 }
 
 /** An error whose message and code may be sent to the client unchanged. */
@@ -73,7 +73,10 @@ export const resultTooLargeError = (limit: number): ClientError => new ClientErr
 
 export const RETRY_AFTER_SECONDS = 2;
 
-/** Maps a database or storage error to the code and message that the client receives. Messages of the database itself go to the log only. */
+/**
+ * Returns the error code and message that the client receives for a database or storage error; undefined for other errors. Messages of the database
+ * are only logged.
+ */
 function describeDatabaseError(error: unknown): [code: ErrorCode, message: string] | undefined {
   if (isTimeout(error)) return ['TIMEOUT', 'This takes too long. Ask for less at a time, or by simpler conditions.'];
   if (error instanceof CommitUncertain)
@@ -91,12 +94,16 @@ function describeDatabaseError(error: unknown): [code: ErrorCode, message: strin
   return undefined;
 }
 
-function failureOf(error: unknown): string {
+/** Returns the log message for a database or storage error. */
+function describeFailure(error: unknown): string {
   if (isExhausted(error)) return 'the server lacks system resources';
   return error instanceof FileStorageError ? 'files cannot be kept or read' : 'the database cannot be used';
 }
 
-/** Converts a database error that is not the request's fault into a client error, and logs its cause by request id; undefined for a bug. */
+/**
+ * Converts an error that is not the request's fault, such as an unavailable database, into a client error. Logs database and storage errors with the
+ * request id. Returns undefined for an unexpected error.
+ */
 export function toClientError(error: unknown, log: Logger, id: string): ClientError | undefined {
   if (error instanceof ClientGone) return new ClientError('CLIENT_GONE', 'The client has gone.');
   if (error instanceof OverloadedError) return overloadedError();
@@ -104,7 +111,7 @@ export function toClientError(error: unknown, log: Logger, id: string): ClientEr
   const reason = describeDatabaseError(error);
   if (!reason) return undefined;
   const [code, message] = reason;
-  log.error({ id, err: error }, failureOf(error));
+  log.error({ id, err: error }, describeFailure(error));
   return new ClientError(code, `${message} (id ${id})`, { retryAfter: RETRY_AFTER_SECONDS, id });
 }
 

@@ -1,4 +1,4 @@
-/** Field decorators and field metadata: one decorator defines the column, the GraphQL field and the metadata that every API reads. */
+/** Field decorators and field metadata: one decorator defines the column, the GraphQL field and the metadata that both interfaces read. */
 import { Extensions, Field, ID, Int } from 'type-graphql';
 import { literal, type DataType as SqlType } from 'sequelize';
 import { Column, DataType, type Model } from 'sequelize-typescript';
@@ -6,7 +6,7 @@ import type { GraphQLScalarType } from 'graphql';
 import type { Choice, FieldMetadata, FieldKind, InterfaceName } from '../../contract/metadata';
 import type { ChoiceSet, EnumDefinition } from './choices';
 import { currentDate, currentTimestamp } from './clock';
-import { limitIssues } from './fieldvalidation';
+import { findLimitViolations } from './fieldvalidation';
 import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
@@ -22,14 +22,19 @@ export type Thunk<T = Entity> = () => T;
 
 export type SqlExpression = (alias: string) => string;
 
+/** A column of another row, to which a column of this row refers. */
 export interface ThroughColumn {
   table: string;
-  /** Column of this table that references the other row. */
+  /** Column of this row's table that references the other row. */
   via: string;
+  /** Column of the other row's table. */
   column: string;
 }
 
-/** Link table between rows of this table, by their column `via` (`id` if absent), and ids of the other table. */
+/**
+ * Link table of a many-to-many relation. Its column `own` holds values of the column `via` of this row's table (`id` if absent), its column `other`
+ * holds ids of the other table.
+ */
 export interface LinkTable {
   table: string;
   own: string;
@@ -39,7 +44,7 @@ export interface LinkTable {
   fixed?: Readonly<Record<string, boolean>>;
 }
 
-/** SQL condition on the discriminator columns of a link table with the given alias. */
+/** Returns the SQL condition on the discriminator columns of a link table with the given alias. */
 export const linkKindCondition = ({ fixed = {} }: LinkTable, alias: string): string =>
   Object.entries(fixed)
     .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
@@ -48,17 +53,20 @@ export const linkKindCondition = ({ fixed = {} }: LinkTable, alias: string): str
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;
   help?: string;
-  /** Documentation in addition to REST's help text. */
+  /** Description in the API documentation; defaults to the help text. */
   note?: string;
-  /** GraphQL description that replaces the note. */
+  /** Description in GraphQL, if it differs from the note. */
   about?: string;
-  /** Nullable in the database; optional and nullable on input. */
+  /** Whether the field is nullable in the database, and optional and nullable in inputs. */
   null?: N;
-  /** Default value on creation. A function receives the time zone of the server. */
+  /** Default value on creation, or a function that returns it and receives the server's time zone. */
   default?: unknown | ((timeZone: string) => unknown);
-  /** GraphQL description of the default of a reference, in place of the id. */
+  /** Describes the default of a reference in GraphQL, because its id alone says little. */
   absent?: string;
-  /** A database trigger sets the unit of the profile, where the policy does not assume it; `default` otherwise. */
+  /**
+   * Whether a database trigger fills an absent unit with the unit of the user's profile. Under the policy `assumesProfileUnits`, `default` applies
+   * instead.
+   */
   defaultsToProfileUnit?: boolean;
   /** REST key and database column, if they differ from the snake-case name. */
   storedAs?: string;
@@ -67,41 +75,46 @@ export interface FieldOptions<N extends boolean = boolean> {
   /** Database column, if only the column differs from the snake-case name. */
   column?: string;
   hidden?: boolean;
-  /** Derived from the parent row in REST, which therefore cannot order by it. */
+  /** Whether REST derives the value from the parent row and therefore cannot sort by it. */
   inherited?: boolean;
-  /** Restricts the field to one API. */
+  /** Restricts the field to one interface. */
   only?: InterfaceName;
-  /** `'rest'`: read-only in REST, writable in GraphQL. */
+  /** Whether the field is read-only; `'rest'` means read-only in REST but writable in GraphQL. */
   readOnly?: boolean | 'rest';
   restIgnoredOnCreate?: boolean;
-  /** Set by the database itself, whatever values a write contains. */
+  /** Whether the database sets the value and ignores values in writes. */
   automatic?: boolean;
   /** SQL expression of a computed field, evaluated in the statement that reads the row. */
   sql?: SqlExpression;
-  /** Columns of a computed reference that have equal values in both rows. */
+  /** Columns that have equal values in this row and in the row of a computed reference. */
   shares?: readonly string[];
-  /** Column of another row, referenced by `via`, exposed and filtered like a column of this row. */
+  /** Column of another row that is exposed and filtered like a column of this row. */
   through?: ThroughColumn;
-  /** Indexes the text for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as `<column>_words`. */
+  /**
+   * Whether the text is indexed for search. A case-folded copy with a trigram index is stored as `<column>_folded`, and its words as
+   * `<column>_words`.
+   */
   searched?: boolean;
-  /** Adds an index in the collation that GraphQL sorts public texts by, for large tables. */
+  /** Whether to add an index in the collation by which GraphQL sorts public texts. For large tables. */
   sorted?: boolean;
-  /** Maximum of an integer where rules are enforced (`Policies.enforcesRules`), below `max`, which REST shows and accepts. */
+  /** Stricter maximum of an integer where rules are enforced (`Policies.enforcesRules`). REST shows and accepts values up to `max`. */
   plausibleMax?: number;
   /** Typical number of elements of a list, for cost estimates. */
   size?: number;
-  /** Additional checks of a value that is within its limits; returns messages. */
+  /** Checks a value that is within its limits. Returns messages; empty if it is valid. */
   check?: (value: unknown, timeZone: string) => string[];
-  /** Slow checks of a value that has passed all others; returns messages. */
+  /** Performs slow checks of a value that has passed all others. Returns messages; empty if it is valid. */
   inspect?: (value: unknown) => Promise<string[]>;
-  /** Converts a text that a condition compares the field with to the stored form, where clients see another. */
+  /** Converts a text in a filter condition to the stored form, for fields whose stored values differ from those that clients see. */
   toStored?: (text: string, operator: string, insensitive: boolean, baseUrl: string) => string;
 }
 
+/** Field metadata for the server itself: the public metadata, the options, and what is derived from them. */
 export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof FieldMetadata> {
   /** Database column; absent for computed fields and link tables. */
   column?: string;
-  mistakes(value: unknown, timeZone: string): ValidationIssue[];
+  /** Returns the validation issues of a value; empty if it is valid. */
+  findIssues(value: unknown, timeZone: string): ValidationIssue[];
   type: () => GraphQLScalarType | typeof String | typeof Boolean | EnumDefinition['type'];
   about: string;
   enum?: EnumDefinition;
@@ -112,23 +125,27 @@ export interface FieldMeta extends FieldMetadata, Omit<FieldOptions, keyof Field
   sequelizeType?: SqlType;
 }
 
+/** Metadata of a field for child rows. */
 export interface ChildMeta {
   name: string;
   target: Thunk;
   /** Field of the child row that references this row. */
-  by: string;
+  referenceField: string;
+  /** Field of this row whose value the child rows contain, usually `id`. */
   key: string;
   connection: boolean;
   /** Typical number of child rows, for cost estimates; absent for connections. */
   size?: number;
+  /** Whether the child rows are saved together with this row. */
   part: boolean;
-  /** Child rows cannot be created together with this row, because their reference to it is computed. */
+  /** Whether the child rows cannot be created together with this row, because their reference to it is computed. */
   readOnly: boolean;
+  /** Fields by which the child rows are sorted; empty for their default order. */
   order: string[];
   description: string;
 }
 
-/** Child rows that are saved together with their parent row. */
+/** Returns the fields for child rows that are saved together with their parent row. */
 export const partsOf = (entity: Entity): readonly ChildMeta[] => childrenOf(entity).filter(({ part }) => part);
 
 export const groupedFieldName = ({ name }: ChildMeta): string => `${name}Grouped`;
@@ -137,13 +154,13 @@ const fieldsByEntity = new Map<object, FieldMeta[]>();
 const childrenByEntity = new Map<object, ChildMeta[]>();
 export const addChild = (entity: Entity, child: ChildMeta): void => void childrenByEntity.set(entity, [...childrenOf(entity), child]);
 
-/** Fields of a resource in the order of declaration, which is REST's order. */
+/** Returns the fields of a resource in the order of declaration, which is also the order in REST. */
 export const fieldsOf = (entity: Entity): readonly FieldMeta[] => fieldsByEntity.get(entity) ?? [];
 export const childrenOf = (entity: Entity): readonly ChildMeta[] => childrenByEntity.get(entity) ?? [];
 export const fieldOf = (entity: Entity, name: string): FieldMeta => {
-  const found = fieldsOf(entity).find((field) => field.name === name);
-  if (!found) throw new Error(`${entity.name} has no field ${name}`);
-  return found;
+  const match = fieldsOf(entity).find((field) => field.name === name);
+  if (!match) throw new Error(`${entity.name} has no field ${name}`);
+  return match;
 };
 
 const SQL_TYPES: Partial<Record<FieldKind, string>> = {
@@ -183,14 +200,14 @@ interface FieldDefinition extends FieldOptions {
   input?: FieldMeta['input'];
 }
 
-/** Default value of the column. Defaults computed per row have none, except the current time. */
+/** Returns the default value of the database column. Defaults that are computed per row have none, except for the current time. */
 function columnDefault({ default: defaultValue, automatic, blank, null: nullable, kind }: FieldMeta): unknown {
   if (automatic || defaultValue === defaultValues.now) return literal('now()');
   if (typeof defaultValue === 'function') return undefined;
   return defaultValue ?? (kind === 'string' && blank && !nullable ? '' : undefined);
 }
 
-export function define(
+export function defineField(
   kind: FieldKind,
   type: FieldMeta['type'],
   sequelizeType: SqlType | undefined,
@@ -222,11 +239,11 @@ export function define(
       ordered: stored && !options.inherited,
       ...(stored && { column: options.column ?? options.storedAs ?? toSnakeCase(name) }),
       sequelizeType,
-      mistakes: (value, timeZone) => {
-        const mistakes = limitIssues(value, meta);
-        return mistakes.length || value == null ? mistakes : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
+      findIssues: (value, timeZone) => {
+        const issues = findLimitViolations(value, meta);
+        return issues.length || value == null ? issues : (options.check?.(value, timeZone) ?? []).map(invalidValueIssue);
       },
-      check: (value, timeZone) => meta.mistakes(value, timeZone).map(({ message }) => message),
+      check: (value, timeZone) => meta.findIssues(value, timeZone).map(({ message }) => message),
     };
     fieldsByEntity.set(entity, [...fieldsOf(entity), meta]);
     if (stored)
@@ -237,7 +254,7 @@ export function define(
 }
 
 export const Id = (): TypedDecorator<number> => (prototype: object, name: string) => {
-  define('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
+  defineField('integer', () => ID, DataType.INTEGER, { label: 'ID', note: 'Identifies the row among those of its type.', readOnly: true })(
     prototype,
     name,
   );
@@ -249,47 +266,48 @@ export const Text = <const O extends FieldOptions & { min?: number; max?: number
   o: O = {} as O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { min, max, ...options } = o;
-  return define('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
+  return defineField('string', () => String, max ? DataType.STRING(max) : DataType.TEXT, { ...options, minLength: min, maxLength: max });
 };
 export const Url = <const O extends FieldOptions & { max: number; blank?: boolean }>(o: O): TypedDecorator<NullableIf<string, O>> => {
   const { max, ...options } = o;
-  return define('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
+  return defineField('url', () => String, DataType.STRING(max), { ...options, maxLength: max });
 };
 export const Uuid = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
+  defineField('uuid', () => String, DataType.UUID, { label: 'UUID', ...o });
 export const Flag = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<boolean, O>> =>
-  define('boolean', () => Boolean, DataType.BOOLEAN, o);
+  defineField('boolean', () => Boolean, DataType.BOOLEAN, o);
 export const Whole = <const O extends FieldOptions & { min?: number; max?: number }>(
   o: O = {} as O,
-): TypedDecorator<NullableIf<number, O>> => define('integer', () => Int, DataType.INTEGER, o);
+): TypedDecorator<NullableIf<number, O>> => defineField('integer', () => Int, DataType.INTEGER, o);
 /** Declares an exact decimal. `digits` counts all digits, of which `places` are after the decimal point. */
 export const Decimal = <const O extends FieldOptions & { digits: number; places: number; min?: number; max?: number }>(
   o: O,
-): TypedDecorator<NullableIf<string, O>> => define('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
+): TypedDecorator<NullableIf<string, O>> => defineField('decimal', () => DecimalScalar, DataType.DECIMAL(o.digits, o.places), o);
 export const Choose = <const O extends FieldOptions & { choices: ChoiceSet; blank?: boolean; max?: number }>(
   o: O,
 ): TypedDecorator<NullableIf<string, O>> => {
   const { max = 10, choices, ...options } = o;
-  return define('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
+  return defineField('choice', () => choices.type, DataType.STRING(max), { ...options, choices: choices.all, enum: choices });
 };
 export const Day = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('date', () => DateScalar, DataType.DATEONLY, o);
-// Written as SQL, because Sequelize's own time types drop microseconds.
+  defineField('date', () => DateScalar, DataType.DATEONLY, o);
+// Types are given as SQL here, because Sequelize's own time types drop microseconds.
 export const Clock = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('time', () => TimeScalar, 'TIME(6)', o);
+  defineField('time', () => TimeScalar, 'TIME(6)', o);
 export const Moment = <const O extends FieldOptions>(o: O = {} as O): TypedDecorator<NullableIf<string, O>> =>
-  define('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
+  defineField('datetime', () => DateTimeScalar, 'TIMESTAMP(6) WITH TIME ZONE', o);
 export const Computed = <V>(type: FieldMeta['type'], o: FieldOptions, list = false): TypedDecorator<V> =>
-  define('computed', type, undefined, o, list);
+  defineField('computed', type, undefined, o, list);
 /** Declares an uploaded image, stored as a path below the media folder. The resource itself stores the file and builds its URL. */
 export const Image = (o: FieldOptions & { max: number }): TypedDecorator<string> => {
   const { max, ...options } = o;
-  return define('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
+  return defineField('image', () => String, DataType.STRING(max), { ...options, maxLength: max, input: () => UploadScalar });
 };
 
 export const defaultValues = {
   today: (timeZone: string) => currentDate(timeZone),
   now: (timeZone: string) => currentTimestamp(timeZone),
+  /** A database trigger sets the value. */
   byTrigger: () => undefined,
 };
 

@@ -18,10 +18,11 @@ export const MAX_TEXT_CHARACTERS = 10_000;
 /** Matches an unpaired UTF-16 surrogate, which PostgreSQL cannot store as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-export const limitMessages = (value: unknown, limits: Limits): string[] => limitIssues(value, limits).map(({ message }) => message);
+export const limitViolationMessages = (value: unknown, limits: Limits): string[] =>
+  findLimitViolations(value, limits).map(({ message }) => message);
 
-/** Returns the validation issues of a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
-export function limitIssues(value: unknown, limits: Limits): ValidationIssue[] {
+/** Returns the violations of the limits by a value. A decimal has at most one: its range is checked only if its number of digits is allowed. */
+export function findLimitViolations(value: unknown, limits: Limits): ValidationIssue[] {
   if (value === null || value === undefined) return [];
   switch (limits.kind) {
     case 'string':
@@ -74,11 +75,11 @@ function rangeIssues(value: number, { min, max }: Pick<Limits, 'min' | 'max'>): 
   return [];
 }
 
-/** Checks the number of digits of a decimal. Trailing zeros count as decimal places; an exponent counts as the zeros that it stands for. */
+/** Checks the number of digits of a decimal. Trailing zeros after the decimal point count; an exponent counts as the zeros that it stands for. */
 function precisionIssue(value: string, { digits, places }: Limits): ValidationIssue | undefined {
-  const parts = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
-  if (!parts) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
-  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = parts;
+  const match = /^[+-]?(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(value.trim());
+  if (!match) return validationIssue(IssueCode.INVALID, NOT_A_NUMBER);
+  const [, integerDigits = '', fractionDigits = '', exponentText = '0'] = match;
   const exponent = Number(exponentText) - fractionDigits.length;
   const significantDigits = `${integerDigits}${fractionDigits}`.replace(/^0+(?=\d)/, '').length;
   const totalDigits = exponent >= 0 ? significantDigits + exponent : Math.max(significantDigits, -exponent);

@@ -1,4 +1,4 @@
-/** Write hooks of a resource: its own code that runs before and after rows are written. */
+/** Write hooks of a resource: its code that runs before and after its rows are written. */
 import type { Transaction } from 'sequelize';
 import type { Context } from '../context';
 import type { Entity } from './fields';
@@ -19,7 +19,7 @@ export interface PendingWrite {
 
 /** Hooks run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface WriteHooks {
-  /** Runs first in the transaction, once for all rows of the write. `id` is absent on creation, `input` on deletion. */
+  /** Runs at the start of the transaction, once for all rows of an entity. `id` is absent on creation, `input` on deletion. */
   begin?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;
   /** Adds values derived from the request context, without querying the database. `id` is absent on creation. */
   complete?(values: FieldValues, context: Context, id?: number): void;

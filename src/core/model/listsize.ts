@@ -1,4 +1,4 @@
-/** Decorator for fields with a list that has no pagination: its typical length, for cost estimates (`@listSize` of IBM's cost directives). */
+/** Declares the typical length of a list field without pagination, for cost estimates (`@listSize` of IBM's cost directives). */
 import { Extensions } from 'type-graphql';
 
 export const listSize = (assumedSize: number) => ({ listSize: { assumedSize } });

@@ -1,7 +1,9 @@
-/** Memoizes a value per entity, such as a GraphQL type, which must be created only once because GraphQL compares types by identity. */
+/** Memoization of one value per entity, such as a GraphQL type. GraphQL compares types by identity, so each must be created only once. */
 import type { Entity } from './fields';
 
-/** `complete` runs after the value is cached, so that it may request values of other entities that lead back to this one. */
+/**
+ * Memoizes `make`. `complete` runs after the value is cached, so that it may request values of other entities, which may in turn request this one.
+ */
 export function memoizePerEntity<T>(make: (entity: Entity) => T, complete?: (value: T, entity: Entity) => void): (entity: Entity) => T {
   const cache = new Map<Entity, T>();
   return (entity) => {

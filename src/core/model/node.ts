@@ -13,7 +13,7 @@ export abstract class Node {
 
 export const nodeIdOf = (type: string, id: number | string): string => Buffer.from(`${type}:${id}`).toString('base64url');
 
-/** Parses an opaque node id; undefined for anything that `nodeIdOf` did not produce. */
+/** Parses an opaque node id. Returns undefined for a text that `nodeIdOf` did not produce. */
 export function parseNodeId(nodeId: string): { type: string; id: string } | undefined {
   const match = /^([A-Za-z]+):(\d+)$/.exec(Buffer.from(nodeId, 'base64url').toString());
   return match && nodeIdOf(match[1]!, match[2]!) === nodeId ? { type: match[1]!, id: match[2]! } : undefined;
@@ -29,7 +29,7 @@ export function resolveRowId(type: string, id: unknown): number | undefined {
   return node?.type === type ? parseRowId(node.id) : undefined;
 }
 
-/** Returns an error message if `id` is the `nodeId` of a row of another type. */
+/** Returns an error message if `id` is the `nodeId` of a row of another type, otherwise undefined. */
 export function nodeTypeMismatch(type: string, id: unknown): string | undefined {
   const node = parseNodeId(String(id));
   return node && node.type !== type ? `This is the id of a row of ${node.type}, not of ${type}.` : undefined;

@@ -1,4 +1,4 @@
-/** Sizes of pages: limits and default, for lists of both interfaces. */
+/** Default and maximum page sizes of both interfaces. */
 import { atLeast, atMost } from '../../contract/messages';
 import { invalidArgumentError } from './errors';
 

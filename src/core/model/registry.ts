@@ -1,9 +1,13 @@
-/** Resource registry: the declared options of each resource, by its class. Files load in any order, so read it only when all resources are loaded. */
+/**
+ * Resource registry: the declared options of each resource, by its class. Resource files load in any order, so it must be read only after all are
+ * loaded.
+ */
 import type { FilterMetadata, ScopeGroup, InterfaceName, ResourceMetadata, ViewMetadata } from '../../contract/metadata';
 import type { Context } from '../context';
 import type { Entity } from './fields';
 import type { FieldValues } from './hooks';
 
+/** A validation rule across several fields of a row. */
 export interface FieldRule {
   fields: readonly string[];
   message: string;
@@ -19,16 +23,18 @@ export interface ViewOptions extends Partial<Omit<ViewMetadata, 'rest' | 'filter
   filters?: readonly (string | FilterMetadata)[];
 }
 
+/** A constraint on a boolean field: at most one of the rows with the same parent row may have it set. */
 export interface SingleFlagConstraint {
+  /** The boolean field. */
   flag: string;
   /** The field that references the parent row. */
-  of: string;
-  /** Restricts the constraint to rows with these column values; absent: all rows count. */
+  parentField: string;
+  /** Restricts the constraint to rows with these column values. If absent, it applies to all rows. */
   among?: Readonly<Record<string, string>>;
 }
 
 export interface ResourceOptions extends ViewOptions {
-  /** Name in the URL, `/api/v2/<rest>/`; absent: the resource is available in GraphQL only. */
+  /** Name in the URL, `/api/v2/<rest>/`. If absent, the resource is available in GraphQL only. */
   rest?: string;
   description: string;
   /** Whether rows belong to a user and have the column `user_id`. */
@@ -40,45 +46,52 @@ export interface ResourceOptions extends ViewOptions {
   owner?: string;
   /** Model name in data dumps of the reference service. */
   dump?: string;
-  /** Restricts the resource to one API. */
+  /** Restricts the resource to one interface. */
   only?: InterfaceName;
-  /** Which APIs have root queries for the rows. False: rows are reached through relations only; `'rest'`: only REST lists rows and looks them up. */
+  /** Whether rows have root queries; `'rest'` means in REST only. Rows without root queries are reached through relations. Defaults to true. */
   queries?: boolean | 'rest';
-  /** Mutation that updates the viewer's single row, without an id. GraphQL returns the row as a field of `viewer`. */
+  /** Name of the mutation that updates the viewer's only row, without an id. GraphQL returns the row as a field of `viewer`. */
   mine?: string;
-  /** Plural name in GraphQL, if it is not the name with an s. */
+  /** Plural name in GraphQL; defaults to the singular with an appended `s`. */
   plural?: string;
-  /** Fields of the default order; `-` marks a descending field. The id is always the last criterion. */
+  /** Fields of the default order; `-` marks a descending field. The id is added as the last criterion. */
   ordering?: readonly string[];
-  /** GraphQL field paths whose values label a row that has no name of its own. See `ResourceMetadata`. */
+  /** GraphQL field paths whose values label a row without a name of its own. See `ResourceMetadata`. */
   names?: readonly string[];
   apart?: string;
   unique?: readonly string[];
-  /** Validation rules across fields, enforced in GraphQL only. REST accepts whatever its recorded contract accepts. */
+  /** Validation rules across fields, enforced in GraphQL only. REST enforces none, like the reference service. */
   rules?: readonly FieldRule[];
   /** A flag that at most one row per parent row may have; a database constraint enforces it. */
   single?: SingleFlagConstraint;
-  /** Column values that make a row of a public resource visible to everyone. References to other rows expose only their ids. */
+  /** Column values that make a row of a public resource visible to everyone. Of other rows, references expose only the id. */
   visible?: Readonly<Record<string, string>>;
-  /** Column values of a public row while its contributor, recorded in `<table>_contributor`, may still change and delete it. */
+  /** Column values that a public row has as long as its contributor, recorded in `<table>_contributor`, may change and delete it. */
   contributed?: Readonly<Record<string, string>>;
-  /** Reference to the parent row that determines visibility: this row is visible to those who can see the parent row. */
+  /** Name of the reference to the parent row that determines visibility: who can see the parent row can see this row. */
   visibleWith?: string;
-  /** Supported mutations; absent: all for an owned resource, none for a public one. */
+  /** Supported mutations; defaults to all for an owned resource and none for a public one. */
   writes?: readonly WriteOperation[];
-  /** Small public table that GraphQL returns as a plain list: its typical number of rows. REST paginates it like any other. */
+  /** Typical number of rows of a small public table, which GraphQL returns as a plain list. REST paginates it like any other. */
   dictionary?: number;
-  /** Adds bulk mutations, for resources with thousands of rows per user that offline clients send together. */
+  /** Whether to add bulk mutations, for resources with thousands of rows per user, which offline clients send together. */
   bulk?: boolean;
-  /** Keeps a small public table in memory; a database notification refreshes it. */
+  /** Whether a small public table is kept in memory. A database notification refreshes it. */
   inMemory?: boolean;
-  /** Keeps names of a large public table in memory for search. `name` is the searched field, `kind` the field that narrows it (the language). */
+  /**
+   * Keeps the names of a large public table in memory for search. `name` is the searched field; `kind` is the field that restricts searches (the
+   * language).
+   */
   namesInMemory?: { name: string; kind: string };
-  /** Adds statistics fields (`…Grouped`) beside the lists. Rows are grouped by own fields and by these named paths, such as `exercise.category`. */
+  /**
+   * Adds statistics fields (`…Grouped`) next to the lists. Rows are grouped by their own fields and by these named paths, such as
+   * `exercise.category`.
+   */
   grouped?: Readonly<Record<string, string>>;
   views?: Readonly<Record<string, ViewOptions>>;
 }
 
+/** Options of a resource, with defaults applied, and its public metadata. */
 export interface ResourceMeta extends ResourceOptions {
   owned: boolean;
   owner: string;

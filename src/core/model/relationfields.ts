@@ -5,7 +5,7 @@ import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
 import {
   addChild,
-  define,
+  defineField,
   type Entity,
   type FieldOptions,
   type Thunk,
@@ -35,14 +35,17 @@ export const Ref = <const O extends FieldOptions>(target: Thunk, o: O = {} as O)
   return (prototype: object, name: string) => {
     const object = String(name).replace(/Id$/, '');
     const note = o.note ?? `The \`id\` of the row that \`${object}\` shows.`;
-    define('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
+    defineField('relation', () => ID, DataType.INTEGER, { ...o, note, target, object, relation: relationMetadata(target, object, false) })(
       prototype,
       name,
     );
   };
 };
 
-/** Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it: it returns own rows only. */
+/**
+ * Declares the owner reference of owned tables. It is set on creation and never accepted as input. GraphQL omits it, because it returns only the
+ * viewer's own rows.
+ */
 export const Owner = (target: Thunk, o: FieldOptions = {}): TypedDecorator<number> =>
   Ref(target, { label: 'User', note: 'The `id` of the user whose row it is.', readOnly: true, only: 'rest', ...o });
 
@@ -56,13 +59,19 @@ export interface LinkOptions extends FieldOptions {
   enum?: EnumDefinition;
 }
 
-/** Declares a set of linked rows by their ids, in the default order of their type. The set is stored in a link table or computed. */
+/** Declares an id set: the ids of linked rows, in the default order of their type. It is stored in a link table or computed. */
 export const Links =
   (target: Thunk, o: LinkOptions): TypedDecorator<number[]> =>
   (prototype: object, name: string) => {
     const note = o.note ?? `Ids of the ${toSnakeCase(o.object).replaceAll('_', ' ')}, in the default order of their type.`;
     const type = () => o.enum?.type ?? ID;
-    define('relation', type, undefined, { ...o, note, target, relation: relationMetadata(target, o.object, true) }, true)(prototype, name);
+    defineField(
+      'relation',
+      type,
+      undefined,
+      { ...o, note, target, relation: relationMetadata(target, o.object, true) },
+      true,
+    )(prototype, name);
   };
 
 /**
@@ -71,7 +80,7 @@ export const Links =
 export const Children =
   (
     target: Thunk,
-    by: string,
+    referenceField: string,
     o: ({ connection: true; size?: undefined } | { connection?: undefined; size: number }) & {
       part?: boolean;
       readOnly?: boolean;
@@ -86,7 +95,7 @@ export const Children =
     const meta = {
       name,
       target,
-      by,
+      referenceField,
       key: o.key ?? 'id',
       connection: o.connection ?? false,
       part: o.part ?? false,

@@ -16,14 +16,16 @@ import { Node } from './node';
 import { registerResource, type ResourceOptions, type ViewOptions, type WriteOperation } from './registry';
 import { addAuditFields, VERSION_FIELD } from './auditfields';
 
-/** `date__gte` is a comparison of the field `date`. */
+/** Converts a declared filter to metadata. `date__gte` becomes a comparison of the field `date`. */
 function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
   if (typeof filter !== 'string') return filter;
   const [field = '', operator] = filter.split('__') as [string?, ComparisonOperator?];
   return operator ? { field, operator } : { field };
 }
 
-/** Rejects comparisons that REST cannot parse, and those of resources whose clients expect the reference to ignore them. */
+/**
+ * Rejects comparisons that REST cannot parse, and comparisons in resources of the reference service (those with a `position`), which ignores them.
+ */
 function rejectInvalidComparisons(entity: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters, position } of views)
     for (const { field, operator } of filters) {

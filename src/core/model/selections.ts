@@ -8,7 +8,7 @@ export interface FragmentBody {
 
 /** `Parent` stands for the type that the fields belong to. */
 export interface FieldVisitor<Parent> {
-  /** Returns undefined for an unknown fragment, which is skipped. */
+  /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
   fragment(name: string): FragmentBody | undefined;
   /** Returns the parent of the fields in a fragment with a type condition. */
   narrow(parent: Parent, typeCondition: NamedTypeNode): Parent;
@@ -16,6 +16,7 @@ export interface FieldVisitor<Parent> {
   field(field: FieldNode, parent: Parent): void;
 }
 
+/** Visits the fields of selection sets, including those of fragments. */
 export function visitFields<Parent>(sets: readonly SelectionSetNode[], parent: Parent, visitor: FieldVisitor<Parent>): void {
   const visitedFragments = new Set<string>();
   const bodyOf = (selection: Exclude<SelectionNode, FieldNode>): FragmentBody | undefined => {

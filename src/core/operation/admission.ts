@@ -6,11 +6,11 @@ import type { Context, Reservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
 import { costLimitError, describeCost, estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
 import { containsIntrospection } from './introspection';
-import { coerceVariables, findDeepLiteral } from './variables';
+import { coerceVariables, findLiteralDepthError } from './variables';
 
 type Variables = Record<string, unknown>;
 
-/** Errors of a rejected operation, or the reservation of an admitted one; none without a budget. */
+/** Errors if the operation is rejected; otherwise its reservation, which is absent if it needs neither budget nor a slot for large operations. */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
   reservation?: Reservation;
@@ -22,9 +22,9 @@ interface AdmissionOptions {
   widthOf?: AverageBytesOf;
 }
 
-/** Clients' operations with a longer expected response are large. */
+/** An operation of a client counts as large if its expected response is longer. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
-/** Few large operations run at a time, one of each client: the result of one can hold hundreds of megabytes before it is sent. */
+/** Limits concurrent large operations, in total and to one per client: the result of one can take hundreds of megabytes before it is sent. */
 const largeOperations = new Limiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
@@ -53,21 +53,22 @@ export class Admission {
     return !this.options.introspectionRequiresUser || viewer !== null;
   }
 
+  /** Reduces a cost above the maximum to it. */
   cap(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
   }
 
   /**
-   * Reserves the cost of an operation, and a slot if it is large; returns errors if the operation is too expensive, the budget is exhausted or too many
-   * large operations wait.
+   * Reserves the cost of an operation, and a slot if it is large. Returns errors if the operation is too expensive, the budget is exhausted or too
+   * many large operations wait.
    */
   async reserve(cost: OperationCost, { budget, session }: Context, isLarge: boolean): Promise<AdmissionResult> {
     const { maxCost } = this.options;
     if (cost.total > maxCost) return { errors: [costLimitError(cost, maxCost)] };
     try {
       const reservation = await budget?.reserve(cost);
-      // Others must not wait for the connection and the locks of a transaction that waits.
+      // A transaction does not wait for a slot, because other requests would have to wait for its connection and locks.
       return { reservation: isLarge && !session.isInTransaction ? await acquireSlot(session.caller, reservation) : reservation };
     } catch (error) {
       if (error instanceof OverloadedError) return { errors: [overloadedError()] };
@@ -86,13 +87,16 @@ export class Admission {
     return errors ? { errors } : this.reserve(cost, context, cost.bytes > LARGE_RESPONSE_BYTES);
   }
 
-  /** The result of a dry run: the estimated cost in `extensions`. */
+  /** Returns the result of a dry run, which contains the estimated cost in `extensions`. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, variables: Variables, context: Context): ExecutionResult {
     const { cost, errors } = this.estimate(document, operation, variables, context);
     return errors ? { errors } : { data: null, extensions: describeCost(cost, this.options.maxCost) };
   }
 
-  /** Returns the estimated cost of an operation, or errors for invalid variables and for introspection that the client may not use. */
+  /**
+   * Returns the estimated cost of an operation, or errors for invalid variables, values that are nested too deep and introspection that the client
+   * may not use.
+   */
   private estimate(
     document: DocumentNode,
     operation: OperationDefinitionNode,
@@ -101,8 +105,8 @@ export class Admission {
   ): { cost: OperationCost; errors?: undefined } | { cost?: undefined; errors: readonly GraphQLError[] } {
     if (!this.permitsIntrospection(context) && containsIntrospection(document))
       return { errors: [unauthenticatedError('Introspection requires signing in.')] };
-    const deep = findDeepLiteral(document);
-    if (deep) return { errors: [deep] };
+    const depthError = findLiteralDepthError(document);
+    if (depthError) return { errors: [depthError] };
     const coercion = coerceVariables(this.schema, operation, variables, !this.permitsIntrospection(context));
     if (coercion.errors) return { errors: coercion.errors };
     return { cost: estimateOperationCost(this.schema, document, operation, coercion.values, this.options.widthOf) };

@@ -33,7 +33,7 @@ const rolledBackError = () =>
 
 type Config = GraphQLFieldConfig<unknown, Context>;
 
-/** Wraps a root field of Mutation so that it takes part in `@atomic` operations. There, fields that do more than write rows are rejected. */
+/** Wraps a root field of Mutation so that it can be part of an `@atomic` operation, in which fields that do more than write rows are rejected. */
 export function withAtomicSupport(config: Config): Config {
   const { resolve, extensions } = config;
   return {
@@ -55,8 +55,8 @@ export function withAtomicSupport(config: Config): Config {
   };
 }
 
-/** Runs an operation in one transaction. Errors of the transaction itself are reported at `first`, the response key of the first root field. */
-export async function runAtomically(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+/** Runs an operation in one transaction. Errors of the transaction itself are reported at `firstKey`, the response key of the first root field. */
+export async function runAtomically(run: () => Promise<ExecutionResult>, firstKey: string, context: Context): Promise<ExecutionResult> {
   const atomic: AtomicState = (context.atomic = {});
   try {
     return await context.session.atomically(async () => {
@@ -66,27 +66,31 @@ export async function runAtomically(run: () => Promise<ExecutionResult>, first: 
       return { isKept, result: isKept ? result : discardOtherPayloads(result, atomic.failedKey) };
     });
   } catch (error) {
-    return { data: null, errors: [locatedError(error, undefined, [first])] };
+    return { data: null, errors: [locatedError(error, undefined, [firstKey])] };
   } finally {
     context.atomic = undefined;
   }
 }
 
 /**
- * Runs a mutation of one field, with an Idempotency-Key, in one transaction that also stores its response. Its write is committed even if a field of the
- * payload fails.
+ * Runs a mutation with one root field and an Idempotency-Key in one transaction, which also stores the response. The write is committed even if a
+ * field of the payload fails.
  */
-export async function runAndStoreResponse(run: () => Promise<ExecutionResult>, first: string, context: Context): Promise<ExecutionResult> {
+export async function runAndStoreResponse(
+  run: () => Promise<ExecutionResult>,
+  firstKey: string,
+  context: Context,
+): Promise<ExecutionResult> {
   let result: ExecutionResult = {};
   try {
     return await context.session.atomically(async () => {
       result = await run();
       if (!result.errors?.length) await context.storeResponse!(result);
-      return { isKept: result.data?.[first] != null, result };
+      return { isKept: result.data?.[firstKey] != null, result };
     });
   } catch (error) {
-    // After a failed statement the transaction cannot be committed; its cause is among the errors of the result.
-    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [first])] };
+    // After a failed statement the transaction cannot be committed. The errors of the result include the cause.
+    return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstKey])] };
   }
 }
 

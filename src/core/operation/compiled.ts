@@ -1,4 +1,7 @@
-/** Compiles GraphQL operations to functions with graphql-jit: only the server's own (REST and HTML pages). graphql-js runs those of clients. */
+/**
+ * Compiles GraphQL operations to functions with graphql-jit. Only the server's own operations (REST and HTML pages) are compiled; graphql-js
+ * interprets those of clients.
+ */
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import { GraphQLScalarType, Kind, parse, print, visit, type DocumentNode, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import type { Context } from '../context';
@@ -7,12 +10,14 @@ import type { Context } from '../context';
 export type CompiledOperation = (context: Context, variables: Record<string, unknown>) => Promise<ExecutionResult> | ExecutionResult;
 
 /**
- * A scalar that accepts any value. graphql-js coerces the variables first; as variables of this type they are not coerced a second time. It must be a
- * type of the schema whose operations are compiled.
+ * A scalar that accepts any value. graphql-js coerces the variables before; with this type, graphql-jit does not coerce them a second time. It must
+ * be a type of the schema whose operations are compiled.
  */
 export const COERCED_VALUE = new GraphQLScalarType({ name: 'CoercedValue' });
 
-/** Copies a document and gives all its variables the scalar type that accepts any value. A copy, because graphql-jit modifies its input. */
+/**
+ * Returns a copy of a document whose variables all have the scalar type that accepts any value. It is a copy, because graphql-jit modifies its input.
+ */
 function withUntypedVariables(document: DocumentNode): DocumentNode {
   return visit(parse(print(document), { noLocation: true }), {
     VariableDefinition: ({ kind, variable }) => ({
@@ -23,7 +28,7 @@ function withUntypedVariables(document: DocumentNode): DocumentNode {
   });
 }
 
-/** Compiles a document. Throws an AggregateError with the errors of graphql-jit if that fails. */
+/** Compiles a document. Throws an AggregateError with the errors of graphql-jit if it cannot be compiled. */
 export function compileOperation(schema: GraphQLSchema, document: DocumentNode): CompiledOperation {
   const compiledQuery = compileQuery(schema, withUntypedVariables(document), undefined, {
     disablingCapturingStackErrors: true,

@@ -1,7 +1,8 @@
 /**
  * Static query cost analysis: estimates the cost of an operation before it runs. The estimate counts the objects that the operation may return (page
  * sizes multiply along the path) and adds the costs of fields, filters and searches. An object with ten scalar fields costs 2. Annotations of fields
- * follow IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html), but most are derived: a connection has the requested page size.
+ * follow IBM's cost directives (https://ibm.github.io/graphql-specs/cost-spec.html). Most costs need none: that of a connection follows from the
+ * requested page size.
  */
 import {
   getNamedType,
@@ -44,7 +45,7 @@ const DEFAULT_LIST_SIZE = 10;
 export const JSON_KEY_OVERHEAD_BYTES = 4;
 const DEFAULT_VALUE_BYTES = 5;
 
-/** Average size in bytes of a field's values, by the names of the type and of the field. */
+/** Returns the average size in bytes of a field's values, by the names of its type and of the field. */
 export type AverageBytesOf = (type: string, field: string) => number;
 
 /** Introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
@@ -52,19 +53,22 @@ const INTROSPECTION_FACTOR = 3;
 
 export interface OperationCost {
   total: number;
-  /** Expected response size. Its cost is included in `total`. */
+  /** Expected response size in bytes. Its cost is included in `total`. */
   bytes: number;
-  /** The part of the total that is charged in full, whatever the result size: introspection and mutations. */
+  /** Part of the total that is charged in full, whatever the operation actually uses: introspection and mutations. */
   fixed?: number;
   /** Schema coordinate of the most expensive field, such as `ExerciseCategory.exercises`. */
   coordinate: string;
-  /** Schema coordinate of the argument to change: the innermost page size that multiplies the cost of that field, or its most expensive value. */
+  /**
+   * Schema coordinate of the argument to reduce: the innermost page size that multiplies the cost of that field, or its most expensive argument
+   * value.
+   */
   argument?: string;
 }
 
 type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argument'>;
 
-/** The estimated cost of an operation as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
+/** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
 export const describeCost = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
   cost: Math.ceil(total),
   limit,
@@ -86,7 +90,7 @@ export function costLimitError(reported: ReportedCost, limit: number): ClientErr
 type Variables = Record<string, unknown>;
 type Field = GraphQLField<unknown, unknown>;
 
-/** Field nodes of a selection set with the same response key. */
+/** Field nodes of a selection set that have the same response key. */
 type FieldGroup = readonly FieldNode[];
 
 export const responseKeyOf = ({ alias, name }: FieldNode): string => (alias ?? name).value;
@@ -95,18 +99,18 @@ const isIntrospected = ({ name }: GraphQLCompositeType): boolean => name.startsW
 
 const isList = (field: Field): boolean => isListType(getNullableType(field.type));
 
-/** Name of the argument by which a field takes its page size: the one with a value, if there are two. */
+/** Returns the name of a field's page-size argument (`first` or `last`); if it has both, the one with a value. */
 const sizeArgumentOf = (field: Field, args: Variables): string | undefined => {
   const names = ['first', 'last'].filter((name) => field.args.some((argument) => argument.name === name));
   return names.find((name) => args[name] != null) ?? names[0];
 };
 
-/** Whether a field takes a page size: a paginated list, or a connection. */
+/** Whether a field takes a page size, as paginated lists and connections do. */
 const isPaged = (field: Field): boolean => field.args.some(({ name }) => name === 'first');
 
 class Estimate {
   private readonly fragments = new Map<string, FragmentDefinitionNode>();
-  /** Memoized costs of selection sets, by their field nodes and introspection scope. They do not depend on the path to the selection set. */
+  /** Memoized costs of selection sets, by their field nodes and introspection scope. The path to a selection set does not affect its cost. */
   private readonly costsBySelection = new Map<string, OperationCost>();
   private readonly nodeNumbers = new Map<FieldNode, number>();
   private introspectionCost = 0;
@@ -121,7 +125,7 @@ class Estimate {
       if (definition.kind === Kind.FRAGMENT_DEFINITION) this.fragments.set(definition.name.value, definition);
   }
 
-  of(operation: OperationDefinitionNode): OperationCost {
+  estimate(operation: OperationDefinitionNode): OperationCost {
     const root = this.schema.getRootType(operation.operation)!;
     const cost = this.selectionCost([operation.selectionSet], root, true);
     const writes = operation.operation === OperationTypeNode.MUTATION;
@@ -129,7 +133,7 @@ class Estimate {
     return { ...cost, total, fixed: writes ? total : this.introspectionCost };
   }
 
-  /** Cost of one object of a type. `scope` applies to introspection objects only. */
+  /** Returns the cost of one object of a type. `scope` is set for introspection objects only. */
   private selectionCost(
     sets: readonly SelectionSetNode[],
     type: GraphQLCompositeType,
@@ -177,7 +181,7 @@ class Estimate {
     return 'getFields' in parent ? (parent.getFields()[name] as Field | undefined) : undefined;
   }
 
-  /** Cost of a field of one object, with everything below it. */
+  /** Returns the cost of a field of one object, with everything below it. */
   private fieldCost(nodes: FieldGroup, parent: GraphQLCompositeType, atRoot: boolean, scope: IntrospectionScope): OperationCost {
     const node = nodes[0]!;
     const field = this.fieldDefinition(parent, node.name.value);
@@ -189,14 +193,14 @@ class Estimate {
     const type = getNamedType(field.type);
     const argumentCosts = this.argumentCosts(args, parent);
     const ownCost = this.fieldOwnCost(field, argumentCosts, atRoot);
-    const argumentWith = (total: number) => {
+    const costliestArgument = (total: number) => {
       const [name] = argumentCosts.find(([, cost]) => cost > total / 2) ?? [sizeArgumentOf(field, args)];
       return name && `${coordinate}(${name}:)`;
     };
     if (!isCompositeType(type)) {
       const size = this.listSize(field, args, parent, scope);
       const total = ownCost + LEAF_COST * size;
-      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: argumentWith(total) };
+      return { total, bytes: this.widthOf(parent.name, field.name) * size, coordinate, argument: costliestArgument(total) };
     }
     const isConnection = isPaged(field) && !isList(field);
     const { rows, fixed, bytes } = isConnection
@@ -208,9 +212,9 @@ class Estimate {
         };
     const size = isConnection ? this.pageSize(args) : this.listSize(field, args, parent, scope);
     const total = ownCost + fixed + size * rows.total;
-    const argument = argumentWith(total);
-    const isMostBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
-    const mostExpensive = isMostBelow ? rows : { coordinate, argument };
+    const argument = costliestArgument(total);
+    const isMostlyBelow = isConnection ? rows.total > OBJECT_COST * 50 : size < 2 && rows.total > ROOT_FIELD_COST;
+    const mostExpensive = isMostlyBelow ? rows : { coordinate, argument };
     return {
       total,
       bytes: bytes + size * rows.bytes,
@@ -235,7 +239,7 @@ class Estimate {
     return number;
   }
 
-  /** Splits the cost of a connection: `rows` for each row of the page, `fixed` and `bytes` once for the connection. */
+  /** Returns the cost of a connection in two parts: `rows` per row of the page, `fixed` and `bytes` once for the connection. */
   private connectionCost(nodes: FieldGroup, type: GraphQLCompositeType): { rows: OperationCost; fixed: number; bytes: number } {
     const sets = nodes.flatMap(({ selectionSet }) => selectionSet ?? []);
     let rows: OperationCost = { total: 0, bytes: 0, coordinate: type.name };
@@ -261,11 +265,11 @@ class Estimate {
   }
 
   private pageSize({ first, last }: Variables): number {
-    const requested = first ?? last ?? DEFAULT_PAGE_SIZE;
-    return typeof requested === 'number' ? Math.min(Math.max(requested, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
+    const requestedSize = first ?? last ?? DEFAULT_PAGE_SIZE;
+    return typeof requestedSize === 'number' ? Math.min(Math.max(requestedSize, 0), MAX_PAGE_SIZE) : DEFAULT_PAGE_SIZE;
   }
 
-  /** Expected number of values of a field that is not a connection. */
+  /** Returns the expected number of values of a field that is not a connection. */
   private listSize(field: Field, args: Variables, parent: GraphQLCompositeType, scope: IntrospectionScope): number {
     if (!isList(field)) return 1;
     const listArgument = field.args.find(({ type }) => isNonNullType(type) && isListType(type.ofType));
@@ -276,13 +280,13 @@ class Estimate {
     return typeof assumedSize === 'number' ? assumedSize : assumedSize(args);
   }
 
-  /** Costs of those arguments of a field that are lists or input objects, by name. */
+  /** Returns the costs of those arguments of a field that are lists or input objects, by name. */
   private argumentCosts(args: Variables, parent: GraphQLCompositeType): [string, number][] {
     const costOf = parent === this.schema.getMutationType() ? mutationInputCost : filterCost;
     return Object.entries(args).flatMap(([name, value]) => (value === null || typeof value !== 'object' ? [] : [[name, costOf(value)]]));
   }
 
-  /** Cost of a field itself, without its values: position, arguments and `cost` annotation. */
+  /** Returns the cost of a field itself, without its values: of its position, arguments and `cost` annotation. */
   private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], atRoot: boolean): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
     const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;
@@ -297,4 +301,4 @@ export const estimateOperationCost = (
   operation: OperationDefinitionNode,
   variables: Variables,
   widthOf: AverageBytesOf = () => DEFAULT_VALUE_BYTES,
-): OperationCost => new Estimate(schema, document, variables, widthOf).of(operation);
+): OperationCost => new Estimate(schema, document, variables, widthOf).estimate(operation);

@@ -1,4 +1,4 @@
-/** Cost cache of one prepared operation. Variables with equal effect on the cost share an entry. */
+/** Cost cache of one prepared operation. Variables with the same effect on the cost share an entry. */
 import {
   Kind,
   OperationTypeNode,
@@ -20,7 +20,7 @@ const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
 export class CostCache {
   private readonly costCache = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
   private readonly variableNames: readonly string[];
-  /** Names of variables used as page sizes. The values of other numbers do not affect the cost. */
+  /** Names of variables that are page sizes. The values of other numbers do not affect the cost. */
   private readonly pageSizeVariables = new Set<string>();
 
   constructor(
@@ -36,9 +36,9 @@ export class CostCache {
     });
   }
 
-  /** `variables` must already be coerced. */
+  /** Returns the cost of the operation with these variables, which must already be coerced. */
   costOfVariables(variables: Variables): OperationCost {
-    // Inputs of mutations differ each time.
+    // Not cached, because the inputs of mutations differ each time.
     if (this.operation.operation === OperationTypeNode.MUTATION) return this.estimateCost(variables);
     const key = this.variableNames.map((name) => this.costKeyPart(name, variables[name])).join();
     let cost = this.costCache.get(key);
@@ -50,7 +50,7 @@ export class CostCache {
     return estimateOperationCost(this.schema, this.document, this.operation, variables);
   }
 
-  /** The properties of a variable that affect the cost: page size, list length, cost of its conditions, and whether it is present. */
+  /** Returns the properties of a variable that affect the cost: page size, list length, cost of its conditions, and whether it is present. */
   private costKeyPart(name: string, value: unknown): string {
     if (value === undefined || value === null) return '';
     if (typeof value === 'object') return `${Array.isArray(value) ? value.length : ''}:${filterCost(value)}`;

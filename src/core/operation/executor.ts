@@ -38,22 +38,25 @@ export interface ExecutorOptions {
   maxCost?: number;
   /** Maximum response size in bytes. */
   maxResponse?: number;
-  /** Field values that an operation completes in one turn of the event loop. */
+  /** Number of field values that an operation completes in one turn of the event loop. */
   valuesPerTurn?: number;
   widthOf?: AverageBytesOf;
   introspection?: 'anyone' | 'users';
 }
 
-/** The database may return this multiple of the maximum response size, because values computed from rows are shorter than the rows. */
+/** The database may return this multiple of the maximum response size, because a response can be shorter than the rows that it is computed from. */
 const MAX_READ_PER_RESPONSE_BYTE = 2;
 
-/** The server's own operations are large if they ask for more rows. Their expected responses are estimated without the arguments that bound them. */
+/**
+ * An operation of the server itself counts as large if it requests more rows. Its estimated response size is not considered, because the estimate
+ * ignores the arguments that bound it.
+ */
 const LARGE_PAGE = 1_000;
 
 export class Executor {
   openSubscriptions = 0;
   deliveredEvents = 0;
-  /** Runs the events of one caller one after the other, so that many subscriptions use no more of the server at a time than one. */
+  /** Runs the events of one caller one after the other, so that many subscriptions do not put more load on the server at a time than one. */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compiles: boolean;
   private readonly admission: Admission;
@@ -70,7 +73,7 @@ export class Executor {
     this.valuesPerTurn = valuesPerTurn;
   }
 
-  /** Prepares one of the server's own operations, which is validated and compiled on first use. */
+  /** Prepares an operation of the server itself. It is validated and compiled on first use. */
   prepare(text: string): RunOperation {
     const prepared = PreparedOperation.of(this.schema, text);
     const { document, operation, costs } = prepared;
@@ -108,7 +111,7 @@ export class Executor {
     return this.run(document, operation, operationName, context, variables);
   }
 
-  /** Starts a subscription of a validated document: returns its events, each after `present`, or a result with errors. */
+  /** Starts a subscription of a validated document. Returns its events, or a result with errors; `present` is applied to each result. */
   async subscribe(
     document: DocumentNode,
     operationName: string | null | undefined,
@@ -131,21 +134,21 @@ export class Executor {
     });
     if (!isEventStream(source)) return present(presentResult(source, context));
     const runEvent = (event: unknown) => this.run(document, operation, operationName, context, variables, event);
-    const failure = (error: unknown) => {
-      const located = locatedError(error, rootFields(document, operation!)[0], [firstKey(document, operation!)]);
+    const toFailureResult = (error: unknown) => {
+      const located = locatedError(error, rootFields(document, operation!)[0], [firstResponseKey(document, operation!)]);
       return presentResult({ data: null, errors: [located] }, context);
     };
-    return cancellable(this.events(source, context, { runEvent, failure, present }), () => {
+    return cancellable(this.events(source, context, { runEvent, toFailureResult, present }), () => {
       cancellation.abort();
       context.session.cancelReads();
     });
   }
 
-  /** Executes the document for each source event. An error of the source is the last event. */
+  /** Executes the document for each source event. If the source fails, its error is the last event. */
   private async *events(
     source: AsyncIterable<unknown>,
     { session }: Context,
-    { runEvent, failure, present }: EventFunctions,
+    { runEvent, toFailureResult, present }: EventFunctions,
   ): AsyncGenerator<ExecutionResult, void, void> {
     this.openSubscriptions += 1;
     try {
@@ -156,7 +159,7 @@ export class Executor {
         session.beginEvent();
       }
     } catch (error) {
-      yield present(failure(error));
+      yield present(toFailureResult(error));
     } finally {
       this.openSubscriptions -= 1;
     }
@@ -170,45 +173,45 @@ export class Executor {
     variables: Variables,
     root?: unknown,
   ): Promise<ExecutionResult> {
-    // Events of a subscription are not charged: the subscription was, and a rejected event would be lost.
+    // The events of a subscription are not charged: the subscription itself was, and a rejected event would be lost.
     const isEvent = operation?.operation === 'subscription';
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return presentResult(admission, context);
     const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
-    context.loaders.made = size.whenCompleted;
+    context.loaders.whenObjectsComplete = size.whenCompleted;
     context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??
       this.interpret(document, operationName, root)(context, variables);
     const run = () => {
       if (!operation) return runUncompiled();
-      if (isAtomic(operation)) return runAtomically(runUncompiled, firstKey(document, operation), context);
+      if (isAtomic(operation)) return runAtomically(runUncompiled, firstResponseKey(document, operation), context);
       if (context.storeResponse && this.writesOneResource(document, operation))
-        return runAndStoreResponse(runUncompiled, firstKey(document, operation), context);
+        return runAndStoreResponse(runUncompiled, firstResponseKey(document, operation), context);
       return runUncompiled();
     };
     try {
       const result = await (context.request.trace && operation
         ? context.request.trace.operation(operation.operation, operationNameOf(operation), run)
         : run());
-      // An oversized response is replaced as a whole: a part of it is useless and may itself be as long as the limit.
+      // An oversized response is replaced as a whole, because a part of it is useless and may itself be as long as the limit.
       return presentResult(size.exceedsLimit ? { errors: [resultTooLargeError(this.maxResponse)] } : result, context);
     } finally {
       admission?.reservation?.settle(size.objects);
     }
   }
 
-  /** Whether the client may read the schema, and therefore suggestions of its names in error messages. */
+  /** Whether the client may introspect the schema. If so, error messages may also suggest names from it. */
   permitsIntrospection(context: Context): boolean {
     return this.admission.permitsIntrospection(context);
   }
 
-  /** Dry run: returns the estimated cost of an operation in the `extensions` of a result without data, and executes nothing. */
+  /** Performs a dry run: returns the estimated cost of an operation in `extensions` and executes nothing. */
   dryRun(document: DocumentNode, operation: OperationDefinitionNode, context: Context, variables: Variables): ExecutionResult {
     return presentResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
-  /** Whether a mutation has a single field, which only writes rows. */
+  /** Whether a mutation has a single root field, and it only writes rows. */
   private writesOneResource(document: DocumentNode, operation: OperationDefinitionNode): boolean {
     const [field, ...others] = rootFields(document, operation);
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;
@@ -221,10 +224,10 @@ export class Executor {
 }
 
 const MAX_NAME_CHARACTERS = 200;
-/** The operation's name for traces; of an anonymous operation that of its first field. */
+/** Returns the name of an operation for traces; of an anonymous operation, the name of its first field. */
 function operationNameOf({ name, selectionSet }: OperationDefinitionNode): string {
-  const [first] = selectionSet.selections;
-  return (name?.value ?? (first?.kind === Kind.FIELD ? first.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
+  const [firstSelection] = selectionSet.selections;
+  return (name?.value ?? (firstSelection?.kind === Kind.FIELD ? firstSelection.name.value : '')).slice(0, MAX_NAME_CHARACTERS);
 }
 
 const subscriptionTransportError = () =>
@@ -234,8 +237,8 @@ const subscriptionTransportError = () =>
 
 interface EventFunctions {
   runEvent(this: void, event: unknown): Promise<ExecutionResult>;
-  /** The result that reports an error of the source. */
-  failure(this: void, error: unknown): ExecutionResult;
+  /** Converts an error thrown by the event source into an execution result. */
+  toFailureResult(this: void, error: unknown): ExecutionResult;
   present(this: void, result: ExecutionResult): ExecutionResult;
 }
 
@@ -248,13 +251,13 @@ function rootFields(document: DocumentNode, operation: OperationDefinitionNode):
   return [...selectedFields([operation], fragmentsByName).values()].flat();
 }
 
-function firstKey(document: DocumentNode, operation: OperationDefinitionNode): string {
+function firstResponseKey(document: DocumentNode, operation: OperationDefinitionNode): string {
   const [field] = rootFields(document, operation);
   return (field!.alias ?? field!.name).value;
 }
 
 /**
- * Makes an async generator end while it waits. Its own `return()` is queued behind the pending `next()`
+ * Makes it possible to end an async generator that waits. Its own `return()` is queued behind the pending `next()`
  * (https://tc39.es/ecma262/#sec-asyncgenerator-prototype-return), so `cancel` must end that wait.
  */
 function cancellable<T>(generator: AsyncGenerator<T, void, void>, cancel: () => void): AsyncIterableIterator<T> {

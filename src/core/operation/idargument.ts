@@ -6,7 +6,10 @@ import { parseRowId } from '../model/ids';
 import { rejectOtherNodeType, resolveRowId } from '../model/node';
 import type { Context } from '../context';
 
-/** Parses a row id; undefined if it is out of range. Also accepts a global id (`nodeId`) where the policy says so. Throws BAD_USER_INPUT for anything else. */
+/**
+ * Parses a row id, and a global id (`nodeId`) where the policies accept them. Returns undefined for an integer that cannot be a row id. Throws
+ * BAD_USER_INPUT for anything else.
+ */
 export function parseIdArgument(
   argument: string,
   type: string,

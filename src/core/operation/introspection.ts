@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 
 const META_FIELDS = [SchemaMetaFieldDef.name, TypeMetaFieldDef.name];
-/** The types that an introspection object describes: all types, one type, or undefined if it can be any type. */
+/** The types that an introspection object may describe: all types, one type, or undefined if that is unknown. */
 export type IntrospectionScope = typeof ALL_TYPES | GraphQLNamedType | undefined;
 
 const ALL_TYPES = 'all types';
@@ -26,18 +26,18 @@ type ListSizes = Readonly<Record<string, number>>;
 const listSizesBySchema = new WeakMap<GraphQLSchema, Record<'average' | 'max', ListSizes>>();
 
 export function containsIntrospection(document: DocumentNode): boolean {
-  let found = false;
+  let hasMetaField = false;
   visit(document, {
     Field({ name }) {
       if (!META_FIELDS.includes(name.value)) return undefined;
-      found = true;
+      hasMetaField = true;
       return BREAK;
     },
   });
-  return found;
+  return hasMetaField;
 }
 
-/** The scope of the objects below an introspection field, given the scope of its parent. */
+/** Returns the scope of the objects below an introspection field, given the scope of its parent. */
 export function childScope(
   schema: GraphQLSchema,
   field: string,
@@ -63,12 +63,12 @@ export function childScope(
   }
 }
 
-/** Length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
+/** Returns the length of an introspection list: the average over the types in scope, or the maximum over all types if the scope is unknown. */
 export function introspectionListSize(schema: GraphQLSchema, list: string, scope: IntrospectionScope): number {
   let sizes = listSizesBySchema.get(schema);
   if (!sizes) {
     const lengths = listLengths(schema, Object.values(schema.getTypeMap()));
-    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (of) => Math.max(...of)) };
+    sizes = { average: summarizeLengths(lengths, average), max: summarizeLengths(lengths, (values) => Math.max(...values)) };
     listSizesBySchema.set(schema, sizes);
   }
   if (scope === undefined || list === 'directives' || list === 'locations') return sizes.max[list]!;

@@ -1,6 +1,6 @@
 /**
- * Cache of introspection results and their JSON. Clients and code generators send the same few documents, and their results depend on the schema
- * alone. Short results are not cached.
+ * Cache of introspection results and their JSON. Clients and code generators send the same few documents, whose results depend only on the schema.
+ * Short results are not cached.
  */
 import {
   executeSync,
@@ -17,7 +17,7 @@ import {
 } from 'graphql';
 import { LRUCache } from 'lru-cache';
 
-/** Characters of JSON. The result objects take about as much memory again. */
+/** Limits in characters of JSON. The result objects need about the same amount of memory in addition. */
 const MIN_CACHED_CHARACTERS = 1 << 16;
 const MAX_CACHE_CHARACTERS = 6 << 20;
 
@@ -31,7 +31,7 @@ const ALL_INTROSPECTION_OPTIONS = {
 
 const jsonByData = new WeakMap<object, string>();
 
-/** The serialized `data` of a cached introspection result; undefined for any other data. */
+/** Returns the serialized `data` of a cached introspection result; undefined for any other data. */
 export const cachedIntrospectionJson = (data: object | null | undefined): string | undefined => (data ? jsonByData.get(data) : undefined);
 
 type ResultCache = LRUCache<string, ExecutionResult>;
@@ -39,8 +39,8 @@ type ResultCache = LRUCache<string, ExecutionResult>;
 const cachesBySchema = new WeakMap<GraphQLSchema, ResultCache>();
 
 function cacheOf(schema: GraphQLSchema): ResultCache {
-  const existing = cachesBySchema.get(schema);
-  if (existing) return existing;
+  const existingCache = cachesBySchema.get(schema);
+  if (existingCache) return existingCache;
   const sizeCalculation = ({ data }: ExecutionResult) => cachedIntrospectionJson(data)!.length;
   const cache: ResultCache = new LRUCache({ maxSize: MAX_CACHE_CHARACTERS, sizeCalculation });
   cachesBySchema.set(schema, cache);
@@ -48,8 +48,8 @@ function cacheOf(schema: GraphQLSchema): ResultCache {
 }
 
 /**
- * Caches the results of graphql-js's introspection queries, which most clients send. Takes some 130 ms, so a server does it before it serves requests:
- * nobody waits for it.
+ * Caches the results of graphql-js's introspection queries, which most clients send. This takes about 130 ms, so the server does it before it serves
+ * requests.
  */
 export function warmUpIntrospection(schema: GraphQLSchema): void {
   for (const options of [{}, ALL_INTROSPECTION_OPTIONS]) {
@@ -58,7 +58,7 @@ export function warmUpIntrospection(schema: GraphQLSchema): void {
   }
 }
 
-/** Result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
+/** Returns the result of a validated introspection query; undefined if the operation has variables or selects anything but `__schema`. */
 export function introspectionResult(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -71,8 +71,8 @@ export function introspectionResult(
     definitions: document.definitions.map((definition) => (definition === operation ? { ...definition, name: undefined } : definition)),
   });
   const cache = cacheOf(schema);
-  const cached = cache.get(key);
-  if (cached) return cached;
+  const cachedResult = cache.get(key);
+  if (cachedResult) return cachedResult;
   const result = executeSync({ schema, document });
   const json = !result.errors && result.data ? JSON.stringify(result.data) : '';
   if (json.length < MIN_CACHED_CHARACTERS) return result;

@@ -1,4 +1,4 @@
-/** Prepared operations of the server itself: parsed once per schema, validated and compiled on first use, and shared by all apps on that schema. */
+/** Prepared operations of the server itself: parsed once per schema and process, validated and compiled on first use. */
 import { getOperationAST, parse, print, validate, type DocumentNode, type GraphQLSchema, type OperationDefinitionNode } from 'graphql';
 import { compileOperation, type CompiledOperation } from './compiled';
 import { CostCache } from './costcache';
@@ -20,6 +20,7 @@ export class PreparedOperation {
 
   private static readonly operationsBySchema = new WeakMap<GraphQLSchema, Map<string, PreparedOperation>>();
 
+  /** Returns the prepared operation of a text, which is created on first use. */
   static of(schema: GraphQLSchema, text: string): PreparedOperation {
     const operations = PreparedOperation.operationsBySchema.get(schema) ?? new Map<string, PreparedOperation>();
     PreparedOperation.operationsBySchema.set(schema, operations);

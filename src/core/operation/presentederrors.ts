@@ -1,4 +1,4 @@
-/** Translates the errors of a result into errors that clients may see. Unexpected ones are logged, and clients see only the id of the request. */
+/** Translates the errors of a result into errors that clients may see. Unexpected errors are logged, and clients see only the request id. */
 import { GraphQLError, type ExecutionResult } from 'graphql';
 import type { Context } from '../context';
 import { ClientError, toClientError } from '../model/errors';
@@ -6,7 +6,7 @@ import { ClientError, toClientError } from '../model/errors';
 /** Replaces the errors of a result by errors that clients may see, and reports their codes to the metrics. */
 export function presentResult(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors?.length) return result;
-  // One cause can fail several fields of a response; it is translated and logged once.
+  // An error can have failed several fields of a response. It is translated and logged once.
   const databaseErrors = new Map<unknown, ClientError | undefined>();
   const errors = result.errors.map((error) => presentError(error, context, databaseErrors));
   if (context.request.countErrorCode) for (const { extensions } of errors) context.request.countErrorCode(String(extensions.code));
@@ -29,7 +29,7 @@ function presentError(
     });
   const cause = originalError ?? error;
   if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
-  // An error without a path occurred before execution: a variable is invalid. If the original error is a GraphQLError with AST nodes, an argument is.
+  // An error without a path occurred before execution: a variable is invalid. If its cause is a GraphQLError with AST nodes, an argument is invalid.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));

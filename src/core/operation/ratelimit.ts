@@ -1,4 +1,4 @@
-/** The query `rateLimit`: cost of the running operation, and the remaining budget of its sender. */
+/** The query `rateLimit`: the cost of the operation itself, and the remaining budget of its sender. */
 import { Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { Context } from '../context';
 import { DateTimeScalar } from '../model/scalars';
@@ -28,9 +28,9 @@ export class RateLimitResolver {
       'The budget of the viewer, or of the address of an anonymous client; null if the server sets none. When it is spent, requests are rejected with RATE_LIMITED.',
   })
   rateLimit(@Ctx() { budget }: Context): RateLimit | null {
-    const standing = budget?.state;
-    if (!standing) return null;
-    const { resetSeconds: seconds, ...rest } = standing;
+    const state = budget?.state;
+    if (!state) return null;
+    const { resetSeconds: seconds, ...rest } = state;
     return { ...rest, resetAt: new Date(Date.now() + seconds * MS_PER_SECOND).toISOString() };
   }
 }

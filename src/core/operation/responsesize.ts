@@ -1,5 +1,5 @@
 /**
- * Response size limit of one operation. Counts the characters of each object before graphql-js completes it, so that an oversized response fails
+ * Response size limit of one operation. The characters of each object are counted before graphql-js completes it, so that an oversized response fails
  * while little of it is in memory. Objects of a long response are completed in slices, between which the event loop serves other requests.
  */
 import { isIntrospectionType, isObjectType, type GraphQLResolveInfo, type GraphQLSchema } from 'graphql';
@@ -8,18 +8,18 @@ import { JSON_KEY_OVERHEAD_BYTES, responseKeyOf } from './cost';
 import { resultTooLargeError } from '../model/errors';
 import { selectedFields, selectionKey } from '../read/queryplan';
 
-/** Field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
+/** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Later slices are shorter, because each row may have many values that take longer, up to 50 µs. */
+/** Later slices are shorter by this factor, because each row may have many values that take longer, up to 50 µs each. */
 const SLICES_PER_TURN = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
 const NON_STRING_CHARACTERS = 5;
 
-/** The selection of one object, as far as its size depends on it. */
+/** The properties of a selection set that determine the size of an object. */
 interface Shape {
   fields: readonly string[];
-  /** Characters of all response keys, with quotes, colons and commas. */
+  /** Number of characters of all response keys, with quotes, colons and commas. */
   keys: number;
 }
 
@@ -38,7 +38,8 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
 }
 
 interface PendingObject {
-  values: number;
+  /** Number of its field values. */
+  valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
   perTurn: number;
   complete(this: void): void;
@@ -57,10 +58,10 @@ class Slices {
     let count = 0;
     let valueCount = 0;
     while (count < this.pendingObjects.length && valueCount < this.pendingObjects[count]!.perTurn)
-      valueCount += this.pendingObjects[count++]!.values;
-    const ready = this.pendingObjects.splice(0, count);
+      valueCount += this.pendingObjects[count++]!.valueCount;
+    const slice = this.pendingObjects.splice(0, count);
     if (this.pendingObjects.length) setImmediate(this.runSlice);
-    for (const { complete } of ready) complete();
+    for (const { complete } of slice) complete();
   };
 }
 
@@ -87,7 +88,10 @@ export class ResponseSize {
     return this.characters > this.limit;
   }
 
-  /** Counts one object before its completion. Returns true, or a promise of it to complete the object in a later slice. Throws RESULT_TOO_LARGE. */
+  /**
+   * Counts one object before its completion. Returns true if graphql-js may complete it now, otherwise a promise of true for a later slice. Throws
+   * RESULT_TOO_LARGE.
+   */
   add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
     const row = object as Record<string, unknown>;
     this.objects += 1;
@@ -111,11 +115,11 @@ export class ResponseSize {
         this.allCompleted?.resolve();
         this.allCompleted = undefined;
       };
-      slices.add({ values: valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
+      slices.add({ valueCount, perTurn: this.perTurn / SLICES_PER_TURN, complete });
     });
   }
 
-  /** Resolves when no object is waiting for a slice; undefined if none is waiting now. */
+  /** Returns a promise that resolves when no object is waiting for a slice; undefined if none is waiting now. */
   readonly whenCompleted = (): Promise<void> | undefined => {
     if (!this.pendingCount) return undefined;
     if (!this.allCompleted) {
@@ -127,7 +131,10 @@ export class ResponseSize {
   };
 }
 
-/** Installs the count as `isTypeOf`, which graphql-js calls before it completes an object. Introspection is exempt: its cost bounds it already. */
+/**
+ * Installs the counter as `isTypeOf`, which graphql-js calls before it completes an object. Introspection needs no limit, because its cost bounds its
+ * size.
+ */
 export function limitResponseSize(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
     if (isObjectType(type) && !isIntrospectionType(type))

@@ -26,7 +26,7 @@ import { MAX_ERRORS_PER_RESPONSE, truncateInput, type FieldErrors } from '../mod
 
 type Variables = Record<string, unknown>;
 
-/** More than any input type needs, and little enough for recursive code not to overflow the stack. */
+/** Maximum nesting depth of values. More than any input type needs, and low enough that recursive code does not overflow the stack. */
 const MAX_INPUT_DEPTH = 64;
 
 const isObjectOrArray = (value: unknown): value is object =>
@@ -44,16 +44,16 @@ function isNestedTooDeep(value: unknown): boolean {
 
 const TOO_DEEP_MESSAGE = `Ensure that this is nested no deeper than ${MAX_INPUT_DEPTH} levels.`;
 
-const deepValueErrors = new WeakMap<DocumentNode, GraphQLError | null>();
+const literalDepthErrors = new WeakMap<DocumentNode, GraphQLError | null>();
 
-/** The error of a literal in the document that is nested deeper than MAX_INPUT_DEPTH; undefined if there is none. Memoized per document. */
-export function findDeepLiteral(document: DocumentNode): GraphQLError | undefined {
-  let error = deepValueErrors.get(document);
-  if (error === undefined) deepValueErrors.set(document, (error = findDeepValue(document) ?? null));
+/** Returns an error if a literal in the document is nested deeper than MAX_INPUT_DEPTH. Memoized per document. */
+export function findLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
+  let error = literalDepthErrors.get(document);
+  if (error === undefined) literalDepthErrors.set(document, (error = createLiteralDepthError(document) ?? null));
   return error ?? undefined;
 }
 
-function findDeepValue(document: DocumentNode): GraphQLError | undefined {
+function createLiteralDepthError(document: DocumentNode): GraphQLError | undefined {
   let depth = 0;
   let error: GraphQLError | undefined;
   const depthVisitor = {
@@ -83,7 +83,10 @@ function depthError(definition: VariableDefinitionNode, variables: Variables): G
 
 export type VariableCoercion = { values: Variables; errors?: undefined } | { errors: readonly GraphQLError[] };
 
-/** Coerces variables and applies their defaults; absent ones are left out. With `hideSuggestions`, errors do not suggest names from the schema. */
+/**
+ * Coerces variables and applies their defaults; absent ones without a default are omitted. With `hideSuggestions`, errors do not suggest names from
+ * the schema.
+ */
 export function coerceVariables(
   schema: GraphQLSchema,
   operation: OperationDefinitionNode,
@@ -99,8 +102,9 @@ export function coerceVariables(
   return { errors: errors.length ? errors : coercion.errors };
 }
 
+/** Collects messages by path, up to a maximum number. */
 class ErrorCollector {
-  /** Without a prototype, because clients choose the keys, which may be `constructor`. */
+  /** Has no prototype, because clients choose the keys, which may be `constructor`. */
   readonly fields: FieldErrors = Object.create(null) as FieldErrors;
   private count = 0;
 
@@ -158,7 +162,10 @@ function checkValue(type: GraphQLInputType, value: unknown, path: string, errors
   }
 }
 
-/** One error for each invalid variable. Its `fields` extension holds messages by the paths of the invalid values, which start with the variable's name. */
+/**
+ * Returns one error for each invalid variable. The `fields` extension contains messages by the path of the invalid value, which starts with the name
+ * of the variable.
+ */
 function variableErrors(
   schema: GraphQLSchema,
   definitions: readonly VariableDefinitionNode[],

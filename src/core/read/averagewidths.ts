@@ -1,4 +1,4 @@
-/** Average width of field values in bytes, from PostgreSQL's column statistics (`pg_stats`). Used to estimate the size of a response for its cost. */
+/** Average width of field values in bytes, from PostgreSQL's column statistics (`pg_stats`), for estimates of response sizes. */
 import type { Logger } from 'pino';
 import type { Database } from '../../database/connection';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -10,19 +10,20 @@ const LONG_TEXT_WIDTH_BYTES = 200;
 
 const COLUMN_WIDTHS_SQL = `SELECT "tablename" || '.' || "attname" AS "column", "avg_width" AS "width" FROM pg_stats WHERE "schemaname" = current_schema()`;
 
-/** For a field without statistics. */
+/** Returns the assumed width of a field without statistics. */
 const defaultWidth = ({ kind, maxLength }: FieldMeta): number =>
   kind === 'string' && maxLength === undefined ? LONG_TEXT_WIDTH_BYTES : DEFAULT_WIDTH_BYTES;
 
 export class AverageWidths {
-  /** By schema coordinate. */
+  /** Average widths by schema coordinate (`Type.field`). */
   private widths: ReadonlyMap<string, number> = new Map();
   private refreshTimer?: NodeJS.Timeout;
 
-  /** Average width in bytes of a field of a GraphQL type. */
-  readonly of = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
+  /** Returns the average width in bytes of a field of a GraphQL type. */
+  readonly widthOf = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
 
-  async follow(database: Database, log: Logger): Promise<void> {
+  /** Reads the statistics now and then regularly. */
+  async start(database: Database, log: Logger): Promise<void> {
     const refresh = async () => {
       const rows = (await database.ask(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];
       const byColumn = new Map(rows.map(({ column, width }) => [column, width]));

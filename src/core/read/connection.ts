@@ -6,7 +6,7 @@ import { createParameters, joinByAnd, whereClause, type BindParameter, type SqlC
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
 import { fieldOf, type Entity } from '../model/fields';
-import { isAtCursor, isAfterCursor, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
+import { atCursorSql, afterCursorCondition, rowCursor, parseCursor, afterCursorAlternatives } from '../sql/cursor';
 import {
   bindTerms,
   resolveOrder,
@@ -22,10 +22,11 @@ import {
 import type { Connection, PageArgs } from './connectiontypes';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, validatePageSize } from '../model/pagesize';
 import type { ConnectionPlan } from './queryplan';
-import { fromClause, joinClauses, containsId } from '../sql/expressions';
+import { fromClause, joinClauses, containsIdSql } from '../sql/expressions';
 import { selectStatement, type SelectedExpression } from '../sql/select';
 import { compileWhere } from '../sql/where';
 
+/** A list to read: its rows, their order and the page. */
 export interface ListRequest {
   entity: Entity;
   conditions: readonly SqlCondition[];
@@ -59,12 +60,13 @@ export function createListRequest(
   };
 }
 
+/** The requested page of a list. */
 interface PageWindow {
   limit: number;
   offset: number;
   backward: boolean;
   terms: OrderTerm[];
-  /** Decoded cursors: the values of their rows in the terms of the order. */
+  /** Decoded cursors: the values of the rows at the cursors in the terms of the order. */
   after?: unknown[];
   before?: unknown[];
 }
@@ -90,15 +92,15 @@ function pageWindow({ entity, order, orderContext, page }: ListRequest): PageWin
   };
 }
 
-/** Whether to read one more row than the page holds, to learn whether another page follows in reading direction. */
+/** Whether to read one more row than the page holds, to find out whether another page follows in reading direction. */
 const readsExtraRow = (plan: ConnectionPlan, { backward }: PageWindow) => (backward ? plan.previous : plan.next);
 
-/** Expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
+/** Returns the expressions for `hasNextPage` and `hasPreviousPage`: whether rows exist beyond the cursors of the page or are skipped by `offset`. */
 function outsideExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
@@ -106,14 +108,17 @@ function outsideExpressions(
   // Bound lazily, because PostgreSQL rejects parameters that no expression uses.
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
-    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions, ...positionConditions], 't', bind)})`;
-  /** Tries the row of the cursor first. If it has been deleted, any row beyond it counts. */
+    `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
+  /** Returns expressions of which one is true if rows exist at or beyond a cursor. The row at the cursor is looked up first, which is fastest. */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
-    [isAtCursor(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
+    [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
     );
   const existsSkipped = () =>
-    existsExpression(...(after ? [isAfterCursor(terms(), after)] : []), ...(before ? [isAfterCursor(reverseTerms(terms()), before)] : []));
+    existsExpression(
+      ...(after ? [afterCursorCondition(terms(), after)] : []),
+      ...(before ? [afterCursorCondition(reverseTerms(terms()), before)] : []),
+    );
   const earlierExist = () => [
     ...(after ? existsBeyond(reverseTerms(terms()), after) : []),
     ...(offset && !backward ? [existsSkipped()] : []),
@@ -127,7 +132,7 @@ function outsideExpressions(
   ];
 }
 
-/** Columns about the whole list, selected besides the rows of the page. */
+/** Columns with information about the whole list, selected in addition to the rows of the page. */
 interface ListInfo {
   _count?: number;
   _earlier?: boolean;
@@ -138,7 +143,7 @@ function pageStatement(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string {
   const { joins, conditions } = request;
@@ -146,7 +151,7 @@ function pageStatement(
   const terms = bindTerms(window.terms, bind);
   const order = backward ? reverseTerms(terms) : terms;
   const [start, end] = backward ? [window.before, window.after] : [window.after, window.before];
-  const allConditions = [...extra, ...conditions, ...(end ? [isAfterCursor(reverseTerms(order), end)] : [])];
+  const allConditions = [...extraConditions, ...conditions, ...(end ? [afterCursorCondition(reverseTerms(order), end)] : [])];
   const where = joinByAnd(allConditions, 't', bind);
   const rowCount = window.limit + (readsExtraRow(plan, window) ? 1 : 0);
   const limit = bind(rowCount);
@@ -156,7 +161,7 @@ function pageStatement(
     plan.cursors || alternatives.length > 1 ? terms.map((term, index): SelectedExpression => [term.sql, `_${index}`]) : undefined;
   const shape = {
     columns: plan.columns,
-    beside: cursorValues,
+    extraExpressions: cursorValues,
     joins: joinClauses(joins, bind),
     where,
     order,
@@ -166,7 +171,7 @@ function pageStatement(
   const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
   if (alternatives.length === 0) return selectStatement(shape);
   if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
-  // One branch per alternative, each served by an index range, so a page costs the same anywhere in the list.
+  // One branch of a UNION per alternative. Each is one range of an index, so that a page costs the same wherever it is in the list.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branches = alternatives
     .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)
@@ -193,18 +198,18 @@ function assembleConnection(plan: ConnectionPlan, window: PageWindow, rows: Row[
   };
 }
 
-/** Expressions for the total count and for the existence of rows outside of the page. */
+/** Returns the expressions for the total count and for the existence of rows outside of the page. */
 function listInfoExpressions(
   request: ListRequest,
   plan: ConnectionPlan,
   window: PageWindow,
-  extra: readonly SqlCondition[],
+  extraConditions: readonly SqlCondition[],
   bind: BindParameter,
 ): string[] {
   const { entity, joins, conditions } = request;
   const countExpression = () =>
-    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extra, ...conditions], 't', bind)}) AS "_count"`;
-  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extra, bind)];
+    `(SELECT count(*) ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions], 't', bind)}) AS "_count"`;
+  return [...(plan.count ? [countExpression()] : []), ...outsideExpressions(request, plan, window, extraConditions, bind)];
 }
 
 /** Reads one page and the requested information about its list in one statement. */
@@ -216,7 +221,7 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
   if (!infoExpressions.length) return assembleConnection(plan, window, plan.rows ? await session.read(pageSql(), values) : []);
   const infoSql = `SELECT ${infoExpressions.join(', ')}`;
   if (!plan.rows) return assembleConnection(plan, window, [], (await session.read(infoSql, values))[0]);
-  // LEFT JOIN returns the information about the list even if the page is empty.
+  // Because of LEFT JOIN, the information about the list is returned even if the page is empty.
   const rows = await session.read(`SELECT c.*, p.* FROM (${infoSql}) c LEFT JOIN LATERAL (${pageSql()}) p ON TRUE`, values);
   return assembleConnection(plan, window, rows[0]!.id === null ? [] : rows, rows[0]);
 }
@@ -224,30 +229,30 @@ export async function readPage(request: ListRequest, plan: ConnectionPlan, { ses
 /** Reads the same page of child rows for each of several parent rows, with two statements in total. */
 export async function readPagesBelow(
   request: ListRequest,
-  by: string,
-  parents: readonly number[],
+  referenceField: string,
+  parentIds: readonly number[],
   plan: ConnectionPlan,
   { session }: Context,
 ): Promise<Connection[]> {
   const window = pageWindow(request);
-  const parent = fieldOf(request.entity, by);
-  const belongsToParent: SqlCondition = () => containsId(parent, 't', 'p.id');
+  const parentField = fieldOf(request.entity, referenceField);
+  const belongsToParent: SqlCondition = () => containsIdSql(parentField, 't', 'p.id');
   const readPages = () => {
     const { bind, values } = createParameters();
-    const ids = bind(parents);
+    const ids = bind(parentIds);
     const pageSql = pageStatement(request, plan, window, [belongsToParent], bind);
     return session.read(`SELECT p.id AS "_parent", c.* FROM unnest(${ids}::int[]) AS p(id) CROSS JOIN LATERAL (${pageSql}) c`, values);
   };
   const readInfo = async () => {
     const { bind, values } = createParameters();
-    const ids = bind(parents);
+    const ids = bind(parentIds);
     const infoExpressions = listInfoExpressions(request, plan, window, [belongsToParent], bind);
     if (!infoExpressions.length) return [];
     return session.read(`SELECT p.id AS "_parent", ${infoExpressions.join(', ')} FROM unnest(${ids}::int[]) AS p(id)`, values);
   };
   const [pageRows, infoRows] = await Promise.all([plan.rows ? readPages() : [], readInfo()]);
-  const rowsByParent = new Map<number, Row[]>(parents.map((id) => [id, []]));
+  const rowsByParent = new Map<number, Row[]>(parentIds.map((id) => [id, []]));
   for (const row of pageRows) rowsByParent.get(row._parent)!.push(row);
   const infoByParent = new Map(infoRows.map((row) => [row._parent as number, row as ListInfo]));
-  return parents.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
+  return parentIds.map((id) => assembleConnection(plan, window, rowsByParent.get(id)!, infoByParent.get(id)));
 }

@@ -40,7 +40,7 @@ export interface Connection {
   pageInfo: PageInfo;
 }
 
-/** Creates the GraphQL types `XConnection` and `XEdge` of an entity. */
+/** Creates the GraphQL types `XConnection` and `XEdge` of an entity X and returns the former. */
 export function createConnectionType(entity: Entity): ClassType {
   const Edge = { [`${entity.name}Edge`]: class {} }[`${entity.name}Edge`]!;
   Field(() => String, { description: 'Opaque position of the row in the list.' })(Edge.prototype, 'cursor');

@@ -9,31 +9,34 @@ import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type Ro
 import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
-import { columnSet, selectRows, selectStatement, type ColumnSet } from '../sql/select';
+import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
 type Key = number | string;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
-/** Loaders of one request. Their key identifies what a batch selects. */
+/** Loaders of one request, by keys that identify what a batch selects. */
 export class Loaders {
   private loaders = new Map<unknown, DataLoader<Key, unknown>>();
-  /** Set by the executor: resolves when all pending objects of the response are built, so that their loads share a batch; undefined if none are. */
-  made?: () => Promise<void> | undefined;
+  /**
+   * Set by the executor. Returns a promise that resolves when all pending objects of the response are complete, so that their loads share a batch;
+   * undefined if no object is pending.
+   */
+  whenObjectsComplete?: () => Promise<void> | undefined;
 
   private readonly scheduleBatch = (dispatch: () => void): void => {
     const dispatchWhenReady = () => {
-      const pending = this.made?.();
+      const pending = this.whenObjectsComplete?.();
       if (pending) void pending.then(() => this.scheduleBatch(dispatch));
       else dispatch();
     };
-    // Same schedule as DataLoader's default: after all promise jobs of the current tick.
+    // Same schedule as the default of DataLoader: after all promise jobs of the current tick.
     void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
   };
 
   get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
     let loader = this.loaders.get(key);
-    // `async` turns an error thrown synchronously by a batch into a rejection; DataLoader would report it as an incorrect batch function.
+    // `async` turns an error that a batch throws synchronously into a rejection; otherwise DataLoader would report an incorrect batch function.
     if (!loader)
       this.loaders.set(
         key,
@@ -54,32 +57,32 @@ async function readByIds(
   conditions: readonly SqlCondition[],
   { session }: Context,
 ): Promise<(Row | null)[]> {
-  const rows = await session.read(...selectRows(columns, [columnIn('id', ids), ...conditions]));
+  const rows = await session.read(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions]));
   const rowsById = new Map(rows.map((row) => [row.id, row]));
   return ids.map((id) => rowsById.get(id) ?? null);
 }
 
-/** Reads the child rows of several parent rows. Each group is in the given order. */
+/** Reads the child rows of several parent rows. Those of each parent row are in the given order. */
 async function readByParents(
   entity: Entity,
-  by: string,
+  referenceField: string,
   columns: ColumnSet,
   ids: readonly Key[],
   order: readonly string[],
   context: Context,
   conditions: readonly SqlCondition[] = [],
 ) {
-  const parent = fieldOf(entity, by);
+  const parentField = fieldOf(entity, referenceField);
   const { bind, values } = createParameters();
-  const where = joinByAnd([columnIn(parent.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
+  const where = joinByAnd([columnIn(parentField.column!, ids), ...visibleRowConditions(entity, context), ...conditions], 't', bind);
   const terms = bindTerms(orderTerms(entity, order.map(parseOrderField), context.policies), bind);
-  const text = selectStatement({ columns, beside: [[fieldSqlExpression(parent, 't'), '_parent']], where, order: terms });
+  const text = selectStatement({ columns, extraExpressions: [[fieldSqlExpression(parentField, 't'), '_parent']], where, order: terms });
   const rowsByParent = new Map<Key, Row[]>(ids.map((id) => [id, []]));
   for (const row of await context.session.read(text, values)) rowsByParent.get(row._parent)!.push(row);
   return ids.map((id) => rowsByParent.get(id)!);
 }
 
-/** Columns that a batch reads, under a name that distinguishes it from batches with other columns. */
+/** Columns that a batch reads, and a name that distinguishes it from batches with other columns. */
 interface BatchColumns {
   name: string;
   columns: ColumnSet;
@@ -120,20 +123,22 @@ function batchColumnsFor(
 }
 
 const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColumns =>
-  batchColumnsBySelection[context.api].of(info.fieldNodes, entity, () => batchColumnsFor(entity, requiredRowFields(entity, info), context));
+  batchColumnsBySelection[context.api].getOrCreate(info.fieldNodes, entity, () =>
+    batchColumnsFor(entity, requiredRowFields(entity, info), context),
+  );
 
 function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): DataLoader<Key, Row | null> {
   return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));
 }
 
-/** Loads the row that a reference points to. Small public tables are read from memory, synchronously. */
+/** Loads the row that a reference points to; null if the viewer may not reference it. Small public tables are read from memory, synchronously. */
 export function loadParent(entity: Entity, id: number | null | undefined, context: Context, info: Info): Row | null | Promise<Row | null> {
   if (id === null || id === undefined) return null;
   if (resourceOf(entity)!.inMemory) return context.services.catalogue.get(entity, id);
   return rowLoader(entity, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** Loads the rows of an id list in its order, without those that are not visible. */
+/** Loads the rows of an id list in its order, without rows that are not visible. */
 export function loadRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Row[] | Promise<Row[]> {
   if (resourceOf(entity)!.inMemory)
     return ids.map((id) => context.services.catalogue.get(entity, id)).filter((row): row is Row => row !== null);
@@ -144,28 +149,30 @@ export function loadRowsById(entity: Entity, ids: readonly number[], context: Co
 
 function childLoader(
   entity: Entity,
-  by: string,
+  referenceField: string,
   order: readonly string[],
   { name, columns }: BatchColumns,
   context: Context,
-  only?: NamedCondition,
+  filter?: NamedCondition,
 ): DataLoader<Key, Row[]> {
-  const key = `${name}.${by} ${order.join()}${only ? ` ${only.name}` : ''}`;
-  return context.loaders.get<Row[]>(key, (ids) => readByParents(entity, by, columns, ids, order, context, only && [only.condition]));
+  const key = `${name}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
+  return context.loaders.get<Row[]>(key, (ids) =>
+    readByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
+  );
 }
 
 export function loadChildren(
   entity: Entity,
-  by: string,
+  referenceField: string,
   order: readonly string[],
   id: number,
   context: Context,
   info: Info,
 ): Promise<Row[]> {
-  return childLoader(entity, by, order, batchColumnsOf(entity, info, context), context).load(id);
+  return childLoader(entity, referenceField, order, batchColumnsOf(entity, info, context), context).load(id);
 }
 
-/** For custom resolvers: loads the given fields of a row by id; null if it is not visible to the viewer. */
+/** Loads the given fields of a row by id, for custom resolvers; null if the row is not visible to the viewer. */
 export function loadRowFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
   fields: readonly F[],
@@ -195,57 +202,61 @@ export interface NamedCondition {
   condition: SqlCondition;
 }
 
-/** For custom resolvers: loads the given fields of the child rows of a parent row, in default order. */
+/** Loads the given fields of the child rows of a parent row, for custom resolvers, in default order. */
 export function loadChildFields<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  by: keyof RowOf<M> & string,
+  referenceField: keyof RowOf<M> & string,
   fields: readonly F[],
   id: number,
   context: Context,
-  only?: NamedCondition,
+  filter?: NamedCondition,
 ): Promise<RowFields<M, F>[]> {
   const batchColumns = batchColumnsFor(entity, new Set(fields), context);
-  return childLoader(entity, by, resourceOf(entity)!.ordering, batchColumns, context, only).load(id) as Promise<RowFields<M, F>[]>;
+  return childLoader(entity, referenceField, resourceOf(entity)!.ordering, batchColumns, context, filter).load(id) as Promise<
+    RowFields<M, F>[]
+  >;
 }
 
-/** Reads the row nearest to each day. An index finds its two neighbours, regardless of the number of rows. */
+/** Reads the row nearest to each day. An index finds its two neighbours, so the number of rows does not matter. */
 async function readNearest(
   entity: Entity,
-  by: string,
+  dateField: string,
   columns: ColumnSet,
   days: readonly Key[],
   context: Context,
 ): Promise<(Row | null)[]> {
   const { bind, values } = createParameters();
   const daysParameter = bind(days);
-  const column = fieldSqlExpression(fieldOf(entity, by), 't');
+  const column = fieldSqlExpression(fieldOf(entity, dateField), 't');
   const nearestNeighbour = (comparison: string, descending: boolean) => {
     const where = joinByAnd([...ownerConditions(entity, context), () => `${column} ${comparison} k."day"`], 't', bind);
     const order = bindTerms(
-      orderTerms(entity, [{ path: [by], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
+      orderTerms(entity, [{ path: [dateField], descending, nullsFirst: descending }, parseOrderField('id')], context.policies),
       bind,
     );
     return `(${selectStatement({ columns, where, order, limit: '1' })})`;
   };
   const rows = await context.session.read(
     `SELECT k."day" AS "_day", n.* FROM unnest(${daysParameter}::date[]) AS k("day") CROSS JOIN LATERAL (
-      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${by}" - k."day"), c."${by}" LIMIT 1) AS n`,
+      SELECT * FROM (${nearestNeighbour('<=', true)} UNION ALL ${nearestNeighbour('>', false)}) AS c ORDER BY abs(c."${dateField}" - k."day"), c."${dateField}" LIMIT 1) AS n`,
     values,
   );
   const rowsByDay = new Map(rows.map((row) => [row._day as Key, row]));
   return days.map((day) => rowsByDay.get(day) ?? null);
 }
 
-/** For custom resolvers: loads the viewer's row nearest to a day. Of two equally near rows the earlier one is returned. */
+/** Loads the viewer's row nearest to a day, for custom resolvers. Of two equally near rows, the earlier one is returned. */
 export function loadNearestRow<M, F extends keyof RowOf<M> & string>(
   entity: Entity<M>,
-  by: keyof RowOf<M> & string,
+  dateField: keyof RowOf<M> & string,
   fields: readonly F[],
   day: string,
   context: Context,
 ): Promise<RowFields<M, F> | null> {
-  const key = `${entity.name} near ${by}(${fields.join()})`;
+  const key = `${entity.name} near ${dateField}(${fields.join()})`;
   return context.loaders
-    .get<Row | null>(key, (days) => readNearest(entity, by, columnSet(entity, [by, ...fields], context.policies.textOrder), days, context))
+    .get<Row | null>(key, (days) =>
+      readNearest(entity, dateField, columnSet(entity, [dateField, ...fields], context.policies.textOrder), days, context),
+    )
     .load(day) as Promise<RowFields<M, F> | null>;
 }

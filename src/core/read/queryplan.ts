@@ -1,6 +1,6 @@
 /**
  * Query planning: derives the columns to read from a selection set. Plans are cached by the field nodes of cached documents. They include fields
- * under `@skip` and `@include`, so they hold for all variables.
+ * under `@skip` and `@include`, so that they are valid for all variables.
  */
 import type { FieldNode, FragmentDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
@@ -16,21 +16,21 @@ type ApiContext = Pick<Context, 'api' | 'policies'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldNeeds {
-  /** Thunk, because the class may not be loaded yet. */
+  /** A function, because the class may not be loaded yet. */
   entity: Thunk;
   field: string;
   columns: readonly string[];
 }
 const declaredNeeds: FieldNeeds[] = [];
 
-/** Refuses to compile a resolver whose first parameter, its `@Root()`, has fields that are not declared. The id is always there. */
+/** Type that fails to compile if the first parameter of a resolver, its `@Root()`, has fields that are not declared. The id needs no declaration. */
 type Declares<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
   ? unknown
   : ['undeclared field of the row'];
 
 /**
- * Declares which fields of its row a custom resolver reads, which its first parameter must not exceed. Without names it declares all of them, for
- * resolvers that return the row itself.
+ * Declares which fields of its row a custom resolver reads. The type of its first parameter may have no others. Without names, all fields are
+ * declared, for resolvers that return the row itself.
  */
 export const Needs =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>
@@ -42,7 +42,10 @@ export const Needs =
     declaredNeeds.push({ entity, field: property, columns });
   };
 
-/** Fields of the row that each GraphQL field depends on: relations depend on their key fields, custom resolvers on what `@Needs` declares. */
+/**
+ * Returns the fields of the row that each GraphQL field depends on: for relations their key fields, for custom resolvers the fields that `@Needs`
+ * declares.
+ */
 const needsOf = memoizePerEntity((entity) => {
   const needs = new Map<string, readonly string[]>();
   for (const { relation, object, name } of fieldsOf(entity)) if (relation) needs.set(object!, [name]);
@@ -52,27 +55,29 @@ const needsOf = memoizePerEntity((entity) => {
   return needs;
 });
 
-/** Identity of a selection set, used as a cache key. Merged fields have several nodes; their key differs in each execution. */
+/**
+ * Returns the cache key of a selection set. A field that a document selects more than once has several nodes; their key differs in each execution.
+ */
 export const selectionKey = (nodes: Nodes): object => (nodes.length === 1 ? nodes[0]! : nodes);
 
-/** Cache by selection set and entity: below `node`, one selection set applies to several types. */
+/** Cache by selection set and entity: one selection set below `node` applies to several types. */
 export class PlanCache<T> {
   private readonly plans = new WeakMap<object, Map<Entity, T>>();
 
-  of(nodes: Nodes, entity: Entity, make: () => T): T {
+  getOrCreate(nodes: Nodes, entity: Entity, create: () => T): T {
     const key = selectionKey(nodes);
     let byEntity = this.plans.get(key);
     if (!byEntity) this.plans.set(key, (byEntity = new Map()));
     let plan = byEntity.get(entity);
-    if (plan === undefined) byEntity.set(entity, (plan = make()));
+    if (plan === undefined) byEntity.set(entity, (plan = create()));
     return plan;
   }
 }
 
-/** Separate caches per API, because HTML pages execute REST documents through GraphQL and plans differ between the APIs. */
+/** Returns a separate cache per API, because HTML pages execute REST documents through GraphQL, and plans differ between the APIs. */
 export const planCachesPerApi = <T>(): Record<Api, PlanCache<T>> => ({ graphql: new PlanCache<T>(), rest: new PlanCache<T>() });
 
-/** Fields selected below `nodes` (by name), each with the nodes that select it. Visits each fragment once, however often it is spread. */
+/** Returns the fields selected below `nodes` by name, each with the nodes that select it. Visits each fragment once, however often it is spread. */
 export function selectedFields(
   nodes: readonly Pick<FieldNode, 'selectionSet'>[],
   fragments: Record<string, FragmentDefinitionNode>,
@@ -85,8 +90,8 @@ export function selectedFields(
       fragment: (name) => fragments[name],
       narrow: () => undefined,
       field(node) {
-        const sameName = nodesByName.get(node.name.value);
-        if (sameName) sameName.push(node);
+        const nodesOfName = nodesByName.get(node.name.value);
+        if (nodesOfName) nodesOfName.push(node);
         else nodesByName.set(node.name.value, [node]);
       },
     },
@@ -104,30 +109,32 @@ function requiredFields(entity: Entity, names: Iterable<string>): Set<string> {
   return fieldNames;
 }
 
-/** Fields to read for a GraphQL field that returns a row or a list of rows. */
+/** Returns the fields to read for a GraphQL field that returns a row or a list of rows. */
 export const requiredRowFields = (entity: Entity, info: Info): Set<string> =>
   requiredFields(entity, selectedFields(info.fieldNodes, info.fragments).keys());
 
 const rowPlanCaches = planCachesPerApi<ColumnSet>();
 
 export const requiredRowColumns = (entity: Entity, info: Info, { api, policies }: ApiContext): ColumnSet =>
-  rowPlanCaches[api].of(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
+  rowPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => columnSet(entity, requiredRowFields(entity, info), policies.textOrder));
 
 const fieldPlanCaches = planCachesPerApi<ReadonlySet<string>>();
 
 export function hasRequiredFields(entity: Entity, row: Row, info: Info, { api }: ApiContext): boolean {
-  for (const name of fieldPlanCaches[api].of(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
+  for (const name of fieldPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => requiredRowFields(entity, info)))
     if (!(name in row)) return false;
   return true;
 }
 
+/** What must be read for the selection set of a connection. */
 export interface ConnectionPlan {
   columns: ColumnSet;
   rows: boolean;
   edges: boolean;
   count: boolean;
-  /** Whether `hasNextPage` and `hasPreviousPage` are selected. */
+  /** Whether `hasNextPage` is selected. */
   next: boolean;
+  /** Whether `hasPreviousPage` is selected. */
   previous: boolean;
   cursors: boolean;
 }
@@ -135,7 +142,7 @@ export interface ConnectionPlan {
 const connectionPlanCaches = planCachesPerApi<ConnectionPlan>();
 
 export function connectionPlan(entity: Entity, info: Info, { api, policies }: ApiContext): ConnectionPlan {
-  return connectionPlanCaches[api].of(info.fieldNodes, entity, () => {
+  return connectionPlanCaches[api].getOrCreate(info.fieldNodes, entity, () => {
     const connectionFields = selectedFields(info.fieldNodes, info.fragments);
     const edges = selectedFields(connectionFields.get('edges') ?? [], info.fragments);
     const pageInfo = selectedFields(connectionFields.get('pageInfo') ?? [], info.fragments);

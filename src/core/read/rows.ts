@@ -1,4 +1,4 @@
-/** Reads rows by id, and unpaginated lists, with the columns that the selection set needs. */
+/** Reads rows by id, and lists without pagination, with the columns that the selection set needs. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { visibleRowConditions } from '../access/access';
@@ -10,7 +10,7 @@ import { rejectOtherNodeType, resolveRowId } from '../model/node';
 import { resourceOf } from '../model/registry';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { requiredRowColumns } from './queryplan';
-import { columnSet, selectRows, selectStatement } from '../sql/select';
+import { columnSet, selectRowsStatement, selectStatement } from '../sql/select';
 
 const MAX_LIST_ROWS = 10_000;
 
@@ -18,14 +18,14 @@ type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 export async function readRowsById(entity: Entity, ids: readonly number[], context: Context, info: Info): Promise<Map<number, Row>> {
   const conditions = [columnIn('id', ids), ...visibleRowConditions(entity, context)];
-  const rows = await context.session.read(...selectRows(requiredRowColumns(entity, info, context), conditions));
+  const rows = await context.session.read(...selectRowsStatement(requiredRowColumns(entity, info, context), conditions));
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
 /** Returns the id of the viewer's row of an entity with one row per user. */
 export async function viewerRowId(entity: Entity, context: Context): Promise<number> {
   const columns = columnSet(entity, ['id'], context.policies.textOrder);
-  const [row] = await context.session.read(...selectRows(columns, visibleRowConditions(entity, context)));
+  const [row] = await context.session.read(...selectRowsStatement(columns, visibleRowConditions(entity, context)));
   return row!.id as number;
 }
 
@@ -46,7 +46,7 @@ export async function readRowById(entity: Entity, id: unknown, context: Context,
   if (context.policies.acceptsNodeIds) rejectOtherNodeType(entity.name, id, 'id');
   if (rowId === undefined) throw notFoundError();
   const columns = requiredRowColumns(entity, info, context);
-  const [row] = await context.session.read(...selectRows(columns, [columnEquals('id', rowId), ...conditions]));
+  const [row] = await context.session.read(...selectRowsStatement(columns, [columnEquals('id', rowId), ...conditions]));
   if (!row) throw notFoundError();
   return row;
 }

@@ -22,24 +22,24 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-/** A resolver that adds its methods later: they refer to types of other resources, so all resources must be loaded before. */
-export interface Linkable {
+/** A resolver class whose methods are added later, because they refer to types of other resources, so that all resources must be loaded before. */
+export interface DeferredResolver {
   /** Adds the methods; repeated calls do nothing. */
-  link(): void;
+  addMethods(): void;
 }
 
-export const isLinkable = (resolver: object): resolver is Linkable => 'link' in resolver;
+export const isDeferredResolver = (resolver: object): resolver is DeferredResolver => 'addMethods' in resolver;
 
-export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object) & Linkable {
+export function crud(entity: Entity, hooks: WriteHooks = {}): (new () => object) & DeferredResolver {
   registerHooks(entity, hooks);
 
   @Resolver(() => entity)
   class Crud {
-    private static linked = false;
+    private static hasMethods = false;
 
-    static link(): void {
-      if (Crud.linked) return;
-      Crud.linked = true;
+    static addMethods(): void {
+      if (Crud.hasMethods) return;
+      Crud.hasMethods = true;
       if (resourceOf(entity)!.queries ?? true) addQueries(Crud, entity);
       addMutations(Crud, entity);
       addFields(Crud, entity);

@@ -9,9 +9,9 @@ import { ListSize } from '../model/listsize';
 import { Node, nodeIdOf } from '../model/node';
 import { loadRowsById } from '../read/loaders';
 import type { InputIssue } from '../model/validationissues';
-import { InputError, RARE } from './payload';
+import { InputError, TYPICAL_ISSUE_COUNT } from './payload';
 
-/** Most deletions are of one row. */
+/** Typical number of deleted rows, for cost estimates. */
 const DELETED_ROWS = 1;
 
 @ObjectType({
@@ -27,7 +27,7 @@ export class DeletePayload {
   @Field(() => [ID], { description: 'The `nodeId`s of the deleted rows.' })
   readonly deletedNodeIds: readonly string[];
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [InputError], {
     description: 'One error for each row that was not found or had another version. If there are any, nothing was deleted.',
   })
@@ -40,18 +40,19 @@ export class DeletePayload {
   ) {
     this.deletedIds = ids;
     this.deletedNodeIds = ids.map((id) => nodeIdOf(entity.name, id));
-    this.errors = rejection?.mistakes ?? [];
+    this.errors = rejection?.issues ?? [];
   }
 
-  @ListSize(RARE)
+  @ListSize(TYPICAL_ISSUE_COUNT)
   @Field(() => [Node], { description: 'The current rows with other versions than expected.' })
   async conflicts(@Ctx() context: Context, @Info() info: GraphQLResolveInfo): Promise<Row[]> {
     const { entity, rejection } = this;
-    const rows = await loadRowsById(entity, rejection?.conflicts ?? [], context, info);
+    const rows = await loadRowsById(entity, rejection?.conflictingIds ?? [], context, info);
     return rows.map((row) => ({ ...row, __typename: entity.name }));
   }
 }
 
+/** Runs a deletion and returns its payload; validation issues become its errors. */
 export async function runDeletion(entity: Entity, remove: () => Promise<number[]>): Promise<DeletePayload> {
   try {
     return new DeletePayload(entity, await remove());

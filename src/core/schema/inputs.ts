@@ -1,4 +1,4 @@
-/** GraphQL input types of a resource, generated from its fields: creation, patch, and patch of many rows. */
+/** GraphQL input types of a resource, generated from its fields: for creation, for changes of one row, and for changes of many rows. */
 import { Extensions, Field, ID, InputType, type ClassType } from 'type-graphql';
 import { creatableChildren } from '../write/drafts';
 import { defaultValues, fieldOf, fieldsOf, partsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -15,13 +15,13 @@ interface FieldOptions {
   description: string;
 }
 
-/** Options of a field in a creation input: whether it is required, and its default. */
+/** Returns the options of a field in a creation input: whether it is required, and its default. */
 function creationOptions(field: FieldMeta): FieldOptions {
   const { about: description, relation, blank } = field;
   if (field.default === defaultValues.byTrigger) return { nullable: true, description };
   if (typeof field.default === 'function') {
-    const when = field.default === defaultValues.today ? 'Today' : 'Now';
-    return { nullable: true, description: `${description} ${when} if absent.` };
+    const defaultText = field.default === defaultValues.today ? 'Today' : 'Now';
+    return { nullable: true, description: `${description} ${defaultText} if absent.` };
   }
   if (relation && field.default !== undefined) {
     if (field.absent === undefined) throw new Error(`The default of ${field.name} is an id: say in \`absent\` what it stands for.`);
@@ -48,30 +48,33 @@ function createInputType(
   return Input as ClassType;
 }
 
-const isPart = (entity: Entity, by: string) =>
-  partsOf(fieldOf(entity, by).target!()).some((child) => child.target() === entity && child.by === by);
+const isPart = (entity: Entity, referenceField: string) =>
+  partsOf(fieldOf(entity, referenceField).target!()).some((child) => child.target() === entity && child.referenceField === referenceField);
 
 const creationInputs = new Map<string, ClassType>();
 
-/** Input type of a new row and its child rows. `by` is the reference to a parent row that the same mutation creates; the input leaves it out. */
-export function creationInput(entity: Entity, by?: string): ClassType {
+/**
+ * Returns the input type of a new row with its child rows. `referenceField` references a parent row that the same mutation creates; the input omits
+ * it.
+ */
+export function creationInput(entity: Entity, referenceField?: string): ClassType {
   const noun = nounFor(entity.name);
-  const parent = by && fieldOf(entity, by).object!;
+  const parent = referenceField && fieldOf(entity, referenceField).object!;
   const name = parent ? `${entity.name}Of${upperFirst(parent)}Input` : `${entity.name}Input`;
   const existingInput = creationInputs.get(name);
   if (existingInput) return existingInput;
   const togetherText = parent ? ` together with its ${toSnakeCase(parent).replaceAll('_', ' ')}` : '';
-  const fields = writableFields(entity).filter((field) => field.name !== by);
+  const fields = writableFields(entity).filter((field) => field.name !== referenceField);
   const Input = createInputType(name, `The values of a new ${noun}${togetherText}.`, fields, creationOptions);
   creationInputs.set(name, Input);
-  if (by && isPart(entity, by))
+  if (referenceField && isPart(entity, referenceField))
     Field(() => ID, {
       nullable: true,
       description: 'The `id` or `nodeId` of an existing row, which is updated when the parent is saved. Absent for a new row.',
     })(Input.prototype, 'id');
-  // Child types may refer back to this type, so it must be in the map before.
+  // Child types may refer back to this type, so it is added to the map before they are created.
   for (const child of creatableChildren(entity)) {
-    const type = creationInput(child.target(), child.by);
+    const type = creationInput(child.target(), child.referenceField);
     const description = `${child.description} Created together with the row.`;
     Field(() => [type], { nullable: true, description })(Input.prototype, child.name);
   }
@@ -82,7 +85,7 @@ export const patchInput = memoizePerEntity((entity) => {
   const description = `Changes of ${withArticle(nounFor(entity.name))}. Absent fields stay unchanged.`;
   const Patch = createInputType(`${entity.name}Patch`, description, writableFields(entity), patchOptions);
   for (const child of partsOf(entity)) {
-    const type = creationInput(child.target(), child.by);
+    const type = creationInput(child.target(), child.referenceField);
     const description = `${child.description} Replaces the existing list: rows with an \`id\` are updated, rows without one are created, and missing rows are deleted.`;
     Field(() => [type], { nullable: true, description })(Patch.prototype, child.name);
   }
@@ -97,7 +100,7 @@ export class RowVersion {
   @Field(() => String, { nullable: true, description: IF_VERSION_DESCRIPTION }) declare readonly ifVersion?: string | null;
 }
 
-/** Input type of one element of an update of many rows. */
+/** Returns the input type of one element of an update of many rows. */
 export function bulkChangeInput(entity: Entity): ClassType {
   const name = `${entity.name}Change`;
   const Change = { [name]: class {} }[name]!;

@@ -19,7 +19,7 @@ import type { StoredRow } from '../write/statements';
 import { setsParts, saveTree } from '../write/nestedwrite';
 import { executeUpdates, createRows, executeDeletions } from '../write/write';
 
-/** Extensions of mutations that only write rows, so that they can take part in an `@atomic` operation. */
+/** Extensions of mutations that only write rows and can therefore be part of an `@atomic` operation. */
 const ROW_MUTATION = { writesRows: true };
 const ATOMIC_NOTE = `All or nothing, at most ${MAX_ROWS_PER_MUTATION} rows.`;
 
@@ -46,7 +46,7 @@ export function addMutations(target: ClassType, entity: Entity): void {
 
 const nounPhrase = (entity: Entity) => withArticle(nounFor(entity.name));
 
-/** Sentence for descriptions: who may change or delete rows of a contributed resource, which have no owner. */
+/** Returns the sentence of a description that says who may change or delete rows of a contributed resource, which have no owner. */
 const permissionNote = (entity: Entity) =>
   resourceOf(entity)!.contributed
     ? ' Rejected with FORBIDDEN unless the viewer is a superuser, or contributed it and its review is pending.'
@@ -80,7 +80,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
     'update',
     (id: string, input: FieldValues, context: Context, ifVersion?: string | null) =>
       runWrite(Payload, async () => {
-        const change = { id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
+        const change = { id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) };
         return setsParts(entity, input)
           ? saveTree(entity, change, 'input', context)
           : (await executeUpdates(entity, [change], 'input', context))[0]!;
@@ -105,7 +105,7 @@ function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: 
       runWrite(Payload, async () => {
         const id = String(await viewerRowId(entity, context));
         return (
-          await executeUpdates(entity, [{ id, at: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
+          await executeUpdates(entity, [{ id, idPath: ['id'], input, path: ['input'], ...versionCondition(ifVersion) }], 'input', context)
         )[0]!;
       }),
     [Arg('input', () => Patch, { description: 'The values to change.' }), Ctx(), ...versionArgument(entity)],
@@ -124,7 +124,7 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
     target,
     'remove',
     (id: string, context: Context, ifVersion?: string | null) =>
-      runDeletion(entity, () => executeDeletions(entity, [{ id, at: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
+      runDeletion(entity, () => executeDeletions(entity, [{ id, idPath: ['id'], ...versionCondition(ifVersion) }], 'id', context)),
     [ID_ARGUMENT, Ctx(), ...versionArgument(entity)],
     Mutation(() => DeletePayload, { nullable: true, name, description }),
     ROW_MUTATION,
@@ -133,12 +133,12 @@ function addRemoval(target: ClassType, entity: Entity, name: string): void {
 
 const ID_ARGUMENT = Arg('id', () => ID, { description: ROW_ID_DESCRIPTION });
 
-/** Argument for optimistic locking; only owned rows have versions. */
+/** Returns the argument for optimistic locking; none for public rows, which have no versions. */
 const versionArgument = (entity: Entity): ParameterDecorator[] =>
   resourceOf(entity)!.owned ? [Arg('ifVersion', () => String, { nullable: true, description: IF_VERSION_DESCRIPTION })] : [];
 
 const versionCondition = (version: string | null | undefined, ...basePath: InputPath) =>
-  version == null ? {} : { version: { expected: version, at: [...basePath, 'ifVersion'] } };
+  version == null ? {} : { version: { expected: version, path: [...basePath, 'ifVersion'] } };
 
 function addMutationsOfMany(target: ClassType, entity: Entity): void {
   const { metadata, many } = resourceOf(entity)!;
@@ -171,8 +171,14 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     'updateMany',
     (changes: { id: string; input: FieldValues; ifVersion?: string | null }[], context: Context) => {
       const rowsWithPaths = changes.map(({ id, input, ifVersion }, index) => {
-        const place = ['changes', String(index)];
-        return { id, at: [...place, 'id'], input, path: [...place, 'input'], ...versionCondition(ifVersion, ...place) };
+        const elementPath = ['changes', String(index)];
+        return {
+          id,
+          idPath: [...elementPath, 'id'],
+          input,
+          path: [...elementPath, 'input'],
+          ...versionCondition(ifVersion, ...elementPath),
+        };
       });
       return runWrite(Payload, async () => idsOf(await executeUpdates(entity, rowsWithPaths, 'changes', context)));
     },
@@ -185,8 +191,8 @@ function addMutationsOfMany(target: ClassType, entity: Entity): void {
     'removeMany',
     (rows: RowVersion[], context: Context) => {
       const rowsWithPaths = rows.map(({ id, ifVersion }, index) => {
-        const place = ['rows', String(index)];
-        return { id, at: [...place, 'id'], ...versionCondition(ifVersion, ...place) };
+        const elementPath = ['rows', String(index)];
+        return { id, idPath: [...elementPath, 'id'], ...versionCondition(ifVersion, ...elementPath) };
       });
       return runDeletion(entity, () => executeDeletions(entity, rowsWithPaths, 'rows', context));
     },

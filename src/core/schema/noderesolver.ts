@@ -14,7 +14,7 @@ import { findReferenceableIds } from '../write/validation';
 
 const MAX_NODES = 100;
 
-/** Decodes a `nodeId`; empty if it is invalid or its type is not in the schema. */
+/** Decodes a `nodeId`. Returns an empty object if it is invalid or its type is not in the schema. */
 function resolveNodeId(schema: GraphQLSchema, nodeId: string): { entity?: Entity; id?: number } {
   const parsed = parseNodeId(nodeId);
   return parsed && schema.getType(parsed.type) ? { entity: findEntity(parsed.type), id: parseRowId(parsed.id) } : {};
@@ -53,7 +53,7 @@ export class NodeResolver {
     const rowsByEntity = new Map<Entity, Map<number, Row> | Error>();
     const readRows = async ([entity, entityIds]: [Entity, number[]]) => {
       const rows = readRowsById(entity, entityIds, context, info).catch((error: unknown) => {
-        // An error of one type, because the viewer may read none of its rows, must not fail the other types.
+        // If the viewer may not read the rows of one type, those of the other types are still returned.
         if (error instanceof ClientError) return error;
         throw error;
       });

@@ -27,8 +27,9 @@ export class InputError implements InputIssue {
   declare readonly message: string;
 }
 
-/** Typical number of errors and conflicts of a write. */
-export const RARE = 1;
+/** Typical number of errors and of conflicts of a write, for cost estimates. */
+export const TYPICAL_ISSUE_COUNT = 1;
+/** Typical number of rows of a bulk write, for cost estimates. */
 const ROWS_OF_BULK_WRITE = 10;
 
 /** Adds the field `conflict` (one row) or `conflicts` (many) to payloads of owned rows. Public rows have no versions. */
@@ -38,19 +39,19 @@ function addConflictField(Payload: ClassType, entity: Entity, many: boolean): vo
   addResolverMethod(
     Payload,
     name,
-    async function (this: { conflicting: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
-      const conflicts = await loadRowsById(entity, this.conflicting, context, info);
+    async function (this: { conflictingIds: readonly number[] }, context: Context, info: GraphQLResolveInfo) {
+      const conflicts = await loadRowsById(entity, this.conflictingIds, context, info);
       return many ? conflicts : (conflicts[0] ?? null);
     },
     [Ctx(), Info()],
     Field(type, { nullable: !many, description: `The current ${rows} that caused CONFLICT or NOT_UNIQUE.` }),
-    many ? listSize(RARE) : undefined,
+    many ? listSize(TYPICAL_ISSUE_COUNT) : undefined,
   );
 }
 
 /** Constructor of a payload from the written value, or from null and the validation issues. */
 export type PayloadConstructor<T> = ClassType &
-  (new (written: T | null, errors: readonly InputIssue[], conflicting?: readonly number[]) => object);
+  (new (written: T | null, errors: readonly InputIssue[], conflictingIds?: readonly number[]) => object);
 
 interface PayloadOptions<T> {
   entity: Entity;
@@ -70,7 +71,7 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
       constructor(
         readonly written: T | null,
         readonly errors: readonly InputIssue[],
-        readonly conflicting: readonly number[] = [],
+        readonly conflictingIds: readonly number[] = [],
       ) {}
     },
   }[name]!;
@@ -88,17 +89,18 @@ export function createPayloadType<T>({ entity, many, name, description, field, t
     Payload.prototype,
     'errors',
   );
-  ListSize(RARE)(Payload.prototype, 'errors');
+  ListSize(TYPICAL_ISSUE_COUNT)(Payload.prototype, 'errors');
   addConflictField(Payload, entity, many);
   ObjectType(name, { description, simpleResolvers: true })(Payload);
   return Payload as PayloadConstructor<T>;
 }
 
+/** Runs a write and returns its payload; validation issues become its errors. */
 export async function runWrite<T>(Payload: PayloadConstructor<T>, write: () => Promise<T>): Promise<object> {
   try {
     return new Payload(await write(), []);
   } catch (error) {
-    if (error instanceof InvalidInput) return new Payload(null, error.mistakes, error.conflicts);
+    if (error instanceof InvalidInput) return new Payload(null, error.issues, error.conflictingIds);
     throw error;
   }
 }

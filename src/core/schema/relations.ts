@@ -20,20 +20,20 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-interface Inputs {
+interface ListTypes {
   where: ClassType;
   order: ClassType;
   connection: ClassType;
 }
 
-/** The filter, order and connection types of an entity, shared by all its lists. */
-export const listTypesOf = memoizePerEntity((entity): Inputs => ({
+/** Returns the filter, order and connection types of an entity, which all its lists share. */
+export const listTypesOf = memoizePerEntity((entity): ListTypes => ({
   where: whereInput(entity),
   order: orderInput(entity),
   connection: createConnectionType(entity),
 }));
 
-export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] => [
+export const listParameters = ({ where, order }: ListTypes): ParameterDecorator[] => [
   Args(() => PageArgs),
   Arg('where', () => where, { nullable: true, description: 'Filters the rows.' }),
   Arg('orderBy', () => [order], {
@@ -45,7 +45,7 @@ export const listParameters = ({ where, order }: Inputs): ParameterDecorator[] =
   Info(),
 ];
 
-/** Sentence for descriptions: why a reference may be null. */
+/** Sentence of descriptions that says why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
 export function addRelationField(target: ClassType, field: FieldMeta): void {
@@ -71,7 +71,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
   );
 }
 
-/** Adds a field for child rows: a list, or a connection (with a grouped field) if their number is unbounded. */
+/** Adds a field for child rows: a list or, if their number is unbounded, a connection (with a grouped field). */
 export function addChildField(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);
@@ -81,7 +81,7 @@ export function addChildField(target: ClassType, child: ChildMeta): void {
 function addChildList(target: ClassType, child: ChildMeta): void {
   const load = (row: Row, context: Context, info: Info) => {
     const order = child.order.length ? child.order : resourceOf(child.target())!.ordering;
-    return loadChildren(child.target(), child.by, order, row[child.key], context, info);
+    return loadChildren(child.target(), child.referenceField, order, row[child.key], context, info);
   };
   addResolverMethod(
     target,
@@ -107,7 +107,7 @@ function addChildConnection(target: ClassType, child: ChildMeta): void {
     context.loaders
       .get<Connection>(info.fieldNodes, (ids) => {
         const request = createListRequest(entity, page, where, orderBy, context);
-        return readPagesBelow(request, child.by, ids as number[], connectionPlan(entity, info, context), context);
+        return readPagesBelow(request, child.referenceField, ids as number[], connectionPlan(entity, info, context), context);
       })
       .load(row[child.key]);
   addResolverMethod(

@@ -3,6 +3,6 @@ import type { TextOrder } from '../model/policies';
 import type { Entity, FieldMeta } from '../model/fields';
 import { resourceOf } from '../model/registry';
 
-/** The collation of a field. Texts of owned resources are always sorted by their bytes. */
+/** Returns the COLLATE clause of a field; empty if it is sorted by its bytes, as all texts of owned resources are. */
 export const collateClause = (entity: Entity, { kind }: Pick<FieldMeta, 'kind'>, textOrder: TextOrder): '' | ' COLLATE "reader"' =>
   textOrder === 'unicode' && kind === 'string' && !resourceOf(entity)!.owned ? ' COLLATE "reader"' : '';

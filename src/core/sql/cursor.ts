@@ -12,21 +12,21 @@ import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar } from '../model/
 
 type CursorTerm = Omit<OrderTerm, 'sql'>;
 
-/** Identifies the sort order that a cursor belongs to. */
-const signature = (terms: readonly CursorTerm[]) =>
+/** Returns a text that identifies the sort order that a cursor belongs to. */
+const orderSignature = (terms: readonly CursorTerm[]) =>
   terms.map(({ key, descending, nullsFirst }) => `${descending ? '-' : ''}${key}${nullsFirst === descending ? '' : '!'}`).join();
 
-/** Encodes the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
+/** Returns the cursor of a row. The row must include the values of the terms as `_0`, `_1` and so on. */
 export function rowCursor(terms: readonly CursorTerm[], row: Row): string {
-  return encodeCursor([signature(terms), ...terms.map((_, index) => row[`_${index}`])]);
+  return encodeCursor([orderSignature(terms), ...terms.map((_, index) => row[`_${index}`])]);
 }
 
-/** Decodes and validates a cursor, which a client may have forged. */
+/** Decodes a cursor and validates it, because a client may have forged it. Returns the values of the terms. */
 export function parseCursor(argument: string, terms: readonly CursorTerm[], cursor: string): unknown[] {
   const invalidCursor = () => invalidArgumentError(argument, 'This is not a valid cursor for this list.');
   const [ownSignature, ...values] = decodeCursor(cursor) ?? [];
   if (typeof ownSignature !== 'string') throw invalidCursor();
-  if (ownSignature !== signature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
+  if (ownSignature !== orderSignature(terms)) throw invalidArgumentError(argument, 'This cursor belongs to a different order or search.');
   if (values.length !== terms.length || !terms.every(({ kind }, index) => values[index] === null || isValidForKind(kind, values[index])))
     throw invalidCursor();
   return values;
@@ -53,42 +53,45 @@ function isValidForKind(kind: FieldKind, value: unknown): boolean {
   }
 }
 
-type Values = readonly unknown[];
+type CursorValues = readonly unknown[];
 
 const sortsNullsLast = ({ null: nullable, nullsFirst }: BoundTerm) => nullable && !nullsFirst;
 
-/** Alternative SQL conditions for a later value in one term of the order. */
+/** Returns alternative SQL conditions for a value that follows the given one in a term of the order; none if no value follows. */
 function laterConditions(term: BoundTerm, value: unknown, placeholder: string): string[] {
   const { sql, descending, nullsFirst } = term;
   if (value === null) return nullsFirst ? [`${sql} IS NOT NULL`] : [];
   return [`${sql} ${descending ? '<' : '>'} ${placeholder}`, ...(sortsNullsLast(term) ? [`${sql} IS NULL`] : [])];
 }
 
-const equalsPosition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
+const equalCondition = ({ sql }: BoundTerm, value: unknown, placeholder: string) =>
   value === null ? `${sql} IS NULL` : `${sql} = ${placeholder}`;
 
-const bindValues = (terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] =>
+const bindValues = (terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] =>
   terms.map((term, index) => (values[index] === null ? 'NULL' : `${bind(values[index])}::${sqlType(term)}`));
 
-export function isAtCursor(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string {
+export function atCursorSql(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string {
   const placeholders = bindValues(terms, values, bind);
-  return terms.map((term, index) => equalsPosition(term, values[index], placeholders[index]!)).join(' AND ');
+  return terms.map((term, index) => equalCondition(term, values[index], placeholders[index]!)).join(' AND ');
 }
 
-/** Disjoint alternatives of "after the cursor": equal in the first terms and later in the next one. Each is one range of an index on the order. */
-export function afterCursorAlternatives(terms: readonly BoundTerm[], values: Values, bind: BindParameter): string[] {
+/**
+ * Returns disjoint alternative conditions for the rows after the cursor: equal in the first terms and later in the next one. Each matches one range
+ * of an index on the order.
+ */
+export function afterCursorAlternatives(terms: readonly BoundTerm[], values: CursorValues, bind: BindParameter): string[] {
   const placeholders = bindValues(terms, values, bind);
   return terms.flatMap((term, index) => {
-    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalsPosition(earlier, values[j], placeholders[j]!));
+    const equalPrefix = terms.slice(0, index).map((earlier, j) => equalCondition(earlier, values[j], placeholders[j]!));
     return laterConditions(term, values[index], placeholders[index]!).map((laterCondition) =>
       [...equalPrefix, laterCondition].join(' AND '),
     );
   });
 }
 
-export const isAfterCursor =
-  (terms: readonly BoundTerm[], values: Values): SqlCondition =>
+export const afterCursorCondition =
+  (terms: readonly BoundTerm[], values: CursorValues): SqlCondition =>
   (_alias, bind) =>
     `(${afterCursorAlternatives(terms, values, bind)
-      .map((way) => `(${way})`)
+      .map((alternative) => `(${alternative})`)
       .join(' OR ')})`;

@@ -5,7 +5,7 @@ import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';
 
-/** SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */
+/** Returns the SQL expression of a field's value. The ids of a link table are an array, sorted in the default order of their resource. */
 export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: TextOrder = 'bytes'): string {
   if (field.column) return `${alias}."${field.column}"`;
   if (field.sql) return field.sql(alias);
@@ -24,8 +24,11 @@ export function fieldSqlExpression(field: FieldMeta, alias: string, textOrder: T
   return `ARRAY(SELECT l."${other}" ${links} JOIN "${targetTable}" o ON o."id" = l."${other}" ${where} ORDER BY ${order})`;
 }
 
-/** Condition that a reference or an id set contains the given id, written so that an index of the other table can be used. */
-export function containsId(field: FieldMeta, alias: string, id: string): string {
+/**
+ * Returns the condition that a reference equals the given id, or that an id set contains it. It is written so that an index of the other table can be
+ * used.
+ */
+export function containsIdSql(field: FieldMeta, alias: string, id: string): string {
   if (field.column) return `${alias}."${field.column}" = ${id}`;
   if (field.shares) {
     const table = resourceOf(field.target!())!.table;

@@ -1,4 +1,4 @@
-/** GraphQL input types of `where`: filters for scalar values, and `XWhere` for each entity, derived from its fields and relations. */
+/** GraphQL input types of `where`: filters for scalar values, and `XWhere` for each entity X, derived from its fields and relations. */
 import { Extensions, Field, ID, InputType, Int, registerEnumType, type ClassType } from 'type-graphql';
 import type { EnumDefinition } from '../model/choices';
 import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
@@ -66,7 +66,7 @@ const createComparisonFilter = (kind: string, type: TypeThunk, noun: string) =>
 
 const stringType: TypeThunk = () => String;
 
-/** Requires exactly one operator (`@oneOf`). An omitted id variable is therefore an error and not an absent condition. */
+/** Requires exactly one operator (`@oneOf`). An omitted variable for the id is therefore an error; otherwise the condition would be ignored. */
 const IdFilter = inputType('IdFilter', 'A condition on an id, given as `id` or `nodeId`.', {
   eq: [() => ID, 'Equal to this id.'],
   ne: [() => ID, 'Not equal to this id; also matches rows without one.'],
@@ -144,7 +144,7 @@ export const isSearchableText = (field: FieldMeta): boolean => filterInput(field
 const addCondition = (Where: ClassType, key: string, type: TypeThunk, description: string) =>
   Field(type, { nullable: true, description })(Where.prototype, key);
 
-/** `XWhere` of an entity. All resources must be loaded, because it includes conditions on relations. */
+/** Returns the input type `XWhere` of an entity X. Call it only after all resources are loaded, because it includes conditions on relations. */
 export const whereInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Where`;
   const Where = createClass(name);
@@ -170,7 +170,7 @@ function addRelationConditions(Where: ClassType, entity: Entity): void {
   }
 }
 
-/** `XListFilter`, shared by all to-many relations to an entity. */
+/** Returns the input type `XListFilter`, which all to-many relations to an entity X share. */
 const relatedRowsFilter: (entity: Entity) => ClassType = memoizePerEntity(
   (entity) => {
     const type: TypeThunk = () => whereInput(entity);

@@ -32,7 +32,7 @@ registerEnumType(OrderDirection, {
   },
 });
 
-/** One element of `orderBy`. The path is one field (`date`), or leads to a field of another row by references (`exercise.category.name`). */
+/** One element of `orderBy`. The path is one field (`date`), or it follows references to a field of another row (`exercise.category.name`). */
 export interface OrderField {
   path: readonly string[];
   descending: boolean;
@@ -40,22 +40,22 @@ export interface OrderField {
 }
 
 export interface OrderTerm extends Omit<OrderField, 'path'> {
-  /** Identifies an order term in cursors. */
+  /** Identifies the term in cursors. */
   key: string;
-  /** Builds the SQL expression of the term; the table alias is `t`. */
+  /** Returns the SQL expression of the term; the table alias is `t`. */
   sql: (bind: BindParameter) => string;
   kind: FieldKind;
   null: boolean;
 }
 
-/** A term whose values are bound as parameters of a statement. */
+/** A term whose SQL is final, because its values are bound as parameters of a statement. */
 export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
   sql: string;
 }
 
 const MAX_ORDER_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
-/** Marks a term in cursors that is sorted with the collation "reader". */
+/** Suffix in cursors of the keys of terms that are sorted with the collation "reader". */
 const READER_COLLATION_MARK = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
@@ -72,7 +72,10 @@ function describeAscending({ name, kind }: FieldMeta): string {
   return kind === 'choice' || kind === 'uuid' ? 'In order of the stored values.' : 'Alphabetical with `ASC`.';
 }
 
-/** `XOrder` of an entity: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other reference. */
+/**
+ * Returns the input type `XOrder` of an entity X: a direction per scalar field or reference to a small table (`dictionary`), a nested order per other
+ * reference.
+ */
 export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entity) => {
   const name = `${entity.name}Order`;
   const Order = { [name]: class {} }[name]! as ClassType;
@@ -95,7 +98,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
   return Order;
 }, createReferencedOrders);
 
-/** Creates the order types of referenced entities, perhaps cyclically. type-graphql must know all types before it builds the schema. */
+/** Creates the order types of referenced entities, which may refer back to this one. type-graphql must know all types before it builds the schema. */
 function createReferencedOrders(_Order: ClassType, entity: Entity): void {
   for (const { object, target } of fieldsOf(entity).filter(isOrderable)) if (object) orderInput(target!());
 }
@@ -123,7 +126,7 @@ function parseElement(element: OrderElement, argumentPath: string): OrderField {
   return { path, descending: direction === 'DESC', nullsFirst: nulls ? nulls === 'FIRST' : direction === 'DESC' };
 }
 
-/** Resolves the order of a list: `orderBy` if given, else relevance if there is a search, then the default order of the entity. */
+/** Returns the order of a list: `orderBy` if given; otherwise relevance if there is a search, then the default order of the entity. */
 export function resolveOrder(
   entity: Entity,
   orderBy: readonly OrderElement[] | null | undefined,
@@ -135,7 +138,7 @@ export function resolveOrder(
   return orderBy.map((element, index) => parseElement(element, `orderBy[${index}]`));
 }
 
-/** Term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
+/** Returns the term for the relevance of a search. Its key contains a hash of the search, so that a cursor of another search is rejected. */
 function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sql' | 'kind' | 'null'> {
   if (!searches.length) throw invalidArgumentError('orderBy', '`relevance` requires a `search` in `where`.');
   const searchKey = JSON.stringify(searches.map(({ field, text }) => [field.name, text]));
@@ -144,7 +147,7 @@ function relevanceTerm(searches: readonly Search[]): Pick<OrderTerm, 'key' | 'sq
   return { key: `${RELEVANCE}(${hash})`, sql, kind: 'integer', null: false };
 }
 
-/** `collate` is the COLLATE clause; empty for texts that are sorted by their bytes. */
+/** `collate` is the COLLATE clause; empty for values that are not sorted by a collation. */
 type OrderExpression = Pick<OrderTerm, 'sql' | 'kind' | 'null'> & { collate: string };
 
 export interface OrderContext {
@@ -153,7 +156,7 @@ export interface OrderContext {
   rowConditions?: ReferencedRowConditions;
 }
 
-/** Conditions for the rows of an entity that references may be followed to; values of other rows count as null. */
+/** Returns the conditions for the rows of an entity whose values may be read through references. Values of other rows count as null. */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {
@@ -207,7 +210,9 @@ export type SortTerm = Pick<BoundTerm, 'sql' | 'descending' | 'nullsFirst' | 'nu
 
 export const BY_ID: SortTerm = { sql: 't."id"', descending: false, nullsFirst: false, null: false };
 
-/** Direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order. */
+/**
+ * Returns the direction of a term. NULLS FIRST or LAST is omitted if it is the default or no value is null, so that an index can provide the order.
+ */
 export function sortDirection({ descending, nullsFirst, null: nullable }: SortTerm): string {
   const nulls = nullable && nullsFirst !== descending ? ` NULLS ${nullsFirst ? 'FIRST' : 'LAST'}` : '';
   return `${descending ? 'DESC' : 'ASC'}${nulls}`;

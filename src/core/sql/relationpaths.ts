@@ -1,4 +1,4 @@
-/** Relations in SQL: relates rows to those related rows that the viewer can see, for conditions on relations. */
+/** Relations in SQL, for conditions on related rows that the viewer can see. */
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
@@ -11,7 +11,7 @@ import { resourceOf } from '../model/registry';
 /** A relation as a semi-join, `key(outer) IN (keys(inner))`. PostgreSQL reads the inner rows once, and not once for every outer row. */
 interface KeyPath {
   key(outer: string): string;
-  /** `SELECT … FROM …` that returns the keys of the related rows, with the alias `inner`. */
+  /** Returns a `SELECT … FROM …` of the keys of the related rows, which have the alias `inner`. */
   keys(inner: string): string;
 }
 
@@ -19,17 +19,17 @@ export interface Relation extends KeyPath {
   name: string;
   target: Thunk;
   many: boolean;
-  /** Restricts the relation to one API. */
+  /** Restricts the relation to one interface. */
   only?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }
 
-/** Relations of an entity. Call it when all resources are loaded. */
+/** Returns the relations of an entity. Call it only after all resources are loaded. */
 export const relationsOf = memoizePerEntity((entity): readonly Relation[] => [...referenceRelations(entity), ...childRelations(entity)]);
 
 const quotedTable = (target: Thunk) => `"${resourceOf(target())!.table}"`;
 
-/** Path of a computed reference between rows with equal values in several columns, such as those of the same day. */
+/** Returns the path of a computed reference between rows with equal values in several columns, such as those of the same day. */
 const sharedColumnsPath = (columns: readonly string[], table: string): KeyPath => {
   const values = (alias: string) => columns.map((column) => `${alias}."${column}"`).join(', ');
   return { key: (outer) => `(${values(outer)})`, keys: (inner) => `SELECT ${values(inner)} FROM ${table} ${inner}` };
@@ -53,10 +53,10 @@ function referencePath(entity: Entity, { target, column, link, through, shares, 
     };
   if (column) return { key: (outer) => `${outer}."${column}"`, keys: (inner) => `SELECT ${inner}."id" FROM ${table} ${inner}` };
   // MATERIALIZED: the expression is evaluated once for each row, wherever the planner places the subquery.
-  const pairs = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
+  const pairsSql = `SELECT o."id" AS "of", unnest(${sql!('o')}) AS "id" FROM "${resourceOf(entity)!.table}" o`;
   return {
     key: (outer) => `${outer}."id"`,
-    keys: (inner) => `WITH v AS MATERIALIZED (${pairs}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
+    keys: (inner) => `WITH v AS MATERIALIZED (${pairsSql}) SELECT v."of" FROM v JOIN ${table} ${inner} ON ${inner}."id" = v."id"`,
   };
 }
 
@@ -97,10 +97,10 @@ const referenceRelations = (entity: Entity): Relation[] =>
   });
 
 const childRelations = (entity: Entity): Relation[] =>
-  childrenOf(entity).map(({ name, target, by, key }) => ({
+  childrenOf(entity).map(({ name, target, referenceField, key }) => ({
     name,
     target,
     many: true,
-    ...childPath(target, fieldOf(target(), by), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
+    ...childPath(target, fieldOf(target(), referenceField), (outer) => fieldSqlExpression(fieldOf(entity, key), outer)),
     visibleConditions: (context) => visibleRowConditions(target(), context),
   }));

@@ -1,7 +1,7 @@
 /**
  * Builds SELECT statements from Sequelize models, once per shape: they are cached as text and run as named prepared statements. Conditions, computed
- * columns and the joins of `each` are our own SQL, inserted as literals: Sequelize cannot express many of them, such as id sets, relations, trigram
- * similarity and cursors, and their text is part of the cache key anyway.
+ * columns and the joins of `each` are inserted as literal SQL: Sequelize cannot express many of them, such as id sets, relations, trigram similarity
+ * and cursors, and the cache key needs their text anyway.
  */
 import { LRUCache } from 'lru-cache';
 import { col, literal, type Model, type ModelStatic } from 'sequelize';
@@ -20,7 +20,7 @@ export type SelectedExpression = readonly [expression: string, name: string];
 
 export interface ColumnSet {
   readonly entity: Entity;
-  /** Identifies the column set in cache keys. */
+  /** Number that identifies the column set in cache keys. */
   readonly number: number;
   readonly attributes: readonly (readonly [expression: ReturnType<typeof col | typeof literal>, name: string])[];
 }
@@ -29,13 +29,14 @@ export interface ColumnSet {
 export interface SelectShape {
   columns: ColumnSet;
   /** Additional expressions to select. */
-  beside?: readonly SelectedExpression[];
+  extraExpressions?: readonly SelectedExpression[];
   joins?: string;
   /** Conditions on the table alias `t`. */
   where?: string;
   order?: readonly SortTerm[];
-  /** LIMIT and OFFSET as a number or the placeholder of a parameter. */
+  /** LIMIT as a number or the placeholder of a parameter. */
   limit?: string;
+  /** OFFSET, like `limit`. */
   offset?: string;
 }
 
@@ -73,25 +74,33 @@ export function columnSet(entity: Entity, names: Iterable<string>, textOrder: Te
 const KEY_SEPARATOR = '\0';
 
 export function selectStatement(shape: SelectShape): string {
-  const { columns, beside = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
-  const extraKey = beside.flat().join(KEY_SEPARATOR);
+  const { columns, extraExpressions = [], joins = '', where = '', order = [], limit = '', offset = '' } = shape;
+  const extraKey = extraExpressions.flat().join(KEY_SEPARATOR);
   const key = [columns.number, extraKey, joins, where, orderByClause(order), limit, offset].join(KEY_SEPARATOR);
   let text = statementCache.get(key);
   if (text === undefined) statementCache.set(key, (text = generateSelect(shape)));
   return text;
 }
 
-/** The statement that selects all rows for which the conditions hold, and its parameters. */
-export function selectRows(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
+/** Returns the statement that selects all rows for which the conditions hold, and its parameters. */
+export function selectRowsStatement(columns: ColumnSet, conditions: readonly SqlCondition[]): [text: string, values: Parameters] {
   const { bind, values } = createParameters();
   return [selectStatement({ columns, where: joinByAnd(conditions, 't', bind) }), values];
 }
 
 /** Generates a SELECT statement without the cache. */
-export function generateSelect({ columns: { entity, attributes }, beside = [], joins, where, order, limit, offset }: SelectShape): string {
+export function generateSelect({
+  columns: { entity, attributes },
+  extraExpressions = [],
+  joins,
+  where,
+  order,
+  limit,
+  offset,
+}: SelectShape): string {
   const model = entity as unknown as ModelStatic<Model>;
   const generate = (options: object) => renderSelect(model, resourceOf(entity)!.table, { tableAs: 't', ...options });
-  const selectList = [...attributes, ...beside.map(([value, name]) => [literal(value), name])];
+  const selectList = [...attributes, ...extraExpressions.map(([value, name]) => [literal(value), name])];
   const clauses = {
     ...(where && { where: literal(where) }),
     ...(order?.length && { order: order.map((term) => [literal(term.sql), sortDirection(term)]) }),

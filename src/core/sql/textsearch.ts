@@ -11,34 +11,35 @@ const PATTERNS: Record<MatchPosition, (text: string) => string> = {
   endsWith: (text) => `%${text}`,
 };
 
-/** LIKE pattern with `%` and `_` in the text escaped. */
+/** Returns a LIKE pattern. `%` and `_` in the text are escaped. */
 const likePattern = (part: MatchPosition, text: string) => PATTERNS[part](text.replace(/[\\%_]/g, '\\$&'));
 
 /** Whether the text has three letters or digits in a row. Shorter texts have no trigram, so the trigram index cannot find them. */
 const hasTrigram = (text: string): boolean => /[\p{L}\p{N}]{3}/u.test(text);
 
-/** SQL expression of the field's case-folded text, for case-insensitive comparison. */
+/** Returns the SQL expression of the field's case-folded text, for case-insensitive comparison. */
 export const foldedExpression = (field: FieldMeta, alias: string): string =>
   field.searched ? `${alias}."${field.column}_folded"` : `search_fold(${fieldSqlExpression(field, alias)})`;
 
-function foldedLike(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
+function foldedLikeCondition(field: FieldMeta, part: MatchPosition, text: string): SqlCondition {
   const like: SqlCondition = (alias, bind) => `${foldedExpression(field, alias)} LIKE search_fold(${bind(likePattern(part, text), true)})`;
   if (part !== 'contains' || !field.searched || hasTrigram(text)) return like;
-  // CASE keeps the planner from scanning the whole trigram index, and lets it expect many rows, as short texts occur often.
+  // A text without a trigram cannot use the trigram index selectively. CASE hides the condition from the planner, which otherwise would scan the
+  // whole index. It also makes the planner expect many rows, because short texts match often.
   return (alias, bind) => `CASE WHEN ${like(alias, bind)} THEN TRUE END`;
 }
 
-export function matchesText(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
-  const insensitiveMatch = foldedLike(field, part, text);
+export function textMatchCondition(field: FieldMeta, part: MatchPosition, text: string, insensitive: boolean): SqlCondition {
+  const insensitiveMatch = foldedLikeCondition(field, part, text);
   if (insensitive) return insensitiveMatch;
   const exactMatch: SqlCondition = (alias, bind) => `${fieldSqlExpression(field, alias)} LIKE ${bind(likePattern(part, text))}`;
-  // The case-folded copy contains every match too, and it has a trigram index.
+  // Every exact match is also a match in the case-folded copy, whose trigram index makes the search fast.
   return field.searched && hasTrigram(text)
     ? (alias, bind) => `(${insensitiveMatch(alias, bind)} AND ${exactMatch(alias, bind)})`
     : exactMatch;
 }
 
-export const equalsAnyFolded =
+export const equalsAnyFoldedCondition =
   (field: FieldMeta, texts: readonly string[]): SqlCondition =>
   (alias, bind) =>
     `${foldedExpression(field, alias)} = ANY(ARRAY(SELECT search_fold(x) FROM unnest(${bind(texts)}::text[]) AS x))`;
@@ -48,7 +49,7 @@ export interface Search {
   text: string;
 }
 
-/** Maximum number of words of a search term that are compared for similarity. */
+/** Maximum number of words of a search term that are compared by similarity. */
 const MAX_SEARCH_WORDS = 10;
 /** Fields with longer texts are searched by trigram similarity, because comparing each of their words by edit distance is too slow. */
 const MAX_EDIT_DISTANCE_TEXT_CHARACTERS = 200;
@@ -58,27 +59,30 @@ const trimTerm = (text: string): string => text.trim() || text;
 
 const splitWords = (text: string): string[] => text.split(/[^\p{L}\p{M}\p{N}]+/u).filter(Boolean);
 
-/** Condition that the field contains a word like the given one, compared as in migration 0055; in long texts by trigram similarity if available. */
-function hasSimilarWord(field: FieldMeta, word: string): SqlCondition {
+/**
+ * Returns the condition that the field contains a word similar to the given one, by the functions of migration 0055. Long texts are compared by
+ * trigram similarity, if PostgreSQL has the extension pg_trgm.
+ */
+function similarWordCondition(field: FieldMeta, word: string): SqlCondition {
   if (field.searched) return (alias, bind) => `${alias}."${field.column}_words" && (SELECT search_alike(search_fold(${bind(word)})))`;
   const compare = (field.maxLength ?? Infinity) > MAX_EDIT_DISTANCE_TEXT_CHARACTERS ? 'search_similar' : 'search_resembles';
   return (alias, bind) => `${compare}(${foldedExpression(field, alias)}, search_fold(${bind(word)}))`;
 }
 
-/** Condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
-export function matchesSearch({ field, text: term }: Search): SqlCondition {
+/** Returns the condition of a fuzzy search: the field contains the whole term, or each word of the term or a word similar to it. */
+export function searchMatchCondition({ field, text: term }: Search): SqlCondition {
   const text = trimTerm(term);
-  const contains = foldedLike(field, 'contains', text);
+  const contains = foldedLikeCondition(field, 'contains', text);
   if (!hasTrigram(text)) return contains;
   const words = splitWords(text).slice(0, MAX_SEARCH_WORDS);
   const wordConditions = words.map((word) => {
-    const containsWord = foldedLike(field, 'contains', word);
-    return hasTrigram(word) ? disjunction([containsWord, hasSimilarWord(field, word)]) : containsWord;
+    const containsWord = foldedLikeCondition(field, 'contains', word);
+    return hasTrigram(word) ? disjunction([containsWord, similarWordCondition(field, word)]) : containsWord;
   });
   return disjunction([contains, conjunction(wordConditions)]);
 }
 
-/** Relevance of a row that matches the search, as an integer. */
+/** Returns SQL for the relevance of a row that matches the search, as an integer. */
 export const searchRelevance =
   ({ field, text }: Search): SqlCondition =>
   (alias, bind) =>

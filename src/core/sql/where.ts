@@ -8,7 +8,7 @@ import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
 import { fieldSqlExpression } from './expressions';
 import { relationsOf, type Relation } from './relationpaths';
-import { matchesSearch, matchesText, equalsAnyFolded, type MatchPosition, type Search } from './textsearch';
+import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, type MatchPosition, type Search } from './textsearch';
 
 /** Limits of one `where` argument, which bound the planning and execution time of its statement. */
 export const MAX_CONDITIONS = 200;
@@ -20,9 +20,9 @@ export const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];
-  /** JOIN clauses of `each` filters. */
+  /** JOIN clauses of the filters `each`. */
   joins: SqlCondition[];
-  /** Searches that determine the relevance of rows. */
+  /** Searches by which the relevance of rows is computed. */
   searches: Search[];
 }
 
@@ -57,14 +57,14 @@ function fieldCondition(field: FieldMeta, comparison: (column: string, bind: (va
   return (alias, bind) => `${alias}."${via}" IN (SELECT x."id" FROM "${table}" x WHERE ${comparison(`x."${column}"`, bind)})`;
 }
 
-const isNull = (field: FieldMeta): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
+const nullCondition = (field: FieldMeta): SqlCondition => fieldCondition(field, (column) => `${column} IS NULL`);
 
 function equalCondition(field: FieldMeta, value: unknown, insensitive: boolean): SqlCondition {
-  if (value === null) return isNull(field);
+  if (value === null) return nullCondition(field);
   const [parameter] = validParameters(field, [value]);
   if (parameter === undefined) return NEVER;
   return insensitive
-    ? equalsAnyFolded(field, [parameter as string])
+    ? equalsAnyFoldedCondition(field, [parameter as string])
     : fieldCondition(field, (column, bind) => `${column} = ${bind(parameter)}`);
 }
 
@@ -72,7 +72,7 @@ function inCondition(field: FieldMeta, values: readonly unknown[], insensitive: 
   const parameters = validParameters(field, values);
   if (!parameters.length) return NEVER;
   return insensitive
-    ? equalsAnyFolded(field, parameters as string[])
+    ? equalsAnyFoldedCondition(field, parameters as string[])
     : fieldCondition(field, (column, bind) => `${column} = ANY(${bind(parameters)})`);
 }
 
@@ -81,7 +81,7 @@ const COMPARISONS: Record<string, string> = { lt: '<', lte: '<=', gt: '>', gte: 
 function searchCondition(field: FieldMeta, text: string, path: string): SqlCondition {
   if ([...text].length > MAX_SEARCH_CHARACTERS)
     throw invalidArgumentError(path, `Ensure this value has no more than ${MAX_SEARCH_CHARACTERS} characters.`);
-  return text.includes('\0') ? NEVER : matchesSearch({ field, text });
+  return text.includes('\0') ? NEVER : searchMatchCondition({ field, text });
 }
 
 /** Compiles one operator of a filter. Null is a value for `eq` and `ne`, and no condition for other operators. */
@@ -101,32 +101,33 @@ export function operatorCondition(
     case 'notIn':
       return negation(inCondition(field, value, insensitive));
     case 'isNull':
-      return value ? isNull(field) : negation(isNull(field));
+      return value ? nullCondition(field) : negation(nullCondition(field));
     case 'search':
       return searchCondition(field, value, path);
     case 'contains':
     case 'startsWith':
     case 'endsWith':
-      return value.includes('\0') ? NEVER : matchesText(field, operator satisfies MatchPosition, value, insensitive);
+      return value.includes('\0') ? NEVER : textMatchCondition(field, operator satisfies MatchPosition, value, insensitive);
     default:
       return fieldCondition(field, (column, bind) => `${column} ${COMPARISONS[operator]} ${bind(value)}`);
   }
 }
 
-function linkedToAny(field: FieldMeta, ids: readonly unknown[]): SqlCondition {
+function linkedToAnyCondition(field: FieldMeta, ids: readonly unknown[]): SqlCondition {
   const { table, own, other, via = 'id' } = field.link!;
   const kindCondition = linkKindCondition(field.link!, 'l');
   return (alias, bind) =>
     `EXISTS (SELECT 1 FROM "${table}" l WHERE l."${own}" = ${alias}."${via}" AND l."${other}" = ANY(${bind(ids)}::int[])${kindCondition})`;
 }
 
-function joinEach(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
+function eachJoin(field: FieldMeta, ids: readonly unknown[], name: string): SqlCondition {
   const { table, own, other, via = 'id' } = field.link!;
   const kindCondition = linkKindCondition(field.link!, name);
   return (alias, bind) =>
     `JOIN "${table}" ${name} ON ${name}."${own}" = ${alias}."${via}" AND ${name}."${other}" = ANY(${bind(ids)}::int[])${kindCondition}`;
 }
 
+/** Compiles one `where` argument and counts its conditions. */
 class WhereCompiler {
   readonly joins: SqlCondition[] = [];
   private conditionCount = 0;
@@ -149,17 +150,17 @@ class WhereCompiler {
       if (field) {
         const filter = this.resolveIds(entity, field, value, conditionPath);
         return field.relation?.many
-          ? this.idSetFilter(field, filter, conditionPath, nesting)
-          : this.fieldFilter(field, filter, conditionPath);
+          ? this.idSetConditions(field, filter, conditionPath, nesting)
+          : this.fieldConditions(field, filter, conditionPath);
       }
-      const relative = relationsOf(entity).find((candidate) => candidate.name === name)!;
-      return relative.many
-        ? this.listRelation(relative, value, conditionPath, nesting)
-        : [this.relatedRows(relative, value, conditionPath, nesting)];
+      const relation = relationsOf(entity).find((candidate) => candidate.name === name)!;
+      return relation.many
+        ? this.quantifierConditions(relation, value, conditionPath, nesting)
+        : [this.relatedRowsCondition(relation, value, conditionPath, nesting)];
     });
   }
 
-  /** Replaces node ids in an id filter with numeric ids. REST ids are numeric already, and REST reports invalid ones itself. */
+  /** Replaces node ids in an id filter with numeric ids. In REST, ids are already numeric, and invalid ones are reported elsewhere. */
   private resolveIds(entity: Entity, field: FieldMeta, filter: Where, path: string): Where {
     const type = field.name === 'id' ? entity.name : field.target?.().name;
     if (type === undefined || !this.context.policies.acceptsNodeIds) return filter;
@@ -179,7 +180,7 @@ class WhereCompiler {
     return field.toStored(value, operator, insensitive, this.context.request.baseUrl);
   }
 
-  private fieldFilter(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
+  private fieldConditions(field: FieldMeta, filter: Where, path: string): SqlCondition[] {
     const insensitive = filter.mode === TextMode.INSENSITIVE;
     return Object.entries(filter).flatMap(([operator, input]) => {
       const value = this.toStored(field, operator, insensitive, input);
@@ -189,39 +190,40 @@ class WhereCompiler {
     });
   }
 
-  private idSetFilter(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
+  private idSetConditions(field: FieldMeta, filter: Where, path: string, nesting: number): SqlCondition[] {
     const conditions: SqlCondition[] = [];
-    if (filter.in != null) conditions.push(this.countCondition(linkedToAny(field, validParameters(field, filter.in))));
-    if (filter.notIn != null) conditions.push(this.countCondition(negation(linkedToAny(field, validParameters(field, filter.notIn)))));
+    if (filter.in != null) conditions.push(this.countCondition(linkedToAnyCondition(field, validParameters(field, filter.in))));
+    if (filter.notIn != null)
+      conditions.push(this.countCondition(negation(linkedToAnyCondition(field, validParameters(field, filter.notIn)))));
     if (filter.each != null) {
       if (nesting > 0) throw invalidArgumentError(`${path}.each`, 'This is allowed only at the top level of `where`.');
-      this.joins.push(this.countCondition(joinEach(field, validParameters(field, filter.each), `j${this.joins.length}`)));
+      this.joins.push(this.countCondition(eachJoin(field, validParameters(field, filter.each), `j${this.joins.length}`)));
     }
     return conditions;
   }
 
-  private listRelation(relative: Relation, filter: Where, path: string, nesting: number): SqlCondition[] {
-    const quantified = (quantifier: string) => {
+  private quantifierConditions(relation: Relation, filter: Where, path: string, nesting: number): SqlCondition[] {
+    const conditionsOf = (quantifier: string) => {
       if (filter[quantifier] == null) return [];
       const quantifierPath = `${path}.${quantifier}`;
       if (this.quantifierDepth >= MAX_QUANTIFIER_DEPTH)
         throw invalidArgumentError(quantifierPath, `\`some\` and \`none\` are nested deeper than ${MAX_QUANTIFIER_DEPTH} levels.`);
       this.quantifierDepth += 1;
-      const condition = this.relatedRows(relative, filter[quantifier], quantifierPath, nesting);
+      const condition = this.relatedRowsCondition(relation, filter[quantifier], quantifierPath, nesting);
       this.quantifierDepth -= 1;
       return [condition];
     };
-    return [...quantified('some'), ...quantified('none').map(negation)];
+    return [...conditionsOf('some'), ...conditionsOf('none').map(negation)];
   }
 
-  /** Condition that a related row visible to the viewer matches `where`. */
-  private relatedRows(relative: Relation, where: Where, path: string, nesting: number): SqlCondition {
-    const nested = conjunction(this.compile(relative.target(), where, path, nesting + 1));
-    const conditions = [...relative.visibleConditions(this.context), nested];
+  /** Returns the condition that a related row visible to the viewer matches `where`. */
+  private relatedRowsCondition(relation: Relation, where: Where, path: string, nesting: number): SqlCondition {
+    const nested = conjunction(this.compile(relation.target(), where, path, nesting + 1));
+    const conditions = [...relation.visibleConditions(this.context), nested];
     return this.countCondition((alias, bind) => {
       // Aliases are derived from the outer alias, so that they are unique in nested subqueries.
       const targetAlias = `${alias}r`;
-      return `${relative.key(alias)} IN (${relative.keys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
+      return `${relation.key(alias)} IN (${relation.keys(targetAlias)}${whereClause(conditions, targetAlias, bind)})`;
     });
   }
 
@@ -232,6 +234,7 @@ class WhereCompiler {
   }
 }
 
+/** Returns the searches at the top level of `where`. */
 function searchesOf(entity: Entity, where: Where): Search[] {
   return fieldsOf(entity).flatMap((field) => {
     const text = isSearchableText(field) ? where[field.name]?.search : undefined;

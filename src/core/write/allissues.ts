@@ -5,35 +5,35 @@ import { IssueCode, type InputIssue } from '../model/validationissues';
 import type { RowDraft } from './drafts';
 import { validateDrafts } from './validation';
 
-/** Stands for the id of a row that does not exist. */
+/** Placeholder for the id of a row that does not exist. */
 const MISSING_ROW_ID = 0;
 
 /**
- * If `error` rejects an update because of invalid ids, returns an error that also lists the missing rows and the invalid values. Returns other errors
- * unchanged.
+ * Returns the error to throw instead of `error`: if that rejects an update because of invalid ids, an error that also lists the missing rows and the
+ * invalid values; otherwise `error` itself.
  */
-export async function withAllIssues(
+export async function addRemainingIssues(
   error: unknown,
   drafts: readonly RowDraft[],
   context: Context,
   findMissingRows: () => Promise<InputIssue[]> = async () => [],
 ): Promise<unknown> {
-  if (!(error instanceof InvalidInput) || !error.mistakes.every(({ path }) => path.at(-1) === 'id')) return error;
-  const paths = new Set(error.mistakes.map(({ path }) => path.join()));
-  const missing = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
-  // Existing rows need no values for required fields.
-  for (const draft of drafts) if (!draft.above || draft.whole?.id != null) draft.id ??= MISSING_ROW_ID;
-  // Whether values are unique depends on the missing rows.
-  const invalid = (await issuesOf(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
-  return new InvalidInput([...error.mistakes, ...missing, ...invalid]);
+  if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
+  const paths = new Set(error.issues.map(({ path }) => path.join()));
+  const missingRowIssues = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
+  // With an id, a row counts as existing, so that values for required fields may be absent.
+  for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
+  // Without the missing rows, it cannot be checked whether values are unique.
+  const invalidValueIssues = (await findInvalidValues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
+  return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }
 
-async function issuesOf(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
+async function findInvalidValues(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
   try {
     await validateDrafts(drafts, context);
     return [];
   } catch (error) {
-    if (error instanceof InvalidInput) return error.mistakes;
+    if (error instanceof InvalidInput) return error.issues;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Drafts: the rows of a mutation before they are written, each with its path in the input. Trees are flattened, parents before children. */
+/** Drafts: the rows of a mutation before they are written, each with its path in the input. Trees of rows are flattened, parents before children. */
 import type { Row } from '../../database/rows';
 import type { Context } from '../context';
 import { invalidArgumentError } from '../model/errors';
@@ -11,27 +11,30 @@ import type { FieldValues } from '../model/hooks';
 
 export interface RowDraft {
   readonly entity: Entity;
+  /** Path of the row in the arguments of the mutation. */
   readonly path: InputPath;
+  /** The values to write, without child rows. */
   readonly input: FieldValues;
   /** Id of an existing row; absent for a new one. */
   id?: number;
   /** Complete input of the row, with its child rows and, for an existing part, its `id`. */
-  readonly whole?: FieldValues;
+  readonly fullInput?: FieldValues;
   /** Draft of the parent row, if it is written by the same mutation, and the field that references it. */
-  readonly above?: { readonly draft: RowDraft; readonly by: string };
+  readonly parent?: { readonly draft: RowDraft; readonly referenceField: string };
+  /** Number of ancestors of the row in the input. */
   readonly depth: number;
-  /** Current values of an existing row, in the fields that the write compares. */
-  held?: Row;
+  /** Current values of an existing row in the fields that the write compares. */
+  currentValues?: Row;
 }
 
-/** Child relations whose rows can be created together with their parent row: owned child rows that reference it. */
+/** Returns the child relations whose rows can be created together with their parent row: owned child rows that reference it. */
 export const creatableChildren = (entity: Entity): readonly ChildMeta[] =>
-  childrenOf(entity).filter(({ target, by, key, readOnly }) => {
+  childrenOf(entity).filter(({ target, referenceField, key, readOnly }) => {
     const { owned, metadata } = resourceOf(target())!;
-    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), by).readOnly;
+    return owned && !readOnly && metadata.create !== undefined && key === 'id' && !fieldOf(target(), referenceField).readOnly;
   });
 
-/** Replaces node ids in a reference with numeric ids. Invalid ids stay unchanged, and validation reports them. */
+/** Replaces node ids in a reference with numeric ids. Invalid ids remain unchanged, so that validation reports them. */
 function resolveIds({ target }: FieldMeta, value: unknown): unknown {
   if (!target || value == null) return value;
   const resolveId = (id: unknown) => String(resolveRowId(target().name, id) ?? id);
@@ -47,30 +50,32 @@ const writableValues = (entity: Entity, input: FieldValues): FieldValues =>
 
 const childInputs = (input: FieldValues, { name }: ChildMeta) => (input[name] ?? []) as FieldValues[];
 
+/** Returns the number of rows of an input, including child rows. */
 export const countRows = (entity: Entity, input: FieldValues): number =>
   creatableChildren(entity).reduce(
-    (count, child) => childInputs(input, child).reduce((sum, below) => sum + countRows(child.target(), below), count),
+    (count, child) => childInputs(input, child).reduce((sum, childInput) => sum + countRows(child.target(), childInput), count),
     1,
   );
 
-export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, above?: RowDraft['above']): RowDraft[] {
+/** Creates the drafts of a row and of its child rows. */
+export function createDrafts(entity: Entity, input: FieldValues, path: InputPath, parent?: RowDraft['parent']): RowDraft[] {
   const draft: RowDraft = {
     entity,
     path,
     input: writableValues(entity, input),
-    whole: input,
-    above,
-    depth: above ? above.draft.depth + 1 : 0,
+    fullInput: input,
+    parent,
+    depth: parent ? parent.draft.depth + 1 : 0,
   };
   const childDrafts = creatableChildren(entity).flatMap((child) =>
     childInputs(input, child).flatMap((values, index) =>
-      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, by: child.by }),
+      createDrafts(child.target(), values, [...path, child.name, String(index)], { draft, referenceField: child.referenceField }),
     ),
   );
   return [draft, ...childDrafts];
 }
 
-/** The draft has no id yet, because an invalid one must not prevent the validation of values. */
+/** Creates the draft of an update. Its id is set later, because an invalid id must not prevent the validation of values. */
 export const createUpdateDraft = (entity: Entity, input: FieldValues, path: InputPath): RowDraft => ({
   entity,
   path,

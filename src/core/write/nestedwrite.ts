@@ -1,5 +1,5 @@
 /**
- * Nested writes: saves a row together with its parts, such as a plan with its meals. In each list of parts, rows with an id are updated, rows without
+ * Nested writes: save a row together with its parts, such as a plan with its meals. In each list of parts, rows with an id are updated, rows without
  * one are created, and stored rows missing from the list are deleted. Unchanged rows are not written. Everything runs in one transaction, and the
  * number of statements does not depend on the number of rows.
  */
@@ -10,37 +10,38 @@ import { InvalidInput, throwIfInvalid } from '../model/errors';
 import { fieldsOf, partsOf, type ChildMeta, type Entity } from '../model/fields';
 import type { FieldValues } from '../model/hooks';
 import type { InputIssue } from '../model/validationissues';
-import { withAllIssues } from './allissues';
+import { addRemainingIssues } from './allissues';
 import { withRetries } from './retry';
 import { createDrafts, groupByLevel, rejectTooManyRows, countRows, type RowDraft } from './drafts';
 import { fieldsOfAffectedRules } from './rules';
 import { deleteRows, lockParts, type StoredRow, type WriteContext } from './statements';
 import { validateDrafts } from './validation';
 import { requireRows, lockReferencedRows, parseRowIds } from './rowreferences';
-import { runBeginHooks, insertLevel, inTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
+import { runBeginHooks, insertLevel, runInTransaction, updateLevel, type RowChange, type PreparedRow } from './write';
 
+/** Whether the input contains a list of parts. */
 export const setsParts = (entity: Entity, input: FieldValues): boolean => partsOf(entity).some(({ name }) => input[name] != null);
 
 interface StoredPart {
   readonly entity: Entity;
   readonly child: ChildMeta;
   readonly row: Row;
-  readonly above: { readonly entity: Entity; readonly id: number };
+  readonly parent: { readonly entity: Entity; readonly id: number };
 }
 
-/** Names of writable fields that are id sets in link tables. */
+/** Returns the names of writable fields that are id sets in link tables. */
 const linkFields = (entity: Entity): string[] => fieldsOf(entity).flatMap(({ name, link, readOnly }) => (link && !readOnly ? [name] : []));
 
 const keyOf = ({ name }: Entity, id: unknown): string => `${name} ${String(id)}`;
 
-/** Saves the tree and returns its root without the parts. */
+/** Saves a row with its parts and returns the row without them. */
 export async function saveTree(entity: Entity, change: RowChange, argument: string, context: Context): Promise<StoredRow> {
   ownerValues(entity, context);
   rejectTooManyRows(countRows(entity, change.input), argument);
   const [id] = parseRowIds(entity, [change]) as [number];
   await withRetries(context, () => {
     const preparedRows: PreparedRow[] = [];
-    return inTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
+    return runInTransaction(entity, preparedRows, context, (writing) => saveParts(entity, id, change, preparedRows, writing));
   });
   context.loaders.clear();
   return { id };
@@ -56,11 +57,11 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   const comparedNames = [...fieldsOfAffectedRules(entity, [root], context), ...linkFields(entity)];
   let parts: readonly StoredPart[];
   try {
-    [root.held] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
+    [root.currentValues] = await lockReferencedRows(entity, [change], [id], 'UPDATE', writing, comparedNames);
     parts = await lockPartsBelow(entity, [id], drafts, writing);
     matchStoredParts(drafts, parts);
   } catch (error) {
-    throw await withAllIssues(error, drafts, context);
+    throw await addRemainingIssues(error, drafts, context);
   }
   await validateDrafts(drafts, context);
   const storedByDraft = new Map<RowDraft, StoredRow>();
@@ -68,7 +69,10 @@ async function saveParts(entity: Entity, id: number, change: RowChange, prepared
   for (const [target, ids] of removedParts(drafts, parts)) await deleteRows(target, ids, writing);
 }
 
-/** Locks all parts of the locked rows, from the root down. Until the transaction ends, no other write can change, delete or add parts. */
+/**
+ * Locks all parts of the locked rows, level by level from the root, and returns them. Until the transaction ends, no other write can change, delete
+ * or add parts.
+ */
 async function lockPartsBelow(
   entity: Entity,
   ids: readonly number[],
@@ -91,49 +95,49 @@ async function lockPartsBelow(
       writing,
     );
     parts.push(
-      ...rows.map((row): StoredPart => ({ entity: target, child, row, above: { entity, id: row[child.by] as number } })),
+      ...rows.map((row): StoredPart => ({ entity: target, child, row, parent: { entity, id: row[child.referenceField] as number } })),
       ...nestedParts,
     );
   }
   return parts;
 }
 
-/** Assigns stored parts to the drafts that reference them by id. Throws for all ids that are not parts of this tree. */
+/** Assigns stored parts to the drafts that reference them by id. Throws for ids that are not parts of this tree. */
 function matchStoredParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): void {
   const rows = new Map(parts.map(({ entity, row }) => [keyOf(entity, row.id), row]));
   const matchPartsOf = (entity: Entity) => {
-    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.above && draft.whole!.id != null);
-    const references = draftsWithId.map(({ path, whole }) => ({ id: whole!.id as string, at: [...path, 'id'] }));
+    const draftsWithId = drafts.filter((draft) => draft.entity === entity && draft.parent && draft.fullInput!.id != null);
+    const references = draftsWithId.map(({ path, fullInput }) => ({ id: fullInput!.id as string, idPath: [...path, 'id'] }));
     const ids = parseRowIds(entity, references);
     const storedIds = parts.filter((part) => part.entity === entity).map(({ row }) => row.id as number);
     requireRows(entity, references, ids, storedIds);
     draftsWithId.forEach((draft, index) => {
       draft.id = ids[index]!;
-      draft.held = rows.get(keyOf(entity, draft.id));
+      draft.currentValues = rows.get(keyOf(entity, draft.id));
     });
   };
-  const mistakes: InputIssue[] = [];
+  const issues: InputIssue[] = [];
   for (const entity of new Set(drafts.map((draft) => draft.entity)))
     try {
       matchPartsOf(entity);
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
-      mistakes.push(...error.mistakes);
+      issues.push(...error.issues);
     }
-  throwIfInvalid(mistakes);
+  throwIfInvalid(issues);
 }
 
-/** Removes id sets from the input that equal the stored ones. */
-function omitUnchangedLinks(entity: Entity, input: FieldValues, held: Row | undefined): FieldValues {
+/** Returns the input without the id sets that equal the stored ones. */
+function omitUnchangedLinks(entity: Entity, input: FieldValues, currentValues: Row | undefined): FieldValues {
   const isUnchanged = (name: string) => {
     const ids = (list: unknown) => (list as unknown[]).map(Number).sort((a, b) => a - b);
-    return ids(input[name]).join() === ids(held?.[name] ?? []).join();
+    return ids(input[name]).join() === ids(currentValues?.[name] ?? []).join();
   };
   const unchangedLinks = linkFields(entity).filter((name) => input[name] !== undefined && isUnchanged(name));
   return Object.fromEntries(Object.entries(input).filter(([name]) => !unchangedLinks.includes(name)));
 }
 
-/** Writes the rows of one level. Existing rows may have moved to another parent row of the tree. */
+/** Writes the rows of one level. Existing rows may have moved to another parent row within the tree. */
 async function writeLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
@@ -143,21 +147,21 @@ async function writeLevel(
   const newDrafts = level.filter(({ id }) => id === undefined);
   if (newDrafts.length) await insertLevel(newDrafts, storedByDraft, preparedRows, writing);
   const changedRows = level.flatMap((draft) => {
-    const { id, input, held, above } = draft;
+    const { id, input, currentValues, parent } = draft;
     if (id === undefined) return [];
     storedByDraft.set(draft, { id });
-    const values = omitUnchangedLinks(draft.entity, input, held);
-    return [{ id, values: { ...values, ...(above && { [above.by]: storedByDraft.get(above.draft)!.id }) } }];
+    const values = omitUnchangedLinks(draft.entity, input, currentValues);
+    return [{ id, values: { ...values, ...(parent && { [parent.referenceField]: storedByDraft.get(parent.draft)!.id }) } }];
   });
   if (changedRows.length) await updateLevel(level[0]!.entity, changedRows, preparedRows, writing, true);
 }
 
-/** Ids of the stored parts that are missing from a list in the input, by entity. Their own parts are deleted by the foreign keys. */
+/** Returns the ids of the stored parts that are missing from a list in the input, by entity. Foreign keys delete their own parts. */
 function removedParts(drafts: readonly RowDraft[], parts: readonly StoredPart[]): Map<Entity, number[]> {
   const draftsByKey = new Map(drafts.map((draft) => [keyOf(draft.entity, draft.id), draft]));
   const removedIds = new Map<Entity, number[]>();
-  for (const { entity, child, row, above } of parts) {
-    const list = draftsByKey.get(keyOf(above.entity, above.id))?.whole?.[child.name];
+  for (const { entity, child, row, parent } of parts) {
+    const list = draftsByKey.get(keyOf(parent.entity, parent.id))?.fullInput?.[child.name];
     if (list == null || draftsByKey.has(keyOf(entity, row.id))) continue;
     removedIds.set(entity, [...(removedIds.get(entity) ?? []), row.id as number]);
   }

@@ -13,10 +13,10 @@ const CONSTRAINT_VIOLATION_CODES = ['23503', '23505', '23P01'];
 const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
 
 /**
- * `first` is true on the first attempt, which may leave checks to keys that retries do explicitly. Part of an atomic operation is not retried after a
- * deadlock, because the locks of earlier parts are still held.
+ * Runs `work` with retries and passes it whether this is the first attempt, which may rely on keys of the database for checks that retries make
+ * explicitly. Part of an atomic operation is not retried after a deadlock, because the transaction still holds the locks of earlier parts.
  */
-export async function withRetries<T>({ atomic }: Context, work: (first: boolean) => Promise<T>): Promise<T> {
+export async function withRetries<T>({ atomic }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
   const maxConcurrencyAttempts = atomic ? 1 : MAX_ATTEMPTS;
   for (let attempt = 1; ; attempt += 1)
     try {

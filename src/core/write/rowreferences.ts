@@ -8,49 +8,57 @@ import type { Entity } from '../model/fields';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId, nodeTypeMismatch } from '../model/node';
 import { VERSION_FIELD } from '../model/auditfields';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import { lockRows, type LockStrength, type WriteContext } from './statements';
 
 export interface RowReference {
   id: string;
   /** Path of the id in the input. */
-  at: InputPath;
-  /** Expected version and its path in the input; absent: any version. */
-  version?: { expected: string; at: InputPath };
+  idPath: InputPath;
+  /** Expected version and its path in the input. If absent, any version is accepted. */
+  version?: { expected: string; path: InputPath };
 }
 
-export const notFoundIssue = (entity: Entity, { id, at }: RowReference): InputIssue => ({
-  path: at,
+export const notFoundIssue = (entity: Entity, { id, idPath }: RowReference): InputIssue => ({
+  path: idPath,
   ...rowNotFoundIssue(entity.name, id),
 });
 
-/** Parses the ids. Throws for invalid ids and for rows that occur twice. */
+/** Returns the numeric ids. Throws for invalid ids and for rows that occur twice. */
 export function parseRowIds(entity: Entity, references: readonly RowReference[]): number[] {
   const seenIds = new Set<number | undefined>();
-  const mistakes: InputIssue[] = [];
+  const issues: InputIssue[] = [];
   const ids = references.map((one) => {
-    const { id, at: path } = one;
+    const { id, idPath: path } = one;
     const rowId = resolveRowId(entity.name, id);
     if (rowId === undefined) {
       const typeMessage = nodeTypeMismatch(entity.name, id);
-      mistakes.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
-    } else if (seenIds.has(rowId)) mistakes.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
+      issues.push(typeMessage ? { path, ...invalidValueIssue(typeMessage) } : notFoundIssue(entity, one));
+    } else if (seenIds.has(rowId)) issues.push({ path, ...invalidValueIssue(`The id ${rowId} occurs more than once.`) });
     seenIds.add(rowId);
     return rowId!;
   });
-  throwIfInvalid(mistakes);
+  throwIfInvalid(issues);
   return ids;
 }
 
 export const idsOf = (rows: readonly Row[]) => rows.map(({ id }) => id as number);
 
-/** Throws NOT_FOUND issues for missing rows. */
-export function requireRows(entity: Entity, references: readonly RowReference[], ids: readonly number[], found: Iterable<number>): void {
-  const foundIds = new Set(found);
-  throwIfInvalid(references.filter((_, index) => !foundIds.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
+/** Throws issues with the code NOT_FOUND for rows whose ids do not exist. */
+export function requireRows(
+  entity: Entity,
+  references: readonly RowReference[],
+  ids: readonly number[],
+  existingIds: Iterable<number>,
+): void {
+  const existingIdSet = new Set(existingIds);
+  throwIfInvalid(references.filter((_, index) => !existingIdSet.has(ids[index]!)).map((one) => notFoundIssue(entity, one)));
 }
 
-/** Throws FORBIDDEN if the viewer can see a public row but not change it; NOT_FOUND would hide nothing. */
+/**
+ * Throws if the viewer may not change public rows: FORBIDDEN if they are visible, because NOT_FOUND would hide nothing; otherwise issues with
+ * NOT_FOUND.
+ */
 export async function requireWritable(
   entity: Entity,
   references: readonly RowReference[],
@@ -60,23 +68,23 @@ export async function requireWritable(
   if (!contributorTable(entity)) return;
   const columns = columnSet(entity, [], context.policies.textOrder);
   const findIds = async (conditions: readonly SqlCondition[]) =>
-    idsOf(await context.session.query(...selectRows(columns, [columnIn('id', ids), ...conditions])));
+    idsOf(await context.session.query(...selectRowsStatement(columns, [columnIn('id', ids), ...conditions])));
   requireRows(entity, references, ids, await findIds(visibleRowConditions(entity, context)));
   if ((await findIds(writableRowConditions(entity, context))).length < ids.length) throw forbiddenError();
 }
 
 const STALE_VERSION_ISSUE = validationIssue(IssueCode.CONFLICT, 'The row has another version now.');
 
-/** Throws for rows whose version has changed. The rows are locked, so the result holds until the transaction ends. */
+/** Throws for rows that do not have the expected version. The rows are locked, so the result is valid until the transaction ends. */
 function requireVersions(references: readonly RowReference[], ids: readonly number[], rows: readonly Row[]): void {
   const versions = new Map(rows.map((row) => [row.id as number, row[VERSION_FIELD] as string]));
   const staleRows = references.flatMap(({ version }, index) => {
     const id = ids[index]!;
-    return version && version.expected !== versions.get(id) ? [{ id, at: version.at }] : [];
+    return version && version.expected !== versions.get(id) ? [{ id, path: version.path }] : [];
   });
   if (staleRows.length)
     throw new InvalidInput(
-      staleRows.map(({ at }) => ({ path: at, ...STALE_VERSION_ISSUE })),
+      staleRows.map(({ path }) => ({ path, ...STALE_VERSION_ISSUE })),
       staleRows.map(({ id }) => id),
     );
 }
@@ -94,7 +102,7 @@ export async function lockReferencedRows(
 ): Promise<Row[]> {
   const rows = await lockRows(entity, ids, strength, writing, hasExpectedVersions(references) ? [...fields, VERSION_FIELD] : fields);
   requireRows(entity, references, ids, idsOf(rows));
-  // On a version conflict the response includes the current rows, and not those that this request loaded before.
+  // On a version conflict, the response includes the current rows instead of those that this request may have loaded before.
   writing.context.loaders.clear();
   requireVersions(references, ids, rows);
   return rows;

@@ -6,7 +6,7 @@ import type { Entity } from '../model/fields';
 import { resourceOf, type FieldRule } from '../model/registry';
 import type { FieldValues } from '../model/hooks';
 
-/** A broken rule, reported at the last of its fields that the write sets. */
+/** A violation of a rule, reported at the last field of the rule that the write sets. */
 export interface RuleViolation {
   draft: RowDraft;
   field: string;
@@ -16,7 +16,7 @@ export interface RuleViolation {
 export const rulesOf = (entity: Entity, { policies }: Pick<Context, 'policies'>): readonly FieldRule[] =>
   policies.enforcesRules ? (resourceOf(entity)!.rules ?? []) : [];
 
-/** Fields of all rules that a write of these rows could break. All rows are of one entity. */
+/** Returns the fields of all rules that a write of these rows, all of one entity, could break. */
 export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[], context: Context): string[] => [
   ...new Set(
     rulesOf(entity, context)
@@ -25,7 +25,7 @@ export const fieldsOfAffectedRules = (entity: Entity, drafts: readonly RowDraft[
   ),
 ];
 
-/** Checks the rules of the rows to be written, except those that `isSkipped` excludes. */
+/** Checks the rules of the rows to be written, except those that `isSkipped` excludes, and returns the violations. */
 export async function findRuleViolations(
   drafts: readonly RowDraft[],
   context: Context,
@@ -49,21 +49,21 @@ export async function findRuleViolations(
   return violations;
 }
 
-/** Stands for the id of a parent row that is created by the same mutation; no stored row has this id. */
+/** Placeholder for the id of a parent row that the same mutation creates. No stored row has this id. */
 const UNSAVED_ROW_ID = 0;
 
-const valuesOf = ({ entity, id, held, input, above }: RowDraft, context: Context): FieldValues =>
+const valuesOf = ({ entity, id, currentValues, input, parent }: RowDraft, context: Context): FieldValues =>
   id === undefined
-    ? { ...withDefaults(entity, input, context), ...(above && { [above.by]: above.draft.id ?? UNSAVED_ROW_ID }) }
-    : { ...held, ...input };
+    ? { ...withDefaults(entity, input, context), ...(parent && { [parent.referenceField]: parent.draft.id ?? UNSAVED_ROW_ID }) }
+    : { ...currentValues, ...input };
 
-/** Returns the drafts whose rows were changed by another write between reading and locking, and updates their current values. */
+/** Returns the drafts whose rows another write has changed between reading and locking, and updates their current values. */
 export function refreshChangedDrafts(drafts: readonly RowDraft[], rows: readonly Row[], fields: readonly string[]): RowDraft[] {
   const lockedRows = new Map(rows.map((row) => [row.id as number, row]));
   return drafts.filter((draft) => {
     const row = lockedRows.get(draft.id!);
-    if (!row || fields.every((name) => row[name] === draft.held![name])) return false;
-    draft.held = { ...draft.held, ...row };
+    if (!row || fields.every((name) => row[name] === draft.currentValues![name])) return false;
+    draft.currentValues = { ...draft.currentValues, ...row };
     return true;
   });
 }

@@ -1,10 +1,10 @@
 /**
- * SQL statements that insert, update, lock and delete rows of one entity, each for any number of rows. Single rows are written through their
- * Sequelize model; locks and deletions always are.
+ * SQL statements that insert, update, lock and delete rows of one entity, each for any number of rows. Inserts and updates of a single row, and all
+ * locks and deletions, use the Sequelize model.
  *
- * Bulk inserts and updates are written in SQL, with one array parameter per column. `bulkCreate` builds a new statement text from all values, which
- * took fourteen times as long for 400 rows and would expose user data wherever statement texts are logged. Sequelize has no bulk update with
- * different values per row.
+ * Bulk inserts and updates are written in SQL, with one array parameter per column. Sequelize's `bulkCreate` builds a new statement text from all
+ * values, which took fourteen times as long for 400 rows and would expose user data wherever statement texts are logged. Sequelize has no bulk update
+ * with different values per row.
  */
 import { literal, Op, type Model, type ModelStatic, type Transaction, type WhereOptions } from 'sequelize';
 import { insertionLockClass } from '../../database/locks';
@@ -36,14 +36,14 @@ export interface StoredRow {
 export const toStoredRow = ({ id }: { id?: unknown }): StoredRow => ({ id: id as number });
 
 async function runStatement({ context, transaction }: WriteContext, text: string, bind: unknown[]): Promise<Row[]> {
-  const { database, sequelizeOptions: counted } = context.session;
-  const [rows] = await database.sequelize.query(text, { bind, transaction, ...counted });
+  const { database, sequelizeOptions } = context.session;
+  const [rows] = await database.sequelize.query(text, { bind, transaction, ...sequelizeOptions });
   return rows as Row[];
 }
 
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
-/** Options of Sequelize calls. Input is validated already, and resources have hooks of their own (`hooks.ts`). */
+/** Returns the options of Sequelize calls. The input has been validated already, and resources have their own hooks (`hooks.ts`). */
 const callOptions = ({ context, transaction }: WriteContext) => ({
   transaction,
   validate: false,
@@ -57,13 +57,16 @@ const storedColumns = memoizePerEntity((entity): ReadonlyMap<string, string> => 
   return new Map(fieldsOf(entity).flatMap(({ name }): [string, string][] => (attributes[name] ? [[name, attributes[name].field]] : [])));
 });
 
-/** Whether RETURNING yields the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
+/** Whether RETURNING returns the final row. False for public rows, which may not be visible, and if links or hooks may change the row later. */
 const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
   resourceOf(entity)!.owned && !hooksOf(entity).after && !writesLinks(entity, [{ input: values }]);
 
 const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
-/** WHERE clause for the writable rows with one of these values. It inlines only the viewer's id and constants that resources declare. */
+/**
+ * Returns the WHERE clause for those writable rows that have one of the values in `field`. Its literals are only the viewer's id and constants that
+ * resources declare.
+ */
 function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: WriteContext, field = 'id'): WhereOptions {
   const escapeValue = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
   return {
@@ -72,7 +75,7 @@ function writableWhere(entity: Entity, values: readonly number[], alias: string,
   };
 }
 
-/** Stored fields that at least one of the rows sets. */
+/** Returns the stored fields that at least one of the rows sets. */
 const fieldsSetBy = (entity: Entity, rows: readonly FieldValues[]): FieldMeta[] =>
   fieldsOf(entity).filter((field) => field.stored && field.name !== 'id' && rows.some((values) => values[field.name] !== undefined));
 
@@ -121,7 +124,7 @@ async function insertSeveral(
   const columns = quoteIdentifiers(fields.map(({ column }) => column));
   const { table, unique } = resourceOf(entity)!;
   // Serializes bulk inserts of a user into a table with a unique key. PostgreSQL checks these deferrable keys at the end of the statement, so two
-  // concurrent writes of the same keys would wait for each other.
+  // concurrent writes of the same keys would wait for each other (a deadlock).
   const insertionLock = unique
     ? `, (SELECT pg_advisory_xact_lock(${insertionLockClass(table)}, ${bind(writing.context.viewer!.id)})) AS "alone"`
     : '';
@@ -136,8 +139,8 @@ async function insertSeveral(
 }
 
 /**
- * Updates each row with the values set for it, including null, and returns the existing rows. With `onlyChanged`, rows that already have all values
- * are not written, so that they keep their version, and not returned.
+ * Updates each row with its values, which may be null, and returns the rows that exist. With `onlyChanged`, rows that already have all values are
+ * neither written, so that they keep their version, nor returned.
  */
 export async function updateRows(
   entity: Entity,
@@ -217,13 +220,13 @@ export const lockRows = (
   fields: readonly string[] = [],
 ): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
 
-/** Locks the parts of rows and returns them with the given fields and the field that references their parent row. */
+/** Locks the parts of rows. Returns them with the given fields and the field that references their parent row. */
 export const lockParts = (
-  { target, by }: ChildMeta,
+  { target, referenceField }: ChildMeta,
   ids: readonly number[],
   writing: WriteContext,
   fields: readonly string[],
-): Promise<Row[]> => lockWhere(target(), by, ids, 'UPDATE', writing, [by, ...fields]);
+): Promise<Row[]> => lockWhere(target(), referenceField, ids, 'UPDATE', writing, [referenceField, ...fields]);
 
 async function lockWhere(
   entity: Entity,
@@ -250,7 +253,7 @@ export const writesColumns = (entity: Entity, values: FieldValues): boolean => f
 export const writesLinks = (entity: Entity, rows: readonly { input: FieldValues }[]): boolean =>
   fieldsOf(entity).some(({ name, link, readOnly }) => link && !readOnly && rows.some(({ input }) => input[name] !== undefined));
 
-/** Writes link tables for the id sets that rows set. With `replace`, existing links are deleted first. */
+/** Writes the link tables of the id sets that rows set. With `replace`, existing links are deleted first. */
 export async function writeLinks(entity: Entity, rows: readonly WrittenRow[], replace: boolean, writing: WriteContext): Promise<void> {
   const owner = ownerValues(entity, writing.context)[OWNER_FIELD.field];
   for (const { name, link, readOnly } of fieldsOf(entity)) {

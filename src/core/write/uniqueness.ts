@@ -8,11 +8,13 @@ import { fieldOf, sqlType, type Entity, type FieldMeta } from '../model/fields';
 import { fromClause } from '../sql/expressions';
 import { resourceOf } from '../model/registry';
 
-/** Fields that must be unique together among the rows of one owner. */
+/** Returns the fields that must be unique together among the rows of one owner. */
 export const uniqueFields = (entity: Entity): FieldMeta[] =>
   (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER_FIELD.field).map((name) => fieldOf(entity, name));
 
-/** Django REST framework's message for duplicates. It names only fields that the API of the request exposes, as they are called there. */
+/**
+ * Returns Django REST framework's message for duplicates. It contains only fields that the API of the request exposes, by their names in that API.
+ */
 export function uniqueMessage(entity: Entity, api: Context['api']): string {
   const isVisible = ({ hidden, only = api }: FieldMeta) => only === api && !(api === 'rest' && hidden);
   const nameIn = ({ rest, object, name }: FieldMeta) => (api === 'rest' ? rest : (object ?? name));
@@ -21,7 +23,9 @@ export function uniqueMessage(entity: Entity, api: Context['api']): string {
   return names.length === 1 ? `The field ${names[0]} must be unique.` : `The fields ${names.join(', ')} must make a unique set.`;
 }
 
-/** Returns the drafts that would be duplicates, each with the id of the conflicting stored row, or undefined if both are in the same write. */
+/**
+ * Returns the drafts that would be duplicates, each with the id of the conflicting stored row; undefined if the conflicting row is in the same write.
+ */
 export async function findDuplicates(
   entity: Entity,
   drafts: readonly RowDraft[],
@@ -32,31 +36,31 @@ export async function findDuplicates(
   const keys = new Map<string, RowDraft>();
   const newParents = new Map<RowDraft, string>();
   const newParentKey = (parent: RowDraft) => {
-    const existing = newParents.get(parent);
-    if (existing !== undefined) return existing;
+    const existingKey = newParents.get(parent);
+    if (existingKey !== undefined) return existingKey;
     newParents.set(parent, `new ${newParents.size}`);
     return newParents.get(parent);
   };
   const rows: { draft: RowDraft; key: unknown[] }[] = [];
   for (const draft of drafts) {
     if (draft.id !== undefined && !fields.some(({ name }) => name in draft.input)) continue;
-    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.held, ...draft.input };
-    const newParent = draft.above && draft.above.draft.id === undefined ? draft.above : undefined;
-    const key = fields.map(({ name }) => (name === newParent?.by ? newParentKey(newParent.draft) : values[name]));
-    // Incomplete keys are never duplicates; a missing required value is reported separately.
+    const values = draft.id === undefined ? withDefaults(entity, draft.input, context) : { ...draft.currentValues, ...draft.input };
+    const newParent = draft.parent && draft.parent.draft.id === undefined ? draft.parent : undefined;
+    const key = fields.map(({ name }) => (name === newParent?.referenceField ? newParentKey(newParent.draft) : values[name]));
+    // Incomplete keys are never duplicates. A missing required value is reported by other checks.
     if (key.some((value) => value == null)) continue;
     const text = JSON.stringify(key);
     if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
-    // No stored row is below a parent that is yet to be created.
-    if (!newParent || !fields.some(({ name }) => name === newParent.by)) rows.push({ draft, key });
+    // A parent row that is yet to be created has no stored child rows.
+    if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;
   const { bind, values } = createParameters();
   const arrayParameters = fields.map((field, index) => `${bind(rows.map(({ key }) => key[index]))}::${sqlType(field)}[]`);
   const columns = fields.map(({ column }) => `"${column}"`);
   const equalKeys = columns.map((column) => `t.${column} = k.${column}`).join(' AND ');
-  // The current keys of the rows being written do not count, because they are about to change.
+  // The current keys of the rows to be written are ignored, because they are about to change.
   const isOtherRow = (alias: string) => `${alias}."id" <> ALL(${bind(rows.flatMap(({ draft }) => draft.id ?? []))}::int[])`;
   const conflictingRows = await context.session.query(
     `SELECT k."place", t."id" ${fromClause(entity)} JOIN unnest(${arrayParameters.join(', ')}) WITH ORDINALITY AS k(${columns.join(', ')}, "place") ON ${equalKeys}${whereClause([...ownerConditions(entity, context), isOtherRow], 't', bind)}`,

@@ -10,22 +10,22 @@ import { acceptsNull, fieldsOf, type Entity, type FieldMeta } from '../model/fie
 import { parseRowId } from '../model/ids';
 import { nodeTypeMismatch } from '../model/node';
 import { invalidValueIssue, validationIssue, IssueCode, type InputIssue, type ValidationIssue } from '../model/validationissues';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import { resourceOf } from '../model/registry';
 import { findRuleViolations, rulesOf } from './rules';
 import type { FieldRule } from '../model/registry';
 import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 
-/** Returns those of the ids that the viewer may reference: own rows of an owned resource, visible rows of a public one. */
+/** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
-  const numbers = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
-  // Returns before the scope check, because nothing is read.
-  if (numbers.length === 0 && context.viewer) return [];
+  const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
+  // Nothing is read, so the access token needs no read scope. Anonymous clients still fail in `referenceableRowConditions`.
+  if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
-  if (numbers.length === 0) return [];
-  if (resourceOf(entity)!.inMemory) return numbers.filter((id) => context.services.catalogue.get(entity, id) !== null);
+  if (rowIds.length === 0) return [];
+  if (resourceOf(entity)!.inMemory) return rowIds.filter((id) => context.services.catalogue.get(entity, id) !== null);
   const columns = columnSet(entity, [], context.policies.textOrder);
-  const rows = await context.session.query(...selectRows(columns, [columnIn('id', numbers), ...conditions]));
+  const rows = await context.session.query(...selectRowsStatement(columns, [columnIn('id', rowIds), ...conditions]));
   return rows.map((row) => row.id as number);
 }
 
@@ -41,8 +41,8 @@ interface Reference {
 }
 
 /**
- * Whether a foreign key rejects an invalid reference. Excluded are in-memory tables, which cost no query, and fields of rules, which may read the
- * row.
+ * Whether the check of a reference can be left to a foreign key. In-memory tables are checked here, because that takes no query, and so are fields of
+ * rules, which may read the referenced row.
  */
 const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
@@ -52,20 +52,21 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
   foreignKeysEnforceAccess(field.target!(), context);
 
 /**
- * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys enforce run only if there are other
- * issues; after a key violation the write must be validated again without it.
+ * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys also make run only if there are other
+ * issues. If a key is then violated, the write must be validated again without `trustKeys`.
  */
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
 
+/** One validation run. */
 class Validation {
   private readonly issues = new Map<RowDraft, IssuesByField>();
   /** Ids of stored rows that new rows conflict with. */
   private readonly conflictingIds = new Set<number>();
   private readonly references = new Map<Entity, Reference[]>();
-  /** Lookups that always run. */
+  /** Pending lookups that always run. */
   private readonly lookups: Promise<void>[] = [];
-  /** Lookups that repeat what keys enforce; they run only if there are other issues. */
+  /** Lookups that repeat checks of PostgreSQL's keys. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(
@@ -89,14 +90,14 @@ class Validation {
       this.addIssues(draft, field, invalidValueIssue(message));
 
     if (issues.size === 0) return;
-    await Promise.all(deferredLookups.map((look) => look()));
+    await Promise.all(deferredLookups.map((lookup) => lookup()));
     throw new InvalidInput(sortIssues(drafts, issues), [...this.conflictingIds]);
   }
 
-  private addIssues(draft: RowDraft, name: string, ...mistakes: ValidationIssue[]): void {
-    if (!mistakes.length) return;
-    const errors = this.issues.get(draft) ?? {};
-    this.issues.set(draft, { ...errors, [name]: [...(errors[name] ?? []), ...mistakes] });
+  private addIssues(draft: RowDraft, name: string, ...newIssues: ValidationIssue[]): void {
+    if (!newIssues.length) return;
+    const issuesByField = this.issues.get(draft) ?? {};
+    this.issues.set(draft, { ...issuesByField, [name]: [...(issuesByField[name] ?? []), ...newIssues] });
   }
 
   private scheduleLookup(deferred: boolean, lookup: () => Promise<void>): void {
@@ -108,9 +109,9 @@ class Validation {
   private checkValues(draft: RowDraft): void {
     const { references, lookups } = this;
     for (const field of fieldsOf(draft.entity)) {
-      if (field.readOnly || field.name === draft.above?.by) continue;
+      if (field.readOnly || field.name === draft.parent?.referenceField) continue;
       const value = draft.input[field.name];
-      const addIssues = (...mistakes: ValidationIssue[]) => this.addIssues(draft, field.name, ...mistakes);
+      const addIssues = (...newIssues: ValidationIssue[]) => this.addIssues(draft, field.name, ...newIssues);
       if (value === undefined) {
         if (draft.id === undefined && isRequired(field)) addIssues(validationIssue(IssueCode.REQUIRED, REQUIRED));
       } else if (value === null) {
@@ -123,10 +124,10 @@ class Validation {
         addIssues(...typeMessages.map(invalidValueIssue));
         if (!typeMessages.length) references.set(target, [...(references.get(target) ?? []), { draft, field, ids }]);
       } else {
-        const mistakes = field.mistakes(value, this.context.services.timeZone);
-        addIssues(...mistakes);
-        if (!mistakes.length) addIssues(...this.plausibilityIssues(field, value));
-        if (!mistakes.length && field.inspect)
+        const valueIssues = field.findIssues(value, this.context.services.timeZone);
+        addIssues(...valueIssues);
+        if (!valueIssues.length) addIssues(...this.plausibilityIssues(field, value));
+        if (!valueIssues.length && field.inspect)
           lookups.push(field.inspect(value).then((messages) => addIssues(...messages.map(invalidValueIssue))));
       }
     }
@@ -140,9 +141,9 @@ class Validation {
 
   private async checkReferences(target: Entity, references: readonly Reference[]): Promise<void> {
     const ids = references.flatMap((reference) => reference.ids);
-    const readableIds = new Set(await findReferenceableIds(target, ids, this.context));
+    const referenceableIds = new Set(await findReferenceableIds(target, ids, this.context));
     for (const reference of references) {
-      const unknownId = reference.ids.find((id) => !readableIds.has(Number(id)));
+      const unknownId = reference.ids.find((id) => !referenceableIds.has(Number(id)));
       if (unknownId === undefined) continue;
       this.addIssues(reference.draft, reference.field.name, rowNotFoundIssue(target.name, unknownId));
     }
@@ -156,13 +157,13 @@ class Validation {
     this.scheduleLookup(this.trustKeys, async () => {
       for (const [draft, id] of await findDuplicates(entity, validDrafts, context)) {
         this.addIssues(draft, WHOLE_ROW, validationIssue(IssueCode.NOT_UNIQUE, uniqueMessage(entity, context.api)));
-        if (id !== undefined && !draft.above) this.conflictingIds.add(id);
+        if (id !== undefined && !draft.parent) this.conflictingIds.add(id);
       }
     });
   }
 }
 
-/** Validates rules again for rows that a concurrent write changed in the meantime. */
+/** Checks the rules again for rows that a concurrent write has changed in the meantime. */
 export async function revalidateRules(drafts: readonly RowDraft[], context: Context): Promise<void> {
   const issues = new Map<RowDraft, IssuesByField>();
   for (const { draft, field, message } of await findRuleViolations(drafts, context))
@@ -173,10 +174,10 @@ export async function revalidateRules(drafts: readonly RowDraft[], context: Cont
 /** Sorts issues by the order of rows in the input and of fields in the entity. Issues of the whole row come last. */
 const sortIssues = (drafts: readonly RowDraft[], issues: ReadonlyMap<RowDraft, IssuesByField>): InputIssue[] =>
   drafts.flatMap((draft) => {
-    const mistakes = issues.get(draft) ?? {};
+    const issuesByField = issues.get(draft) ?? {};
     const names = [...fieldsOf(draft.entity).map(({ name }) => name), WHOLE_ROW];
     return names.flatMap((name) => {
       const path = name === WHOLE_ROW ? draft.path : [...draft.path, name];
-      return (mistakes[name] ?? []).map((one) => ({ path, ...one }));
+      return (issuesByField[name] ?? []).map((one) => ({ path, ...one }));
     });
   });

@@ -1,4 +1,7 @@
-/** Creates, updates and deletes rows, alone, as trees or in bulk, in one transaction and with a number of statements independent of the rows. */
+/**
+ * Creates, updates and deletes rows, alone, as trees or in bulk. Each write runs in one transaction, and its number of statements does not depend on
+ * the number of rows.
+ */
 import { ownerValues, writableRowConditions } from '../access/access';
 import { columnIn } from '../access/conditions';
 import type { Context } from '../context';
@@ -9,7 +12,7 @@ import type { Entity } from '../model/fields';
 import { hooksOf, type PendingWrite, type WrittenRow } from '../model/hooks';
 import { invalidValueIssue, type InputIssue, type InputPath } from '../model/validationissues';
 import { resolveRowId } from '../model/node';
-import { columnSet, selectRows } from '../sql/select';
+import { columnSet, selectRowsStatement } from '../sql/select';
 import {
   deleteRows,
   toStoredRow,
@@ -34,7 +37,7 @@ import {
   type RowReference,
 } from './rowreferences';
 import { uniqueFields } from './uniqueness';
-import { withAllIssues } from './allissues';
+import { addRemainingIssues } from './allissues';
 import { validateDrafts, revalidateRules } from './validation';
 import type { FieldValues } from '../model/hooks';
 
@@ -43,7 +46,7 @@ export interface InputRow {
   path: InputPath;
 }
 
-/** Creates rows with their child rows and returns them without the child rows. */
+/** Creates rows together with their child rows and returns them without the child rows. */
 export async function createRows(entity: Entity, inputs: readonly InputRow[], argument: string, context: Context): Promise<StoredRow[]> {
   ownerValues(entity, context);
   if (inputs.length === 0) return [];
@@ -52,15 +55,15 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
     argument,
   );
   const drafts = inputs.flatMap(({ input, path }) => createDrafts(entity, input, path));
-  const draftsWithId = drafts.filter(({ above, whole }) => above && whole!.id != null);
+  const draftsWithId = drafts.filter(({ parent, fullInput }) => parent && fullInput!.id != null);
   throwIfInvalid(draftsWithId.map(({ path }) => ({ path: [...path, 'id'], ...invalidValueIssue('A new row has no id yet.') })));
   const trustKeys = drafts.length === 1 && !hasPreWriteHooks(entity);
-  const storedByDraft = await withRetries(context, async (first) => {
-    await validateDrafts(drafts, context, first && trustKeys);
+  const storedByDraft = await withRetries(context, async (isFirstAttempt) => {
+    await validateDrafts(drafts, context, isFirstAttempt && trustKeys);
     return insertDrafts(drafts, context);
   });
   context.loaders.clear();
-  const rows = drafts.filter(({ above }) => !above).map((draft) => storedByDraft.get(draft)!);
+  const rows = drafts.filter(({ parent }) => !parent).map((draft) => storedByDraft.get(draft)!);
   // Creating child rows may have changed the parent row, so only its id is returned.
   return drafts.length === 1 ? rows : rows.map(toStoredRow);
 }
@@ -68,14 +71,14 @@ export async function createRows(entity: Entity, inputs: readonly InputRow[], ar
 export const runBeginHooks = async (entity: Entity, rows: readonly PendingWrite[], { context, transaction }: WriteContext): Promise<void> =>
   hooksOf(entity).begin?.(rows, context, transaction);
 
-/** A row whose hooks have run and may have to be undone. */
+/** A row for which hooks have run, whose side effects may have to be undone. */
 export interface PreparedRow {
   entity: Entity;
   values: FieldValues;
 }
 
 /** Runs `work` in a transaction. If the transaction fails, side effects of hooks outside of the database are undone. */
-export async function inTransaction<T>(
+export async function runInTransaction<T>(
   entity: Entity,
   preparedRows: readonly PreparedRow[],
   context: Context,
@@ -97,7 +100,7 @@ export async function inTransaction<T>(
 async function insertDrafts(drafts: readonly RowDraft[], context: Context): Promise<Map<RowDraft, StoredRow>> {
   const storedByDraft = new Map<RowDraft, StoredRow>();
   const preparedRows: PreparedRow[] = [];
-  await inTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
+  await runInTransaction(drafts[0]!.entity, preparedRows, context, async (writing) => {
     const levels = groupByLevel(drafts);
     for (const level of levels) await runBeginHooks(level[0]!.entity, level, writing);
     for (const level of levels) await insertLevel(level, storedByDraft, preparedRows, writing);
@@ -105,7 +108,7 @@ async function insertDrafts(drafts: readonly RowDraft[], context: Context): Prom
   return storedByDraft;
 }
 
-/** Inserts new rows of one entity whose parent rows are in `storedByDraft`, and adds the inserted rows to it. */
+/** Inserts new rows of one entity and adds them to `storedByDraft`, which already contains their parent rows. */
 export async function insertLevel(
   level: readonly RowDraft[],
   storedByDraft: Map<RowDraft, StoredRow>,
@@ -116,9 +119,9 @@ export async function insertLevel(
   const { context, transaction } = writing;
   const hooks = hooksOf(entity);
   const rows: FieldValues[] = [];
-  for (const { input, above } of level) {
+  for (const { input, parent } of level) {
     const values = withDefaults(entity, input, context);
-    if (above) values[above.by] = storedByDraft.get(above.draft)!.id;
+    if (parent) values[parent.referenceField] = storedByDraft.get(parent.draft)!.id;
     hooks.complete?.(values, context);
     preparedRows.push({ entity, values });
     await hooks.before?.(values, context, transaction);
@@ -131,7 +134,7 @@ export async function insertLevel(
   await hooks.after?.(writtenRows, context, transaction);
 }
 
-/** Updates existing rows of one entity and returns those written; see `updateRows` for `onlyChanged`. */
+/** Updates existing rows of one entity and returns the rows that were written; see `updateRows` for `onlyChanged`. */
 export async function updateLevel(
   entity: Entity,
   rows: readonly WrittenRow[],
@@ -168,7 +171,7 @@ export async function executeUpdates(
   try {
     return await updateDrafts(entity, changes, drafts, context);
   } catch (error) {
-    throw await withAllIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
+    throw await addRemainingIssues(error, drafts, context, () => missingRowIssues(entity, changes, context));
   }
 }
 
@@ -183,23 +186,24 @@ async function updateDrafts(
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
-  // Reads the rows first, unless a plain update is all that happens, which reports missing rows itself.
+  // A plain update that compares no values does not read the rows first, because it reports missing rows itself.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
-  // A single row needs a lock only if links are replaced, which takes several statements, or if rules or versions must hold for its current values.
+  // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
+  // values.
   const locksFirst = ids.length > 1 || fieldsOfRules.length > 0 || writesLinks(entity, drafts) || hasExpectedVersions(changes);
-  const storedRows = await withRetries(context, async (first) => {
+  const storedRows = await withRetries(context, async (isFirstAttempt) => {
     const readCurrentRows = async () => {
       const currentRows = await readWritableRows(entity, ids, comparedNames, context);
       requireRows(entity, changes, ids, currentRows.keys());
-      for (const draft of drafts) draft.held = currentRows.get(draft.id!);
+      for (const draft of drafts) draft.currentValues = currentRows.get(draft.id!);
     };
     if (readsFirst) await readCurrentRows();
-    await validateDrafts(drafts, context, first && !readsFirst && !locksFirst).catch(async (error) => {
+    await validateDrafts(drafts, context, isFirstAttempt && !readsFirst && !locksFirst).catch(async (error) => {
       if (!readsFirst) await readCurrentRows();
       throw error;
     });
     const preparedRows: PreparedRow[] = [];
-    return inTransaction(entity, preparedRows, context, async (writing) => {
+    return runInTransaction(entity, preparedRows, context, async (writing) => {
       await runBeginHooks(entity, drafts, writing);
       if (locksFirst) {
         const rows = await lockReferencedRows(entity, changes, ids, 'NO_KEY_UPDATE', writing, fieldsOfRules);
@@ -215,7 +219,7 @@ async function updateDrafts(
   return ids.length === 1 ? storedRows : ids.map((id) => ({ id }));
 }
 
-/** Unique fields whose current values are needed, because a change sets only some of them. */
+/** Returns the unique fields whose current values are needed, because a change sets only some of them. */
 function comparedFields(entity: Entity, drafts: readonly RowDraft[]): string[] {
   const names = uniqueFields(entity).map(({ name }) => name);
   const isPartial = ({ input }: RowDraft) => names.some((name) => name in input) && !names.every((name) => name in input);
@@ -228,21 +232,25 @@ const hasPreWriteHooks = (entity: Entity): boolean => {
   return Boolean(begin ?? before);
 };
 
-/** Whether the write consists of an update of the rows' own columns only. */
+/** Whether the write only updates columns of the rows themselves. */
 const isPlainUpdate = (entity: Entity, drafts: readonly RowDraft[]): boolean =>
   !hasPreWriteHooks(entity) && !writesLinks(entity, drafts) && drafts.every(({ input }) => writesColumns(entity, input));
 
-/** Issues of references to rows that the viewer may not write or that do not exist. */
+/** Returns an issue for each change whose row does not exist or may not be written by the viewer. */
 async function missingRowIssues(entity: Entity, changes: readonly RowChange[], context: Context): Promise<InputIssue[]> {
   const ids = changes.map(({ id }) => resolveRowId(entity.name, id));
-  const found = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
-  return changes.flatMap((change, index) => (ids[index] === undefined || found.has(ids[index]) ? [] : [notFoundIssue(entity, change)]));
+  const existingRows = await readWritableRows(entity, [...new Set(ids.filter((id) => id !== undefined))], [], context);
+  return changes.flatMap((change, index) =>
+    ids[index] === undefined || existingRows.has(ids[index]) ? [] : [notFoundIssue(entity, change)],
+  );
 }
 
-/** Reads the given fields of those rows that the viewer may write. */
+/** Reads the given fields of those rows that the viewer may write. Returns the rows by id. */
 async function readWritableRows(entity: Entity, ids: readonly number[], fields: readonly string[], context: Context) {
   const columns = columnSet(entity, fields, context.policies.textOrder);
-  const rows = await context.session.query(...selectRows(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]));
+  const rows = await context.session.query(
+    ...selectRowsStatement(columns, [columnIn('id', ids), ...writableRowConditions(entity, context)]),
+  );
   return new Map(rows.map((row) => [row.id as number, row]));
 }
 
@@ -267,7 +275,7 @@ export async function executeDeletions(
         writing,
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Several rows are locked and therefore exist; a single one may be missing.
+      // Several rows are locked and therefore exist; a single row may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );

@@ -7,7 +7,7 @@ import type { Context } from '../../core/context';
 import { fieldOf, type Entity } from '../../core/model/fields';
 import { bindTerms, parseOrderField, orderTerms, orderByClause } from '../../core/sql/ordering';
 import { resourceOf } from '../../core/model/registry';
-import { matchesText } from '../../core/sql/textsearch';
+import { textMatchCondition } from '../../core/sql/textsearch';
 import { mediaUrl, thumbnailPath } from '../../files/paths';
 import { Exercise } from '../exercise';
 import { Ingredient } from '../ingredient';
@@ -106,12 +106,12 @@ async function readExercises(
 
 /** Finds accepted exercises whose name contains the term, ordered by category, then by name. */
 export function findExercises(term: string, languages: readonly number[], context: Context): Promise<ExerciseHit[]> {
-  return readExercises(matchesText(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
+  return readExercises(textMatchCondition(nameField.exercise(), 'contains', term, true), () => 'c."name"', languages, context);
 }
 
 /** Finds accepted ingredients whose name contains the term, ordered by name. */
 export async function findIngredients(term: string, languages: readonly number[], context: Context): Promise<IngredientHit[]> {
-  const contains = matchesText(nameField.ingredient(), 'contains', term, true);
+  const contains = textMatchCondition(nameField.ingredient(), 'contains', term, true);
   const rows =
     (await context.services.nameIndexes.find(Ingredient, term, languages, MAX_PAGE_SIZE, context.session)) ??
     (await readIngredients(contains, languages, context));

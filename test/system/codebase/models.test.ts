@@ -67,9 +67,9 @@ test('tables of parts have triggers that change the row version of the whole', a
     `SELECT pg_get_triggerdef(oid) AS "trigger" FROM pg_trigger WHERE tgfoid = 'fitgraph_part_changed'::regproc`,
   );
   const expected = allEntities().flatMap((entity) =>
-    partsOf(entity).flatMap(({ target, by }) => {
+    partsOf(entity).flatMap(({ target, referenceField }) => {
       const { table } = resourceOf(target())!;
-      const call = `fitgraph_part_changed('${fieldOf(target(), by).column}', '${resourceOf(entity)!.table}')`;
+      const call = `fitgraph_part_changed('${fieldOf(target(), referenceField).column}', '${resourceOf(entity)!.table}')`;
       return ['INSERT', 'UPDATE', 'DELETE'].map((operation) => `AFTER ${operation} ON public.${table} ${call}`);
     }),
   );

@@ -223,14 +223,14 @@ describe.each(types)('%s', (_name, entity) => {
   const below = metadata.create
     ? creatableChildren(entity).flatMap((child) =>
         ownedParents(child.target())
-          .filter(({ name }) => name !== child.by)
+          .filter(({ name }) => name !== child.referenceField)
           .map((field): [string, string, typeof child, typeof field] => [child.name, field.name, child, field]),
       )
     : [];
   if (below.length)
     test.each(below)('rejects nested creations whose %s reference a foreign %s', async (_child, _field, child, field) => {
       const rows = await table(child.target());
-      const row = inputBelow(child.target(), child.by, 6, parentsIn(annas));
+      const row = inputBelow(child.target(), child.referenceField, 6, parentsIn(annas));
       const create = `mutation ($input: ${entity.name}Input!) { row: ${metadata.create}(input: $input) { ${WRONG} } }`;
       const ask = async (id: number) => {
         const tree = { ...inputOf(entity, 6, parentsIn(annas)), [child.name]: [row, { ...row, [field.name]: id }] };

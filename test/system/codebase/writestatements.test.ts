@@ -91,7 +91,9 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
 
 /** A row with `width` children, each with one child, and so on. */
 function tree(entity: Entity, width: number, above?: string): Values {
-  const children = creatableChildren(entity).map(({ name, target, by }) => [name, times(width, () => tree(target(), 1, by))] as const);
+  const children = creatableChildren(entity).map(
+    ({ name, target, referenceField }) => [name, times(width, () => tree(target(), 1, referenceField))] as const,
+  );
   return { ...next(entity, above), ...Object.fromEntries(children) };
 }
 
