@@ -18,7 +18,7 @@ export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-t
 export interface ApiKey {
   id: string;
   created: string;
-  /** The key itself; absent if it cannot be decrypted because the secret key of the server was changed. */
+  /** The key itself; absent if it cannot be decrypted, because the secret key of the server was changed. */
   token?: string;
 }
 

@@ -10,7 +10,7 @@ import type { RequestContext } from '../request/requestcontext';
 export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
-/** Shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into the hidden one beside it. */
+/** Browser script: shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into a hidden field. */
 const SUGGEST_SCRIPT = `'use strict';
 for (const input of document.querySelectorAll('input[data-suggest]')) {
   const list = document.createElement('datalist');

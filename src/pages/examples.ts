@@ -20,7 +20,7 @@ export interface RequestExamples {
 const EXAMPLE_ROWS = 2;
 const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
-/** Exercises have a row for each language. */
+/** Filter: exercises have a row for each language. */
 const IN_ENGLISH = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${IN_ENGLISH}, first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
 const FIGURE_QUERY = `{ exercises(${IN_ENGLISH}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
@@ -36,7 +36,7 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
   const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, FIGURE_QUERY].map(prepare);
 
   return async (context, baseUrl) => {
-    // A failed operation only hides its example: the landing page must load even if the database is down.
+    // A failed operation only hides its part of the page, which must load even if the database is down.
     const runOrUndefined = (run: typeof runCategories) => run!(context).catch(() => undefined);
     const [categoriesResult, exercisesResult, figureResult] = await Promise.all([
       runOrUndefined(runCategories),

@@ -12,6 +12,7 @@ export interface Crumb {
 export interface Visitor {
   /** Name of the signed-in user; absent if nobody is signed in. */
   username?: string;
+  /** Present if the user is signed in with a session cookie. */
   csrfToken?: string;
 }
 
@@ -19,7 +20,7 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
-  /** Path to return to after login. */
+  /** URL to return to after login. */
   signInFor?: string;
   /** Style sheet that replaces the default one. */
   style?: string;

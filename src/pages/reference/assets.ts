@@ -8,7 +8,7 @@ dark.addEventListener('change', follow);
 follow();
 // Present if the visitor is signed in. The session cookie authenticates requests only together with this token.
 const csrfToken = document.querySelector('meta[name="csrf-token"]')?.content;
-// Swagger UI nests links in buttons, which keyboards and screen readers cannot reach. The button alone does the same.
+// Replaces links in buttons by plain text: keyboards and screen readers cannot reach them, and the button does the same.
 const PlainPaths = () => ({
   wrapComponents: { DeepLink: (_link, { React }) => ({ text }) => React.createElement('span', null, text) },
 });
@@ -77,7 +77,7 @@ html, html.dark-mode { background: var(--bg) }
 .swagger-ui .information-container .info { margin: 1rem 0 }
 #content .swagger-ui { background: none }
 #content .swagger-ui .scheme-container { margin: 0; padding: 1rem 0; background: none; box-shadow: none }
-/* The page has a title and links to the document already. */
+/* The title and the links to the document are shown by the page itself. */
 .swagger-ui .info .main { display: none }
 @media (max-width: 45rem) {
   .swagger-ui .opblock-tag { flex-wrap: wrap; padding: .6rem 0 }
@@ -85,9 +85,9 @@ html, html.dark-mode { background: var(--bg) }
   .swagger-ui .opblock-tag .expand-operation { margin-left: auto }
   .swagger-ui .headers-wrapper { width: 0; min-width: 100%; overflow-x: auto }
 }
-/* It has no colour of its own for them in the dark. */
+/* Swagger UI sets no colour for these headings in dark mode. */
 html.dark-mode .swagger-ui .header-col { color: var(--fg) }
-/* Swagger UI's own colours of the light scheme are too faint to read. */
+/* The light-mode colours of Swagger UI have too little contrast. */
 html:not(.dark-mode) .swagger-ui .opblock:not(.opblock-options) .opblock-summary-method { color: #1b1f24; text-shadow: none }
 html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #0b6e4f }
 html:not(.dark-mode) .swagger-ui .parameter__in { color: #57606a }

@@ -23,7 +23,7 @@ export const isApiDocsPath = (url: string): boolean => url.startsWith(ROOT) && /
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Media types of the document by format. The first one of each format is the Content-Type of the response. */
+/** Accepted media types with their formats. The first one of each format is the Content-Type of the response. */
 const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
@@ -73,7 +73,7 @@ function serveDocument(
     const requestedFormat = FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
     const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
-    // A browser that opens the document is shown the page that renders it.
+    // A browser that opens the document is redirected to the page that shows it.
     if (!requestedFormat && type === HTML_TYPE)
       return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
     const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
@@ -85,7 +85,7 @@ function serveDocument(
 function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
   const startScript = swaggerStartScript(`${ROOT}.json`);
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
-  // A content hash in the path allows browsers to cache the assets for ever.
+  // With a content hash in the path, browsers can cache the assets indefinitely.
   const contentHash = createHash('sha256').update(version).update(startScript).update(apiDocsStyle).digest('hex').slice(0, 12);
   const assets = `${DOCS}/assets/${contentHash}`;
 
