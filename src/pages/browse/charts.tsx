@@ -1,4 +1,4 @@
-/** Charts of a list page, with a table of their values and a period selector. */
+/** Charts of a page, with a table of their values and, on list pages, a period selector. */
 import type { RenderedChart } from './chartsvg';
 import { urlWith } from './listcontrols';
 import { PERIOD_KEY, PERIODS } from './view/timeseries';
@@ -59,7 +59,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
   );
 }
 
-/** Legend outside of the SVG, where long names have room. */
+/** Legend below the SVG, where long names have room. */
 function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   if (legend.length === 0) return null;
   return (

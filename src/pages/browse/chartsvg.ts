@@ -1,6 +1,6 @@
 /**
- * Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. Its single
- * file loads in 80 ms, its modules in 500.
+ * Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. ECharts is
+ * imported as a single file, which loads in 80 ms; its separate modules need 500 ms.
  */
 import { init } from 'echarts/dist/echarts.min.js';
 import type { Line, Point, Series } from './view/timeseries';
@@ -35,9 +35,9 @@ const CSS_VARIABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
-/** The maximum length of a REST list. More points would overlap and take long to draw. */
+/** Maximum number of points in a chart: that of rows in a REST list. More points would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
-/** Length of `YYYY-MM-DDThh:mm:ss`: the zone offset is cut off, because charts show the same local times as tables. */
+/** Length of `YYYY-MM-DDThh:mm:ss`: the offset from UTC is cut off, because charts show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';
@@ -62,8 +62,8 @@ const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && va
 const DAY = /^\d{4}-\d\d-\d\d/;
 
 /**
- * Derives a series from the response of an action that holds lists of rows. Draws the first day against the first decimal (a string in JSON). An
- * integer is the same in all rows of a list and names its line.
+ * Derives a series from the response of an action that contains lists of rows; each list becomes a line. Draws the first decimal (a string in JSON)
+ * over the first date. The first integer is expected to be equal in all rows of a list, and names its line.
  */
 function seriesInBody({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
@@ -82,7 +82,7 @@ function seriesInBody({ body }: HtmlView): Series | undefined {
   };
 }
 
-/** Draws one chart per unit. */
+/** Renders one chart per unit. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
   const series = view.drawn?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
   return series.map(chartOf).filter((chart) => chart !== undefined);
@@ -116,7 +116,7 @@ function chartOf(series: Series): RenderedChart | undefined {
     yAxis: {
       type: 'value',
       scale: true,
-      // The axis is beside the newest days, which a narrow screen shows first.
+      // On the right, next to the newest days, which narrow screens show first.
       position: 'right',
       ...axis,
       splitLine: { lineStyle: { color: RULE_PLACEHOLDER } },

@@ -33,7 +33,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const { detailRow, baseUrl } = view;
   if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
-  // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
+  // Leaves out the name (the heading shows it), empty fields, and nutrients if a table shows them.
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
@@ -78,7 +78,7 @@ function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }
 
 export const tableClassOf = (index: number) => `below${index}`;
 
-/** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
+/** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>
   kind === 'detail' ? (detailRow?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
 

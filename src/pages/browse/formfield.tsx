@@ -12,11 +12,11 @@ export interface FormFieldProps {
   prefix: string;
   values: readonly string[];
   errors?: readonly string[];
-  /** The stored value, if it differs from the form's because another client has changed the row meanwhile. */
+  /** The stored value, if it differs from that of the form because another client has changed the row in the meantime. */
   stored?: StoredValue;
-  /** Whether the input filters a list. An empty choice then means any value. */
+  /** Whether the input filters a list. The empty choice of a select element then means any value. */
   filter?: boolean;
-  /** Whether the input has the focus, as the first invalid one. */
+  /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
   checked?: boolean;
@@ -47,7 +47,7 @@ const isAnything: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
-/** Input type per kind, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+/** Input type by kind of field, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
 const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],
@@ -90,7 +90,7 @@ function Select({ control, id, values, filter, common }: FormFieldProps & { id: 
   }));
   if (!options.some(({ value }) => value === '') && (filter || !required || chosenValue === ''))
     options.unshift({ value: '', label: emptyLabel });
-  // An invalid choice that was sent stays selected; the error message beside it explains what is wrong.
+  // An invalid choice that was submitted stays selected; the error message below it explains what is wrong.
   if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
   return (
     <select id={id} name={control.key} {...common}>
@@ -115,7 +115,7 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
   );
 }
 
-/** Radio buttons for the rows that match a typed name. They come after the text input: of two values with the same key the last one counts. */
+/** Radio buttons for the rows that match a typed name. They follow the text input, because the last of several values with the same key counts. */
 function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
   if (found.length === 0) return null;
   return (
@@ -157,7 +157,7 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
   if (kind === 'boolean')
     return (
       <>
-        {/* An unchecked checkbox sends nothing, which PATCH would read as unchanged. */}
+        {/* An unchecked checkbox sends nothing, which PATCH would treat as unchanged. */}
         <input type="hidden" name={key} value="false" />
         <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
       </>

@@ -1,4 +1,4 @@
-/** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
+/** Forms that write: fields, raw JSON and deletion. HTML forms support only GET and POST; the form field `_method` selects another method. */
 import { randomUUID } from 'node:crypto';
 import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
@@ -11,7 +11,7 @@ const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' 
 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
-/** Hidden fields of every form: its CSRF token, its single-use key and the version of the row that it changes. Some browsers would restore old values. */
+/** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
 const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
@@ -42,7 +42,8 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const firstInvalidKey = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
   const hasFiles = form.controls.some(({ kind }) => kind === 'image');
   return (
-    // Messages of the server say more than those of browsers. But a file must be chosen again after an error, so browsers validate forms with files.
+    // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
+    // have to choose again after a rejection.
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
       <ProtectionFields view={view} version={versionFor(form, view)} />
       {form.controls.map((control) => (
@@ -108,7 +109,7 @@ function DeleteForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Shown if the session ended while the form was filled in. The form keeps its values; its CSRF token is that of the current session. */
+/** Message if the session ended while the form was filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (
@@ -178,7 +179,7 @@ export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular
 
 export function WriteForms({ view }: { view: HtmlView }) {
   const { forms, removable, locked, kind, status } = view;
-  // If nothing can be read at all, the error message already asks to sign in.
+  // With status 403, the error message already asks the visitor to sign in.
   if (locked.length > 0 && status !== 403)
     return (
       <p class="locked">

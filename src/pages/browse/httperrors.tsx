@@ -1,4 +1,4 @@
-/** Explanations of HTTP errors: what the status means and what to do. */
+/** Explanations of HTTP errors: what the status code means and what to do. */
 import type { HtmlView } from './view/viewmodel';
 import { waitingTime } from '../failurepage';
 import { loginLink } from './forms';
@@ -55,7 +55,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
   );
 }
 
-/** Whether a computed endpoint answered with a text instead of data, because a required parameter is missing. */
+/** Whether an action has responded with a text instead of data, because a required parameter is missing. */
 export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
 
 export function MissingArgument({ view }: { view: HtmlView }) {

@@ -32,7 +32,7 @@ import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
-/** What the form of the previous page did, or a request whose response is this page. */
+/** Says what was written: by the form on the previous page, or by the request that this page answers. */
 function Notice({ view }: { view: HtmlView }) {
   const { method, status, kind, resource, base, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
@@ -50,10 +50,10 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Characters of rows in the JSON panel. A link leads to the complete response. */
+/** Maximum number of characters of rows in the JSON panel, which links to the complete response. */
 const MAX_JSON_LENGTH = 1200;
 
-/** Returns the first rows of a list that fit into the JSON panel, at least one, and the number of rows left out. */
+/** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
 function clipRows(view: HtmlView): { body: unknown; remainingRows: number } {
   const envelope = pageEnvelope(view);
   if (!envelope) return { body: view.body, remainingRows: 0 };
@@ -62,7 +62,7 @@ function clipRows(view: HtmlView): { body: unknown; remainingRows: number } {
   return { body: { ...envelope, results: visibleRows }, remainingRows: envelope.results.length - visibleRows.length };
 }
 
-/** JSON panel; open if nothing else on the page shows the data. */
+/** JSON panel. It is open if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, base } = view;
   if (view.body === undefined) return null;
@@ -156,19 +156,19 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
 
 const LIST_TABLE_CLASS = 'listed';
 
-/** Returns the CSS that labels the values of each table where rows are shown as cards. */
+/** Returns the CSS that labels the values in all tables of the page on narrow screens, where rows are shown as cards. */
 const cardStyleOf = (view: HtmlView): string =>
   [
     ...(view.sheet ? [cardLabelStyle(LIST_TABLE_CLASS, view.sheet)] : []),
     ...childListsOf(view).map(({ sheet }, index) => cardLabelStyle(tableClassOf(index), sheet)),
   ].join('');
 
-/** Bars and charts have inline styles that change with the data, so hashes cannot allow them. */
+/** Bars and charts have inline styles that depend on the data, so the policy cannot allow them by hash. */
 const STYLE_SOURCES = "'unsafe-inline'";
 const headers = securityHeaders(STYLE_SOURCES);
 const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
-/** Returns the document title: for a row its name and what it is. */
+/** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
   const { kind, resource, detailRow, action, status } = view;
   const headline = headlineOf(view);

@@ -1,10 +1,10 @@
-/** Filter form, sort order and pagination of list pages. All are links or a GET form, so that every state has a URL. */
+/** Filter form, sort order and pagination of list pages. They consist of links and a GET form, so that every state has a URL. */
 import type { FormControl, HtmlView } from './view/viewmodel';
 import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
 import { PERIOD_KEY } from './view/timeseries';
 
-/** Returns the URL of the page with these parameters set, or removed (null). */
+/** Returns the URL of the page with these parameters set, or removed if null. */
 export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
@@ -108,6 +108,7 @@ function SortSelect({ view }: { view: HtmlView }) {
   );
 }
 
+/** Body of a list response. */
 interface Envelope {
   count: number;
   next: string | null;
@@ -115,6 +116,7 @@ interface Envelope {
   results: unknown[];
 }
 
+/** Returns the response of a list page; undefined for other pages and after an error. */
 export const pageEnvelope = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 

@@ -44,7 +44,7 @@ function Header({ column: { key, label, sortable, as }, view }: { column: Column
   );
 }
 
-/** `mark` is a CSS class that is unique on the page. Headers sort the list if `view` is given: only the main table of a list page is sortable. */
+/** `tableClass` is unique on the page. Headers sort the list if `view` is present: only the main table of a list page is sortable. */
 export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; baseUrl: string; mark: string; view?: HtmlView }) {
   const { title, columns, rows } = sheet;
   const classes = columns.slice(1).map(({ as }) => as);
@@ -79,7 +79,7 @@ export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; bas
 
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** Returns the CSS that shows column labels beside the values of a card. As CSS they are sent once, not once per cell. */
+/** Returns the CSS that shows column labels next to the values of a card. In the CSS they are sent once, rather than once per cell. */
 export const cardLabelStyle = (mark: string, { columns }: TableView): string =>
   columns
     .slice(1)

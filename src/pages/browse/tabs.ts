@@ -1,11 +1,11 @@
-/** Tabs for the developer panels of a page (`<details name>`). A script reopens the tab that was open on the previous page. */
+/** Tabs for the developer panels of a page, as `<details name>`. A script reopens the tab that was open on the previous page. */
 import express, { type Router } from 'express';
 
 /** Value of `<details name>`. Browsers keep at most one element of a group open. */
 export const TAB_GROUP = 'program';
 export const TABS_SCRIPT_PATH = '/pages/tabs.js';
 
-/** If localStorage is blocked, all tabs start closed, as without JavaScript. */
+/** Browser script. If localStorage is blocked, no tab is reopened, as without JavaScript. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';

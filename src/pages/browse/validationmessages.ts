@@ -2,7 +2,7 @@
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
-/** Browsers do not let a page prefill a file input. */
+/** Needed because pages cannot set the value of a file input. */
 export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
