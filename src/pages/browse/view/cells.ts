@@ -1,4 +1,4 @@
-/** Table cells: values in readable form, with names instead of ids, labels instead of stored values and images instead of URLs. */
+/** Table cells: readable values, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { nounFor, upperFirst } from '../../../core/model/inflection';
@@ -49,20 +49,20 @@ export function isColumn(field: FieldMetadata, { paths }: NameRule): boolean {
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
 }
 
-/** Returns the selection of a field. For a relation it contains what names the related rows. */
+/** Returns the GraphQL selection of a field; for a relation, including the fields that make up the names of the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
   return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
 }
 
-/** Returns the name of a row. Rows without one get their type and id. */
+/** Returns the name of a row, or its type and id if it has no name. */
 export function rowNameOf(type: GraphQLObjectType, row: Row, calling = nameRuleOf(type, type.extensions.resource!)): string {
   const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
   return name || `${singular(type)} ${String(row.id)}`;
 }
 
-/** Returns the heading of a row. If its name is a date or a time, its type comes first. */
+/** Returns the heading of a row. If the name is a date or a time, the type comes first, such as `Weight entry of 2026-01-31`. */
 export function headingOf(type: GraphQLObjectType, row: Row): string {
   const name = rowNameOf(type, row);
   if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
@@ -86,7 +86,7 @@ function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
 
 const relatedRows = ({ relation }: FieldMetadata, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
-/** Returns a function that formats the values of a field. Needs all rows of the table to distinguish related rows with equal names. */
+/** Returns a function that formats the values of a field. `rows` are all rows of the table, for distinguishing related rows with equal names. */
 export function cellFormatterOf(
   type: GraphQLObjectType,
   field: FieldMetadata,

@@ -1,4 +1,4 @@
-/** Child rows of one parent on its detail page: the first or the newest ones, a link to all of them and a link to add one. */
+/** Child rows of one parent on its detail page: the first or the newest rows, a link to all of them and a link to add one. */
 import type { GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
@@ -13,13 +13,13 @@ const MAX_PAGINATED_ROWS = 10;
 const MAX_UNPAGINATED_ROWS = 50;
 
 export class ChildListPlan {
-  /** GraphQL field with the child rows, and so the key of their data. */
+  /** Name of the GraphQL field with the child rows, which is also the key of their data. */
   readonly name: string;
   readonly selection: string;
   private readonly plan: TablePlan;
   private readonly isPaginated: boolean;
   private readonly showsNewest: boolean;
-  /** URL of the list of all child rows, up to the id of the parent. */
+  /** URL of the list of all child rows, to which the id of the parent is appended. */
   private readonly address?: string;
   private readonly canAddRows: boolean;
 
@@ -46,7 +46,7 @@ export class ChildListPlan {
       : `${name} ${rows}`;
   }
 
-  /** Returns the child list of one row. It is undefined if the field is null: the viewer may not see it. */
+  /** Returns the child rows of one parent; undefined if the field is null, because the viewer may not see it. */
   below(value: unknown, id: string, signedIn: boolean): ChildRows | undefined {
     if (value === null || value === undefined) return undefined;
     const { totalCount, nodes: rows } = this.isPaginated

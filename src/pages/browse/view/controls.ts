@@ -13,18 +13,18 @@ import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
-/** What inputs need to know about a relation: the endpoint of its rows, and all rows as choices if there are few. */
+/** Properties of the input of a relation: the endpoint of the rows, and all rows as choices if there are few. */
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows, if they can be searched by name and are too many for choices. */
+  /** GraphQL type of the rows, if there are too many for choices and they can be searched by name. */
   searched?: string;
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
 
-/** Inputs for several rows have no search. */
+/** Returns the properties of the input of a relation. Inputs for several rows have no search. */
 function relatedTo({ relation }: FieldMetadata, related: RelationChoicesOf, isSingle: boolean): RelationChoices {
   const found = related(relation!.type);
   return isSingle ? found : { ...found, searched: undefined };

@@ -62,7 +62,7 @@ export function trainingOf({ canonicalRepresentation }: Row): TrainingPlan | und
   };
 }
 
-/** Returns links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
+/** Returns a field with links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
 export function translationsOf(type: GraphQLObjectType, { base, id }: Row): DetailField {
   const isExercise = 'languageId' in type.getFields();
   const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])

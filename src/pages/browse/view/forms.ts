@@ -12,7 +12,7 @@ import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { differingTexts, readableValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
-/** A relation to more rows has a search field instead of a list of choices. */
+/** If there are more rows to choose from, a relation has a search field instead of a list of choices. */
 const MAX_CHOICES = 60;
 const ID = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
@@ -22,7 +22,7 @@ const LOGIN_CONTROLS: readonly FormControl[] = [
 
 const SAFE_METHODS = ['GET', 'HEAD'];
 
-/** The row that an edit form changes. */
+/** The row that an edit form changes, as JSON of the REST API. */
 interface CurrentRow {
   row: Record<string, unknown>;
   version?: string;
@@ -47,7 +47,7 @@ export class FormBuilder {
     return { target, ...(naming.find && { searched: type }) };
   }
 
-  /** Resolves the contents of search fields: a name to the rows that match, an id to the name of its row. */
+  /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
   lookedUp(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
@@ -65,7 +65,7 @@ export class FormBuilder {
     );
   }
 
-  /** Labels stored values of search fields with the names of their rows. */
+  /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
   async namedValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
     const differing = controls.filter(({ key }) => stored[key]);
     const named = await this.lookedUp(differing, (key) => stored[key]!.texts.at(-1), request);
@@ -84,7 +84,7 @@ export class FormBuilder {
     return (type) => relatedByType.get(type) ?? { target: this.places.nameOf(type) };
   }
 
-  /** Returns the row that fills the form; undefined if the response is not about a row. */
+  /** Returns the row that fills the form; undefined if it cannot be read. */
   private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS')
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
@@ -106,7 +106,7 @@ export class FormBuilder {
     const methods = Object.entries(operations).flatMap(([method, operation]) =>
       operation && permitsMethod(pageRoute, method) ? [method] : [],
     );
-    // The form is kept if the session ended meanwhile, so that typed values are not lost.
+    // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
     if (!request.signedIn && !request.form) return { ...noForms, locked: methods };
     const controls = writeControls(endpoint.fields, related);
     if (pageRoute.kind === 'list')
@@ -118,29 +118,30 @@ export class FormBuilder {
     const writeMethods = methods.filter((method) => method !== 'DELETE');
     const current = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
     if (!current) {
-      // A form for a row that was deleted meanwhile becomes one for a new row, so that typed values are not lost. The status is 403 if its parent was deleted.
+      // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
+      // with 404, or with 403 if the parent row was deleted too.
       const isLost = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
       return isLost ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
     const { row, version } = current;
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
-    // A form that was rejected for another reason keeps its version: its values are still those of that version.
+    // A form that was rejected for another reason keeps its version, because its values are still based on that version.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
     return { forms, removable: methods.includes('DELETE'), locked: [], version: formVersion };
   }
 }
 
-/** The status of a version mismatch (RFC 9110, section 15.5.13). */
+/** Status code of a version mismatch (RFC 9110, section 15.5.13). */
 const CONFLICT_STATUS = 412;
 
-/** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without a zone offset. */
+/** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without an offset from UTC. */
 const LOCAL_DATETIME_LENGTH = 19;
 const textsOf = (value: unknown, { kind }: FormControl): string[] =>
   (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? text.slice(0, LOCAL_DATETIME_LENGTH) : text));
 
 const emptyValueOf = ({ kind, many }: FormControl): unknown => (many ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '');
 
-/** A rejected form keeps the typed values. Any other form shows those of the row. */
+/** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
 function formOf(
   action: string,
   methods: readonly string[],
@@ -162,6 +163,7 @@ function formOf(
   return { ...form, values: postedForm.values, failed: 'fields', conflict, stored };
 }
 
+/** Builds a form for a new row from the values of a form whose row was deleted. */
 function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {
   const { raw, values } = form!;
   return {

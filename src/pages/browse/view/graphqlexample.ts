@@ -28,7 +28,7 @@ interface Translation {
   types: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Returns undefined for operations that the public schema does not have. Translations are memoized per document. */
+/** Returns a function that translates operations; undefined if the public schema does not support them. Translations are memoized per document. */
 export function graphqlExplainer(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
   const translations = new Map<string, Translation | undefined>();
   return ({ document }, variables) => {
@@ -38,6 +38,7 @@ export function graphqlExplainer(schema: GraphQLSchema): (operation: RestOperati
   };
 }
 
+/** Removes the fields that the public schema does not have. Returns undefined if none are left or the rest is invalid. */
 function translate(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
@@ -76,7 +77,7 @@ function removeUnused(document: DocumentNode): DocumentNode {
   });
 }
 
-/** Returns the variables as JSON. A file becomes null and an empty `where` is left out. */
+/** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
 function toJsonVariables(variables: Variables, types: Translation['types']): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
   const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, valueOf(types[name]!, value)]));
@@ -89,7 +90,7 @@ function valueOf(type: GraphQLInputType, value: unknown): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
     return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
-  // REST passes stored values of enums, as strings in conditions; clients send their names.
+  // REST passes the stored values of enums (as strings in conditions); GraphQL clients send the names.
   if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();

@@ -1,8 +1,8 @@
-/** Readable labels of fields, where the label that REST shows does not suit people. */
+/** Readable labels of fields. They replace labels of the REST API that are hard to understand on a page. */
 import type { FieldMetadata } from '../../../contract/metadata';
 import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
 
-/** Label that is ambiguous, because several dates have it; the field name says more. */
+/** Label that several date fields have. It is replaced by the name of the field, which is more specific. */
 const AMBIGUOUS_LABEL = 'Date';
 
 /** Labels by field name, for fields that share a label. */
@@ -48,10 +48,10 @@ const replaceLabel = (label: string): string => REPLACED_LABELS[label] ?? label;
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldWords = (name: string): string => replaceLabel(humanize(name));
 
-/** Returns the readable title of an endpoint: OPTIONS has titles for API clients, such as `Get log overview`. */
+/** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
-/** Returns the label of a field. A relation is labelled by the field with its rows, because its own label may be about the id. */
+/** Returns the label of a field. That of a relation is the name of the field with its rows, because its own label may be about the id. */
 export function labelOf({ relation, label, name }: FieldMetadata): string {
   if (relation) return fieldWords(relation.object);
   return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));

@@ -1,4 +1,4 @@
-/** Resolves names to ids in form and filter values: people type names, API clients send ids. A name is resolved if exactly one row matches. */
+/** Replaces names in form and filter values by ids, because people type names where API clients send ids. Exactly one row must match a name. */
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
@@ -9,11 +9,12 @@ import { rowSearches, type RowSearch } from './rownames';
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
 const ID = /^\d+$/;
-/** Labels of a user's own rows start with the id, because these rows may have equal names. */
+/** Prefix of the labels of a user's own rows: the id, because these rows may have equal names. */
 const ID_PREFIX = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
+/** Returns the id of the row with a name. `chosen` is the id of the suggestion that the user chose. */
 async function resolveName(
   { find, rows, owned }: RowSearch,
   text: string,
@@ -32,9 +33,10 @@ async function resolveName(
   return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
 }
 
-/** Returns the relation fields that refer to a single row. */
+/** Returns the relation fields that refer to at most one row. */
 const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
+/** Returns a function that changes the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
   const namingOf = rowSearches(schema, prepare);
 

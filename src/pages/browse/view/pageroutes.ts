@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { plural, singular } from './cells';
 import type { Resource } from './viewmodel';
 
-/** Other views of the same rows are for API clients only. */
+/** Whether pages show the rows at this endpoint. Other endpoints with the same rows are for API clients only. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {
@@ -19,7 +19,7 @@ export class PageRoutes {
     return this.byType.get(type);
   }
 
-  /** Returns the path segment of the endpoint of a type. */
+  /** Returns the name of the endpoint of a type, which is a segment of its path. */
   nameOf(type: string): string | undefined {
     return this.endpointOf(type)?.view.rest;
   }
@@ -28,7 +28,7 @@ export class PageRoutes {
     return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
-  /** Returns the route that the page stands for: after a creation that of the new row. */
+  /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
   placeOf(route: Route, { answer, request }: RenderInput): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
     const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));

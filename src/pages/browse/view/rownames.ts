@@ -6,21 +6,22 @@ import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../..
 const MAX_LABEL_LENGTH = 60;
 const MAX_FOUND = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Path suffix: all rows of the list are part of the name, not only the first one. */
+/** Path suffix of a list of which all rows are part of the name, rather than only the first one. */
 const ALL_ROWS_SUFFIX = '[]';
-/** Kinds of fields that name rows without any text field. */
+/** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
 export interface RowSearch {
   owned: boolean;
-  /** Returns the rows whose name matches, at most MAX_FOUND. Absent if the names contain no text field. */
+  /** Returns the rows whose name matches, at most MAX_FOUND. Absent if the names contain no text fields. */
   find?(context: object, text: string): Promise<Choice[]>;
+  /** Returns the first rows that match `where`, with their names as labels. */
   rows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rule by which rows of a type get their names. */
+/** Rule that derives the names of the rows of a type. */
 export interface NameRule {
   /** Paths of the fields that make up the name; empty if rows have no name. */
   paths: readonly Path[];
@@ -32,7 +33,7 @@ export interface NameRule {
 
 type Path = readonly string[];
 
-/** Returns the text field that orders the rows or is called `name`, else the first text field, else the first date or time. */
+/** Returns the text field that orders the rows or is called `name`, or else the first text field, or else the first date or time. */
 function namingField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
@@ -55,7 +56,7 @@ function textsAt(value: unknown, [name, ...rest]: Path): string[] {
   return name === undefined ? [String(value as string | number)] : textsAt((value as Row)[name], rest);
 }
 
-/** Returns the text at the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
+/** Returns the text at the end of the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
 function textAt(row: Row, path: string): string {
   const texts = [...new Set(textsAt(row, pathOf(path)).filter(Boolean))];
   if (!path.includes(ALL_ROWS_SUFFIX)) return texts[0] ?? '';
@@ -63,7 +64,7 @@ function textAt(row: Row, path: string): string {
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
 }
 
-/** If all rows have the same parent, its name is not part of theirs. */
+/** Returns the rule for the names of rows. `parent` is a relation with the same value in all rows; it is not part of their names. */
 export function nameRuleOf(
   type: GraphQLObjectType,
   { names: declaredNames, apart, ordering }: ResourceMetadata,
@@ -85,7 +86,7 @@ export function nameRuleOf(
   };
 }
 
-/** Returns a function that names these rows. Equal names are followed by the text that distinguishes the rows, in parentheses. */
+/** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing text in parentheses. */
 export function distinctNamesOf(rows: readonly Row[], nameOf: (row: Row) => string, { apartOf }: NameRule): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
   for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(apartOf(row)));
@@ -101,14 +102,14 @@ function isTextPath(type: GraphQLObjectType, [name, ...rest]: Path): boolean {
   return rest.length ? isTextPath(getNamedType(field.type) as GraphQLObjectType, rest) : field.extensions.field?.kind === 'string';
 }
 
-/** Returns the condition that matches the text at the end of the path. In a list on the way one matching row is enough. */
+/** Returns the `where` condition that searches for `text` in the field at the end of the path. In a list on the path, one matching row is enough. */
 function searchCondition(type: GraphQLObjectType, [name, ...rest]: Path, text: string): object {
   const field = type.getFields()[name!]!;
   const inner = rest.length ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text) : { search: text };
   return { [name!]: isListType(getNullableType(field.type)) ? { some: inner } : inner };
 }
 
-/** Returns undefined for public types whose rows have no name. */
+/** Returns undefined for types without a list of rows, and for public types whose rows have no name. */
 function namingOf(
   schema: GraphQLSchema,
   type: GraphQLObjectType,
@@ -126,7 +127,7 @@ function namingOf(
     const { data } = await (run ??= prepare(document))(context, { where, first });
     const foundRows = data?.page.nodes as Row[] | undefined;
     const nameOf = distinctNamesOf(foundRows ?? [], calling.nameOf, calling);
-    // Several rows of a user may have the same name or none, so their labels start with the id.
+    // Several rows of a user may have the same name or no name, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
       return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;

@@ -1,4 +1,4 @@
-/** Reads rows as a table, or one row with its child rows. A single GraphQL operation reads them with all names, however many rows there are. */
+/** Reads rows as a table, or one row with its child rows, by a single GraphQL operation that includes the names of all related rows. */
 import type { GraphQLObjectType } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
 import { ChildListPlan } from './childlist';
@@ -15,10 +15,10 @@ interface EndpointPlan {
   branches: readonly ChildListPlan[];
 }
 
-/** Users who prefer pounds see sums of nutrients in ounces. */
+/** Whether the user prefers pounds. Sums of nutrients are then shown in ounces. */
 export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
-/** Returns the daily energy goal in kcal, if the row is compared with it. */
+/** Returns the daily energy goal of the user in kcal, if the page compares the row with it. */
 function goalOf({ hasGoalCalories, user }: Row): { goal?: number } {
   const calories = (user as { profile: { calories: number | null } | null } | null | undefined)?.profile?.calories;
   return hasGoalCalories === true && calories ? { goal: calories } : {};
@@ -36,7 +36,7 @@ export class RowReader {
     this.pathOf = (type) => endpointOf(type)?.view.rest;
   }
 
-  /** Returns the rows with these ids, in this order. */
+  /** Returns the rows with these ids as a table, in this order; undefined if they cannot be read. */
   async list(endpoint: Endpoint, ids: readonly string[], context: object): Promise<TableView | undefined> {
     const { type, resource } = endpoint;
     const { plan } = this.planOf(endpoint);

@@ -1,4 +1,4 @@
-/** Plan of a table for the rows of one type: the selection to read, and how the rows become cells. */
+/** Plan of a table for the rows of one type: the GraphQL selection to read, and the conversion of rows to cells. */
 import { getNullableType, isListType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { API_BASE_PATH } from '../../../rest/routes';
@@ -37,7 +37,7 @@ function truncateLinks(cell: Cell): Cell {
   return remainingCount > 0 ? { links: [...links.slice(0, MAX_NAMES_PER_CELL), { label: `${remainingCount} more`, id: '' }] } : cell;
 }
 
-/** The columns are the name, the other fields and the child rows. */
+/** The columns show the name, the other fields and the child rows. */
 export class TablePlan {
   readonly selection: string;
   private readonly calling: NameRule;
@@ -46,7 +46,7 @@ export class TablePlan {
   private readonly childLists: readonly ChildField[];
   private readonly hasImages: boolean;
 
-  /** `without` is the field for which no column is needed, because it is the same in all rows: their parent. */
+  /** `parentField` refers to the parent of all rows. It gets no column, because its value is the same in all of them. */
   constructor(
     private readonly type: GraphQLObjectType,
     private readonly rest: string | undefined,

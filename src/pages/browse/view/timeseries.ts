@@ -1,4 +1,4 @@
-/** Time series of a list for charts: one line per measured quantity, one chart per unit. */
+/** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { fieldMetadataOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
@@ -9,12 +9,12 @@ import { nameRuleOf } from './rownames';
 export type Point = [moment: string, number: number];
 
 export interface Line {
-  /** What the line shows; absent if the series has only one line. */
+  /** Name of what was measured; absent if the type of the rows has no field for it. */
   name?: string;
   points: Point[];
 }
 
-/** Lines of the same unit, which share a chart. */
+/** The lines of one chart, which have the same unit. */
 export interface Series {
   label: string;
   unit?: string;
@@ -25,7 +25,7 @@ export interface Series {
 
 export interface TimeSeries {
   series: readonly Series[];
-  /** Period in days, up to the newest row; 0 for all rows. */
+  /** Length of the period in days. It ends with the newest row; 0 means all rows. */
   days: number;
 }
 
@@ -35,7 +35,7 @@ export const PERIOD_KEY = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS = 5000;
-/** Limits the rows that are read. With more rows per day, fewer days are drawn. */
+/** Limits the number of rows that are read. If there are more rows per day, fewer days are drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
@@ -44,14 +44,14 @@ const UNIT_TYPE_SUFFIX = /Unit$/;
 interface SeriesSpec {
   day: FieldMetadata;
   value: FieldMetadata;
-  /** Field that says what was measured, and so names the line. */
+  /** Field that says what was measured; each of its values is a line. */
   by?: FieldMetadata;
   unit?: FieldMetadata;
-  /** Values are in the mass unit of the profile, unless the row has a unit. */
+  /** Whether values are in the mass unit of the profile if the row has no unit. */
   preferred: boolean;
 }
 
-/** Chooses the first date and the first decimal of a row, if the unit of the decimal is known. */
+/** Chooses the first date and the first decimal; undefined without them, for public rows, and if the unit of the decimal is unknown. */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');
@@ -68,7 +68,7 @@ function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpe
   return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
 }
 
-/** Returns the field whose values are written in the mass unit that the viewer prefers. */
+/** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const spec = seriesSpecOf(type, schema);
   return spec?.preferred ? spec.value : undefined;
@@ -97,7 +97,7 @@ function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): str
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
-/** Groups the rows to lines. Of several values on one day the largest is drawn. */
+/** Groups the rows into lines. If a day has several values, the largest is drawn. */
 function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: readonly Row[]): Line[] {
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
@@ -120,7 +120,7 @@ const isInformative = ({ points }: Line): boolean => points.length > 1 && points
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
   const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
 
-  /** `where` is the filter of the list. */
+  /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     if (!specByType.has(type.name)) specByType.set(type.name, { spec: seriesSpecOf(type, schema) });
     const entry = specByType.get(type.name)!;

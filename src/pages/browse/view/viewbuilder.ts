@@ -1,4 +1,4 @@
-/** Builds the view model of a browsable page from a REST request and its response. Nothing here runs for JSON clients. */
+/** Builds the view model of a browsable page from a REST request and its response. It is not used for JSON responses. */
 import type { GraphQLSchema } from 'graphql';
 import { argumentControls, filterControls } from './controls';
 import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
@@ -69,7 +69,7 @@ export class ViewBuilder {
     return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
   }
 
-  /** Returns the properties of the view that depend on the kind of the route. */
+  /** Returns the view properties that only the API root, free-standing endpoints or actions have. */
   private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
@@ -148,7 +148,7 @@ export class ViewBuilder {
     return links;
   }
 
-  /** Returns readable data: the table of a list, or the row of a detail page or action. Undefined for other responses. */
+  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
   private async readData(
     pageRoute: Route,
     { request, answer }: RenderInput,
@@ -179,7 +179,7 @@ export class ViewBuilder {
   }
 }
 
-/** Returns the view of an unknown path. Views of known paths extend it. */
+/** Returns the view of an unknown path. The view of a known path overwrites its properties. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {
@@ -228,7 +228,7 @@ function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   };
 }
 
-/** Returns the messages of a 400 response, if it has them by field. */
+/** Returns the messages of a 400 response by field; empty if it has other content. */
 function errorsOf({ status, body }: RestResponse): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};
