@@ -1,4 +1,4 @@
-/** Result panel: the choice of the view and the statistics of the run, and below them the table or chart. The tree view is GraphiQL's own. */
+/** Result panel: the choice of the view, the statistics of the run, and the table or chart. The tree view is part of GraphiQL itself. */
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
@@ -162,7 +162,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   useLayoutEffect(() => {
     viewStates.active = id;
   }, [id]);
-  // The tab that is active on load contains the request of the URL.
+  // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
       viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
@@ -176,7 +176,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
-    // The tree is an element of GraphiQL beside this one; the style sheet hides it by this attribute.
+    // GraphiQL shows the tree next to this panel. With this attribute, the style sheet hides it in other views.
     panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', look.view);
   }, [look.view]);
 

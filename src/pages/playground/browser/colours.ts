@@ -1,4 +1,4 @@
-/** Colours of the GraphiQL theme around an element, as values: ECharts cannot read CSS variables. */
+/** Colours of the GraphiQL theme of an element, as values, because ECharts cannot read CSS variables. */
 export interface ThemeColours {
   text: string;
   line: string;
@@ -10,7 +10,7 @@ const MAX_DARK_LIGHTNESS_PERCENT = 50;
 
 export function themeColoursOf(element: Element): ThemeColours {
   const style = getComputedStyle(element);
-  /** Returns hue, saturation and lightness of a CSS variable. */
+  /** Returns the hue, saturation and lightness of a CSS variable. */
   const hslParts = (name: string) =>
     style
       .getPropertyValue(name)

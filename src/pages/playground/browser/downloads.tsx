@@ -1,4 +1,4 @@
-/** Download buttons: the table as CSV, sorted and filtered like on the page, and the data of the response as JSON. */
+/** Download buttons: the table as CSV, sorted and filtered as on the page, and the data of the response as JSON. */
 import type { ExecutionResult } from 'graphql';
 import { arrangeTable, csvOf } from '../answer/arrangement';
 import type { Table } from '../answer/table';

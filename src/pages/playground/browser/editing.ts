@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Returns a function that runs a query in the active tab, or in a new tab if the active one contains a query that the user wrote. A call before the
- * editors have loaded is run once they have.
+ * Returns a function that runs a query in the active tab, or in a new tab if the query of the active one must not be replaced, because the user wrote
+ * it. If the editors have not loaded yet, the query is run when they have.
  */
 export function useRunQuery(isOurs: (query: string) => boolean): (query: string, variables: string, look: Partial<ViewState>) => void {
   const { queryEditor, variableEditor, responseEditor } = useGraphiQL(pick('queryEditor', 'variableEditor', 'responseEditor'));

@@ -1,4 +1,4 @@
-/** Converts a drawing to an option of ECharts. (https://echarts.apache.org/en/option.html) */
+/** Converts a drawing to an option object of ECharts. (https://echarts.apache.org/en/option.html) */
 import type { ComposeOption } from 'echarts/core';
 import type { BarSeriesOption, HeatmapSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
@@ -38,21 +38,21 @@ const SERIES_COLOURS = [
   '#20b2aa',
   '#b03060',
 ];
-/** The first colours are too dark for a dark background. */
+/** Lighter versions of the first colours, which would be too dark on a dark background. */
 const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** More points have no symbols; of more categories not every one has a label. */
+/** With more items, points have no symbols, and some categories have no label. */
 const MAX_MARKED_ITEMS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
-/** Rotated axis labels: widths in pixels, the angle in degrees. */
+/** Rotated axis labels: maximum width in pixels, angle in degrees, and approximate width of a character in pixels. */
 const ROTATED_LABEL = { width: 110, angle: 40, character: 7 };
 /** Distance between an axis with horizontal labels and its title. */
 const TITLE_GAP_PX = 28;
 /** Space below the chart for the colour scale or the legend. */
 const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
-/** Whether bars are horizontal, which makes long names readable. */
+/** Whether the bars are horizontal, which makes long names readable. */
 export const isHorizontalBarChart = ({ kind, x }: Drawing): boolean =>
   kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
@@ -90,7 +90,7 @@ const axisOf = ({ font, line }: ChartStyle) => ({
 const isLong = ({ x }: Drawing): boolean =>
   x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
-/** Long names are rotated, so that more of them fit. */
+/** Returns the options of category labels. Long names are rotated, so that more of them fit. */
 function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
   if (!isHorizontalBarChart(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
   const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
@@ -123,7 +123,7 @@ function yAxisOf(drawing: Drawing, style: ChartStyle) {
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    // If there are several columns, the legend names them.
+    // Several columns are named by the legend.
     name: y.names.length === 1 ? y.names[0] : '',
     ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
     nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },

@@ -1,4 +1,4 @@
-/** Panel of worked questions: a search field, the questions by group, and inputs for their variables. */
+/** Panel of example questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';

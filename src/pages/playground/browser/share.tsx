@@ -1,4 +1,4 @@
-/** Copies the request as a share link or as a code snippet. */
+/** Controls that copy the request as a share link or as a code snippet. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 import { shareUrlOf } from '../answer/sharelink';
@@ -16,7 +16,7 @@ function variablesIn(text: string): Record<string, unknown> {
   }
 }
 
-/** Returns false without the Clipboard API, which browsers offer over HTTPS only. The text is then shown for copying by hand. */
+/** Copies a text. Returns false if there is no Clipboard API, which requires HTTPS; the text is then shown for copying by hand. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

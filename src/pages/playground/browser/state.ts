@@ -1,4 +1,4 @@
-/** State of each tab in addition to that of GraphiQL: the view of its result and the statistics of its last run. */
+/** State of each tab that GraphiQL does not store: the view of its result and the statistics of its last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { UNARRANGED, type Arrangement } from '../answer/arrangement';
@@ -7,11 +7,11 @@ import type { RunReport } from './fetcher';
 
 export interface ViewState {
   view: ResultViewName;
-  /** Name of the list that the table shows; undefined for the main one. */
+  /** Name of the list that the table shows; undefined for the default list. */
   list?: string;
   chart?: ChartSettings;
   arrangement: Arrangement;
-  /** Unit in which masses are shown; undefined for that of the response. */
+  /** Unit in which masses are shown; undefined for the units of the response. */
   unit?: Unit;
   run?: RunReport;
 }

@@ -1,11 +1,11 @@
-/** Request in the URL of the page: a share link, or a worked question by its name. */
+/** Request in the URL of the page: that of a share link, or an example question by its slug. */
 import { getOperationAST, parse } from 'graphql';
 import { parseShareUrl, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
 import { variablesTextOf } from './editing';
 
 export interface UrlRequest extends SharedRequest {
-  /** Whether the request is run on load. Only queries are, and only if the link has a view: then its author has run the query. */
+  /** Whether the request is run on load: only a query, and only if the link contains a view, which shows that its author has run the query. */
   runs: boolean;
 }
 
