@@ -4,7 +4,7 @@ import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './columntitles';
 
-/** More colours are hard to tell apart: further series are merged into one. */
+/** More colours would be hard to distinguish; further series are merged into one. */
 const MAX_SERIES = 12;
 /** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
 export const MAX_CHART_ROWS = 5_000;
@@ -12,14 +12,14 @@ const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {
   name: string;
-  /** `x` is an index of the categories of the axis, or else the value itself. */
+  /** `x` is an index into the categories of the axis or, without categories, the value itself. */
   points: [x: number | string, y: number, label: string][];
 }
 
 export interface Drawing {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** Names of the drawn columns. `categories` are those of the vertical axis of a heat map. */
+  /** `names` are the names of the drawn columns, `categories` those of the vertical axis of a heat map. */
   y: { names: string[]; categories: string[] };
   series: Series[];
   /** Number of rows that are not drawn because there are too many. */
@@ -63,7 +63,7 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
-/** Values with the same x are added up in bars and in the cells of a heat map; lines and scatter charts show each value. */
+/** Computes a drawing. Bars and cells of a heat map show the sum of the values with the same x; line and scatter charts show each value. */
 export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const { kind, x, y, by } = settings;
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
@@ -83,7 +83,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
 
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
-  // A column with too many values for series names the points of a scatter chart.
+  // In a scatter chart, a column with too many values for series labels the points.
   const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
   const labelIndex =
     isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
@@ -95,7 +95,6 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
       const seriesName =
         byIndex < 0 || isPointLabel ? title(name) : y.length > 1 ? `${cellText(row[byIndex])}, ${title(name)}` : cellText(row[byIndex]);
-      // Further series are merged into one, as there are no more colours.
       if (seriesNames.size < MAX_SERIES) seriesNames.add(seriesName);
       const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
       const points = series.get(mergedName) ?? [];
@@ -129,7 +128,7 @@ interface HeatmapOptions {
   omitted: number;
 }
 
-/** Without a column for the colours, a cell shows the number of rows. */
+/** Computes a heat map. Without a column for the colours, cells show numbers of rows. */
 function heatmap(
   rows: Table['rows'],
   { x, y, by }: ChartSettings,

@@ -72,10 +72,10 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
   return masses;
 }
 
-/** Returns the unit of a mass, undefined for other fields. A unit argument applies to its field, and below it to fields whose description says so. */
+/** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
 function unitIn({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
-  // Integers whose description mentions kilograms are numbers of distinct masses.
+  // Integers whose description mentions kilograms are counts of distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 

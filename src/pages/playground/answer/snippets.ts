@@ -47,7 +47,7 @@ response.raise_for_status()
 data = response.json()["data"]
 `;
 
-/** Raw string of R, with enough dashes that the text cannot end it. (https://rdrr.io/r/base/Quotes.html) */
+/** Quotes a text as a raw string of R, with enough dashes that the text cannot end it. (https://rdrr.io/r/base/Quotes.html) */
 function quoteR(text: string): string {
   let dashes = '';
   while (text.includes(`)${dashes}"`)) dashes += '-';
