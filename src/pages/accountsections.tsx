@@ -151,7 +151,7 @@ export function NewTokenNotice({ token }: { token: string }) {
       <p>This is your new access token. Copy it now: it will not be shown again.</p>
       <div class="row">
         <code id="token">{token}</code>
-        <CopyButton of="token" label="Copy token" />
+        <CopyButton sourceId="token" label="Copy token" />
       </div>
     </div>
   );

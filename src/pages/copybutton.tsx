@@ -22,9 +22,9 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 `;
 
 /** Renders a button that copies the text of the element with the id `sourceId`. */
-export function CopyButton({ of, label }: { of: string; label: string }) {
+export function CopyButton({ sourceId, label }: { sourceId: string; label: string }) {
   return (
-    <button type="button" class="plain" data-copy={of} aria-live="polite" hidden>
+    <button type="button" class="plain" data-copy={sourceId} aria-live="polite" hidden>
       {label}
     </button>
   );

@@ -7,7 +7,7 @@ import { API_BASE_PATH } from '../rest/routes';
 export interface RequestExample {
   command: string;
   /** Response body; absent if the operation failed. */
-  answer?: string;
+  response?: string;
 }
 
 export interface RequestExamples {
@@ -49,11 +49,11 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
-      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { answer: formatJson(body) }) },
+      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { response: formatJson(body) }) },
       graphql: {
         query: print(parse(EXERCISES_QUERY)),
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
-        ...(exercisesResult?.data && { answer: formatJson({ data: exercisesResult.data }) }),
+        ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
       ...(exercise && { figure: { name: exercise.name, main: exercise.muscleIds, secondary: exercise.muscleSecondaryIds } }),
     };

@@ -31,10 +31,10 @@ export function prefersHtml(accept: string | undefined, url = ''): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
 }
 
-export const waitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
+export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
 function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } = {} }: Failure) {
-  const wait = retryAfter === undefined ? '' : `Wait ${waitingTime(retryAfter)}, then `;
+  const wait = retryAfter === undefined ? '' : `Wait ${formatWaitingTime(retryAfter)}, then `;
   if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
     return (

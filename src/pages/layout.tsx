@@ -21,14 +21,14 @@ interface PageProps {
   visitor: Visitor;
   crumbs?: readonly Crumb[];
   /** URL to return to after login. */
-  signInFor?: string;
+  returnUrl?: string;
   /** Style sheet that replaces the default one. */
   style?: string;
   head?: ComponentChildren;
   children: ComponentChildren;
 }
 
-function Navigation({ visitor, signInFor }: Pick<PageProps, 'visitor' | 'signInFor'>) {
+function Navigation({ visitor, returnUrl }: Pick<PageProps, 'visitor' | 'returnUrl'>) {
   return (
     <nav aria-label="Main">
       <a class="brand" href="/">
@@ -39,7 +39,7 @@ function Navigation({ visitor, signInFor }: Pick<PageProps, 'visitor' | 'signInF
       <a href="/api/v2/schema/docs">Reference</a>
       <span class="grow" />
       {visitor.username === undefined ? (
-        <a href={signInFor === undefined ? '/login' : `/login?next=${encodeURIComponent(signInFor)}`}>Sign in</a>
+        <a href={returnUrl === undefined ? '/login' : `/login?next=${encodeURIComponent(returnUrl)}`}>Sign in</a>
       ) : (
         <>
           <a href="/user/api-key">{visitor.username}</a>
@@ -65,7 +65,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, children }: PageProps) {
+function Page({ title, visitor, crumbs = [], returnUrl, style = STYLE, head, children }: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -82,7 +82,7 @@ function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, chi
           Skip to content
         </a>
         <header>
-          <Navigation visitor={visitor} signInFor={signInFor} />
+          <Navigation visitor={visitor} returnUrl={returnUrl} />
         </header>
         {crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
         <main id="content">{children}</main>

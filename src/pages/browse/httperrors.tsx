@@ -1,6 +1,6 @@
 /** Explanations of HTTP errors: what the status code means and what to do. */
 import type { HtmlView } from './view/viewmodel';
-import { waitingTime } from '../failurepage';
+import { formatWaitingTime } from '../failurepage';
 import { loginLink } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
@@ -42,7 +42,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     <div class="alert">
       <p>
         {status === 429 && retryAfter !== undefined
-          ? `You have sent too many requests. Try again in ${waitingTime(retryAfter)}.`
+          ? `You have sent too many requests. Try again in ${formatWaitingTime(retryAfter)}.`
           : (MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.')}
       </p>
       {(status === 404 || status === 405) && (

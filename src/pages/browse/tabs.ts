@@ -11,12 +11,12 @@ const TABS_SCRIPT = `'use strict';
   const KEY = 'fitgraph-tab';
   const tabs = [...document.querySelectorAll('details[name=${TAB_GROUP}]')];
   const nameOf = (tab) => tab.firstElementChild.textContent;
-  let known = '';
+  let storedName = '';
   try {
-    known = localStorage.getItem(KEY) || '';
+    storedName = localStorage.getItem(KEY) || '';
   } catch {}
-  const last = tabs.find((tab) => nameOf(tab) === known);
-  if (last) last.open = true;
+  const lastTab = tabs.find((tab) => nameOf(tab) === storedName);
+  if (lastTab) lastTab.open = true;
   for (const tab of tabs)
     tab.firstElementChild.addEventListener('click', () => {
       try {

@@ -17,14 +17,14 @@ const DAY_SECONDS = 24 * 60 * 60;
 const MAX_MUSCLES = 40;
 const FIGURE_WIDTH = 200;
 
-type ColouredMuscle = readonly [muscle: Muscle, colour: string];
+type ColouredMuscle = readonly [muscle: Muscle, role: string];
 
 function Figure({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   const halfFigure = (
     <g>
       <path d={BODY_PATH} fill={SKIN} class="skin" />
       {muscles.map(
-        ([{ name }, colour]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[colour]} class={colour} />,
+        ([{ name }, role]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[role]} class={role} />,
       )}
     </g>
   );
@@ -70,8 +70,8 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
     (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap((id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || []);
 
   router.get('/static/images/muscles/body.svg', ({ query }, response) => {
-    const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((colour) =>
-      parseMuscles(query[colour]).map((muscle): ColouredMuscle => [muscle, colour]),
+    const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((role) =>
+      parseMuscles(query[role]).map((muscle): ColouredMuscle => [muscle, role]),
     );
     const names = colouredMuscles.map(([{ name }]) => name).join(', ');
     const musclesOfSide = (front: boolean) => colouredMuscles.filter(([{ isFront }]) => isFront === front);

@@ -71,7 +71,7 @@ export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly
   return renderPage({
     title: 'Playground',
     visitor,
-    signInFor: address,
+    returnUrl: address,
     style: STYLE,
     head: (
       <>
