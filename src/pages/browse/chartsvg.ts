@@ -15,7 +15,7 @@ export interface RenderedChart {
   /** First and last day, such as `2026-01-01 to 2026-03-31`. */
   range: string;
   /** Number of lines that were omitted because there are too many. */
-  left: number;
+  omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
   legend: readonly { name: string; colour: string; dashed: boolean }[];
   /** Names of the lines, and for each day their values in the same order. */
@@ -59,7 +59,7 @@ const pointsOf = (rows: readonly Row[], dayKey: string, valueKey: string): Point
 
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
-const DAY = /^\d{4}-\d\d-\d\d/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
  * Derives a series from the response of an action that contains lists of rows; each list becomes a line. Draws the first decimal (a string in JSON)
@@ -68,7 +68,7 @@ const DAY = /^\d{4}-\d\d-\d\d/;
 function seriesInBody({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
-  const dayKey = sampleEntries.find(([, value]) => DAY.test(String(value)))?.[0];
+  const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
   const valueKey = sampleEntries.find(
     ([name, value]) => name !== dayKey && typeof value === 'string' && numberOf(value) !== undefined,
   )?.[0];
@@ -77,19 +77,19 @@ function seriesInBody({ body }: HtmlView): Series | undefined {
   const nameOf = ([row]: readonly Row[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
   return {
     label: upperFirst(valueKey),
-    left: 0,
+    omittedCount: 0,
     lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
   };
 }
 
 /** Renders one chart per unit. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
-  const series = view.drawn?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
-  return series.map(chartOf).filter((chart) => chart !== undefined);
+  const series = view.timeSeries?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
+  return series.map(renderChart).filter((chart) => chart !== undefined);
 }
 
-function chartOf(series: Series): RenderedChart | undefined {
-  const { label, unit, lines, left } = series;
+function renderChart(series: Series): RenderedChart | undefined {
+  const { label, unit, lines, omittedCount } = series;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
   const axis = {
@@ -100,7 +100,7 @@ function chartOf(series: Series): RenderedChart | undefined {
   const names = lines.flatMap(({ name }) => name ?? []);
   const moments = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
   const ticks = ticksOf(moments[0]!, moments.at(-1)!);
-  const labels = new Map(ticks.map(({ at, label: day }) => [at, day]));
+  const labels = new Map(ticks.map(({ time, label: day }) => [time, day]));
   const customValues = [...labels.keys()];
   chart.setOption({
     animation: false,
@@ -109,7 +109,7 @@ function chartOf(series: Series): RenderedChart | undefined {
     xAxis: {
       type: 'time',
       ...axis,
-      axisLabel: { ...axis.axisLabel, customValues, formatter: (at: number) => labels.get(at) ?? '' },
+      axisLabel: { ...axis.axisLabel, customValues, formatter: (time: number) => labels.get(time) ?? '' },
       axisTick: { customValues },
       splitLine: { show: false },
     },
@@ -148,7 +148,7 @@ function chartOf(series: Series): RenderedChart | undefined {
     title: unit ? `${label} in ${unit}` : label,
     range: `${moments[0]} to ${moments.at(-1)}`,
     summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
-    left,
+    omittedCount,
     legend: names.map((name, index) => ({
       name,
       colour: SERIES_COLOURS[index % SERIES_PLACEHOLDERS.length]!,

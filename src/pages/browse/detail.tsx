@@ -59,17 +59,25 @@ export function FieldList({ view }: { view: HtmlView }) {
   );
 }
 
-function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: ChildRows; index: number; baseUrl: string }) {
+function ChildList({
+  childRows: { label, total, table, listUrl, addUrl },
+  index,
+  baseUrl,
+}: {
+  childRows: ChildRows;
+  index: number;
+  baseUrl: string;
+}) {
   return (
     <section>
       <h2>
         {label} <span class="count">{total}</span>
       </h2>
-      {sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={baseUrl} mark={tableClassOf(index)} />}
-      {(all ?? add) && (
+      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={tableClassOf(index)} />}
+      {(listUrl ?? addUrl) && (
         <p class="row further">
-          {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'Show as list'}</a>}
-          {add && <a href={add}>Add</a>}
+          {listUrl && total > 0 && <a href={listUrl}>{total > table.rows.length ? `All ${total}` : 'Show as list'}</a>}
+          {addUrl && <a href={addUrl}>Add</a>}
         </p>
       )}
     </section>
@@ -80,13 +88,13 @@ export const tableClassOf = (index: number) => `below${index}`;
 
 /** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>
-  kind === 'detail' ? (detailRow?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
+  kind === 'detail' ? (detailRow?.childLists ?? []).filter(({ total, addUrl }) => total > 0 || addUrl !== undefined) : [];
 
 export function ChildLists({ view }: { view: HtmlView }) {
   return (
     <>
-      {childListsOf(view).map((branch, index) => (
-        <ChildList key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
+      {childListsOf(view).map((childRows, index) => (
+        <ChildList key={childRows.label} childRows={childRows} index={index} baseUrl={view.baseUrl} />
       ))}
     </>
   );

@@ -1,6 +1,6 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
-import { validationMessage, rangeOf } from './validationmessages';
+import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { readableValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
@@ -19,7 +19,7 @@ export interface FormFieldProps {
   /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
-  checked?: boolean;
+  browserValidates?: boolean;
   base: string;
 }
 
@@ -39,7 +39,7 @@ const isDate: ValueCheck = (value) => {
   // Date.parse reads 30 February as 2 March, so the result is compared with the input.
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
 };
-const isMoment: ValueCheck = (value) => {
+const isDateTime: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);
 };
@@ -54,24 +54,24 @@ const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, Valu
   relation: ['number', isNumber],
   date: ['date', isDate],
   time: ['time', isTime],
-  datetime: ['datetime-local', isMoment],
+  datetime: ['datetime-local', isDateTime],
   url: ['url', isAnything],
   password: ['password', isAnything],
 };
 
-function inputTypeOf({ kind, commas, searched }: FormControl, value: string): InputType {
-  if (searched) return 'search';
-  const [type, canShow] = (!commas && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+function inputTypeOf({ kind, commaSeparated, searchType }: FormControl, value: string): InputType {
+  if (searchType) return 'search';
+  const [type, canShow] = (!commaSeparated && INPUT_TYPES[kind]) || ['text' as const, isAnything];
   return value === '' || canShow(value) ? type : 'text';
 }
 
 const stepOf = ({ kind, places }: FormControl) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
-export function limitsOf(control: FormControl): string | undefined {
+export function limitsHelp(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, places } = control;
   const parts: string[] = [];
-  const range = rangeOf(control);
+  const range = rangeText(control);
   if (range) parts.push(range);
   if (places && kind === 'decimal') parts.push(`up to ${places} decimal places`);
   if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
@@ -116,11 +116,11 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
 }
 
 /** Radio buttons for the rows that match a typed name. They follow the text input, because the last of several values with the same key counts. */
-function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
-  if (found.length === 0) return null;
+function MatchingRows({ control: { key, label, matches = [] } }: { control: FormControl }) {
+  if (matches.length === 0) return null;
   return (
     <div class="checks" role="radiogroup" aria-label={`${label}: matches`}>
-      {found.map(({ value, label: name }) => (
+      {matches.map(({ value, label: name }) => (
         <label key={value}>
           <input type="radio" name={key} value={value!} /> {name}
         </label>
@@ -149,8 +149,8 @@ function ValueChoice({ control, values, stored }: FormFieldProps & { stored: Sto
 
 function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
   const { control, id, values, filter, common } = props;
-  const { key, kind, choices, many, line, maxLength } = control;
-  const value = control.chosen ?? values.at(-1) ?? '';
+  const { key, kind, choices, many, singleLine, maxLength } = control;
+  const value = control.chosenName ?? values.at(-1) ?? '';
   if (many && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && filter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
@@ -162,9 +162,9 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
         <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
       </>
     );
-  if (choices && !control.commas) return <Select {...props} />;
+  if (choices && !control.commaSeparated) return <Select {...props} />;
   if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
-  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
+  if (kind === 'string' && !filter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
     return (
       <textarea id={id} name={key} {...common}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
@@ -174,17 +174,17 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const inputValue = type === 'password' ? undefined : value;
   const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...common };
-  if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
+  if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
   return (
     <>
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
-      {control.searched && !filter && (
+      {control.searchType && !filter && (
         <input
           type="hidden"
           id={`${id}-chosen`}
           name={`${CHOSEN_ID_PREFIX}${key}`}
-          value={control.chosen === undefined ? '' : values.at(-1)}
+          value={control.chosenName === undefined ? '' : values.at(-1)}
         />
       )}
     </>
@@ -192,10 +192,10 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], filter, focused, checked, base, stored } = props;
+  const { control, prefix, errors = [], filter, focused, browserValidates, base, stored } = props;
   const id = inputId(prefix, control.key);
-  const limits = filter ? undefined : limitsOf(control);
-  const needsId = control.kind === 'relation' && !control.choices && !control.commas;
+  const limits = filter ? undefined : limitsHelp(control);
+  const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
   const common = {
@@ -203,7 +203,7 @@ export function FormField(props: FormFieldProps) {
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
     ...(focused && { autofocus: true }),
-    ...(checked && control.required && { required: true }),
+    ...(browserValidates && control.required && { required: true }),
   };
   const choosesValue = stored !== undefined && !control.many;
   const isGroup = choosesValue || (control.many && control.choices);
@@ -220,11 +220,11 @@ export function FormField(props: FormFieldProps) {
         <Input {...props} id={id} common={common} describedBy={describedByIds} />
       )}
       {stored && !choosesValue && <p class="help">Stored now: {stored.label}</p>}
-      <FoundRows control={control} />
+      <MatchingRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
-          {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
+          {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
           {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
         </p>
       )}

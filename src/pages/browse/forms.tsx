@@ -22,16 +22,16 @@ const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string 
 
 const versionFor = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
-const SubmitButton = ({ method, verb }: { method: string; verb?: string }) => (
-  <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? BUTTON_LABELS[method]}</button>
+const SubmitButton = ({ method, label }: { method: string; label?: string }) => (
+  <button {...(method !== 'POST' && { name: '_method', value: method })}>{label ?? BUTTON_LABELS[method]}</button>
 );
 
 /** Buttons of the JSON form, one per method. */
-const MethodButtons = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
+const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
       <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
-        {verb ?? 'Send'} <span class="method">{method}</span>
+        {label ?? 'Send'} <span class="method">{method}</span>
       </button>
     ))}
   </div>
@@ -55,12 +55,12 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           stored={form.stored?.[control.key]}
           errors={failed ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
-          checked={hasFiles}
+          browserValidates={hasFiles}
           base={view.base}
         />
       ))}
       <div class="row">
-        <SubmitButton method={form.methods[0]!} verb={buttonLabelOf(view)} />
+        <SubmitButton method={form.methods[0]!} label={buttonLabelOf(view)} />
         {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>
@@ -88,7 +88,7 @@ function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
             {`\n${form.raw}`}
           </textarea>
         </div>
-        <MethodButtons {...form} verb={buttonLabelOf(view)} />
+        <MethodButtons {...form} label={buttonLabelOf(view)} />
       </form>
     </details>
   );
@@ -115,7 +115,7 @@ function SessionExpired({ view }: { view: HtmlView }) {
   return (
     <>
       {' '}
-      <a href={loginLink(view)} target="_blank" rel="noopener">
+      <a href={loginUrlOf(view)} target="_blank" rel="noopener">
         Sign in
       </a>{' '}
       in another tab, then submit the form again.
@@ -173,17 +173,17 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
   );
 }
 
-export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
+export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
 export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
-  const { forms, removable, locked, kind, status } = view;
+  const { forms, removable, lockedMethods, kind, status } = view;
   // With status 403, the error message already asks the visitor to sign in.
-  if (locked.length > 0 && status !== 403)
+  if (lockedMethods.length > 0 && status !== 403)
     return (
       <p class="locked">
-        <a href={loginLink(view)}>Sign in</a> to {locked.includes('POST') ? 'add to this list' : 'change this'}.
+        <a href={loginUrlOf(view)}>Sign in</a> to {lockedMethods.includes('POST') ? 'add to this list' : 'change this'}.
       </p>
     );
   const [form] = forms;

@@ -1,7 +1,7 @@
 /** Explanations of HTTP errors: what the status code means and what to do. */
 import type { HtmlView } from './view/viewmodel';
 import { formatWaitingTime } from '../failurepage';
-import { loginLink } from './forms';
+import { loginUrlOf } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
   400: ['Invalid request', 'Part of the request is invalid. See the response below for details.'],
@@ -33,7 +33,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     return (
       <div class="locked">
         <p>This is personal data. Sign in to see and edit your own.</p>
-        <a class="button" href={loginLink(view)}>
+        <a class="button" href={loginUrlOf(view)}>
           Sign in
         </a>
       </div>

@@ -25,12 +25,12 @@ function localPath(value: unknown, baseUrl: string): string | undefined {
 }
 
 /** Returns the path of the thumbnail of an uploaded image, which is generated at the first request. Other paths are returned unchanged. */
-const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
+const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
 /** Returns the path of the thumbnail of an image on this server; undefined for other images. */
 export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
   const src = localPath(image, baseUrl);
-  return src && thumbnail(src, alias);
+  return src && thumbnailPathOf(src, alias);
 }
 
 /** Returns the thumbnails in a response of the form `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
@@ -54,7 +54,7 @@ function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', resul
   const nearestName = typeof value.name === 'string' ? value.name : name;
   const src = localPath(value.image, baseUrl);
   const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
-  if (src) result.push({ src: thumbnail(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
+  if (src) result.push({ src: thumbnailPathOf(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
   for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, { baseUrl } as HtmlView, nearestName, result);
   return result;
 }

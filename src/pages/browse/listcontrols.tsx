@@ -16,16 +16,16 @@ export function urlWith({ path, query }: HtmlView, changes: Record<string, strin
 }
 
 /** Returns the values of a filter as readable text. */
-const labelsOf = ({ choices, chosen }: FormControl, values: readonly string[]): string =>
-  chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+const labelsOf = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
+  chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
   const isList = kind === 'list';
-  if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
+  if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const isSortable = isList && view.orderable.length > 0;
+  const isSortable = isList && view.sortableKeys.length > 0;
   const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
   return (
     <details class="filters" open={hasErrors || !isList}>
@@ -84,9 +84,9 @@ export function FilterForm({ view }: { view: HtmlView }) {
 
 /** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
 function SortSelect({ view }: { view: HtmlView }) {
-  const { orderable, query, labels } = view;
+  const { sortableKeys, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
-  const options = orderable.flatMap((key) => [
+  const options = sortableKeys.flatMap((key) => [
     { value: key, text: `${labels[key]} ↑` },
     { value: `-${key}`, text: `${labels[key]} ↓` },
   ]);

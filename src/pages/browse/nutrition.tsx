@@ -146,7 +146,7 @@ function MacroTable({ values, caption, unit }: { values: Amounts; caption: strin
   );
 }
 
-const goalCaption = (goal: number | undefined) =>
+const captionWithGoal = (goal: number | undefined) =>
   goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
 
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
@@ -168,7 +168,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={goalCaption(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
+        <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
         {note}
       </section>
     );

@@ -28,7 +28,7 @@ export function noticeOf({ cookie }: IncomingHttpHeaders): SavedNotice | undefin
 }
 
 /** Returns the header that deletes the cookie. It is sent with the page that shows the notice. */
-export const forgetNotice = (path: string, baseUrl: string): Record<string, string> => ({
+export const clearNoticeHeader = (path: string, baseUrl: string): Record<string, string> => ({
   'Set-Cookie': noticeCookie(undefined, path, baseUrl),
 });
 

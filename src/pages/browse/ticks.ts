@@ -1,7 +1,8 @@
 /** Axis ticks of a time chart: evenly spaced days, months or years. A label contains the year unless the previous tick is in the same year. */
 
 export interface Tick {
-  at: number;
+  /** Milliseconds since 1970. */
+  time: number;
   label: string;
 }
 
@@ -56,5 +57,5 @@ export function ticksOf(first: string, last: string): Tick[] {
   const [step, days] = STEPS.map((candidate) => [candidate, tickDates(candidate, from, to)] as const).find(
     ([, dates]) => dates.length <= MAX_TICKS,
   )!;
-  return days.map((day, index) => ({ at: day.getTime(), label: labelOf(day, step.unit, days[index - 1]) }));
+  return days.map((day, index) => ({ time: day.getTime(), label: labelOf(day, step.unit, days[index - 1]) }));
 }

@@ -9,7 +9,7 @@ import type { Cell, RowLink } from './viewmodel';
 import { fieldWords } from './labels';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type EndpointOf = (type: string) => string | undefined;
+export type EndpointNameOf = (type: string) => string | undefined;
 
 /** Fields about the record rather than its content; tables have no columns for them. */
 const HIDDEN_COLUMNS = new Set([
@@ -34,16 +34,16 @@ const ZERO_SECONDS = ':00';
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
 /** Returns the label of one row, such as `Weight entry`. */
-export const singular = ({ name }: { name: string }): string => upperFirst(nounFor(name));
+export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounFor(name));
 /** Returns the label of several rows, such as `Weight entries`. */
-export const plural = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
     ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
-export function isColumn(field: FieldMetadata, { paths }: NameRule): boolean {
+export function hasColumn(field: FieldMetadata, { paths }: NameRule): boolean {
   const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
@@ -57,16 +57,16 @@ export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMe
 }
 
 /** Returns the name of a row, or its type and id if it has no name. */
-export function rowNameOf(type: GraphQLObjectType, row: Row, calling = nameRuleOf(type, type.extensions.resource!)): string {
-  const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
-  return name || `${singular(type)} ${String(row.id)}`;
+export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type, type.extensions.resource!)): string {
+  const name = nameRule.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
+  return name || `${singularLabelOf(type)} ${String(row.id)}`;
 }
 
 /** Returns the heading of a row. If the name is a date or a time, the type comes first, such as `Weight entry of 2026-01-31`. */
 export function headingOf(type: GraphQLObjectType, row: Row): string {
   const name = rowNameOf(type, row);
-  if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
-  return /^\d\d:\d\d/.test(name) ? `${singular(type)} at ${name}` : name;
+  if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singularLabelOf(type)} of ${name}`;
+  return /^\d\d:\d\d/.test(name) ? `${singularLabelOf(type)} at ${name}` : name;
 }
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
@@ -91,7 +91,7 @@ export function cellFormatterOf(
   type: GraphQLObjectType,
   field: FieldMetadata,
   rows: readonly Row[],
-  endpointOf: EndpointOf,
+  endpointNameOf: EndpointNameOf,
 ): (row: Row) => Cell {
   const { name, relation } = field;
   if (!relation) {
@@ -99,22 +99,22 @@ export function cellFormatterOf(
     return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
   const target = fieldType(type, relation.object) as GraphQLObjectType;
-  const endpoint = endpointOf(relation.type);
-  const related = rows.flatMap((row) => relatedRows(field, row));
-  const distinctName = distinctNamesOf(related, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
+  const endpointName = endpointNameOf(relation.type);
+  const allRelatedRows = rows.flatMap((row) => relatedRows(field, row));
+  const distinctName = distinctNamesOf(allRelatedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRows(field, row).find((candidate) => String(candidate.id) === String(id));
     // Of a related row that the viewer may not see, only the id is known.
-    const fullName = relatedRow ? distinctName(relatedRow) : `${singular(target)} ${id}`;
+    const fullName = relatedRow ? distinctName(relatedRow) : `${singularLabelOf(target)} ${id}`;
     // The name of the row itself is not repeated in the names of related rows.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpoint !== undefined && { href: `${API_BASE_PATH}/${endpoint}/${id}/` }) };
+    return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };
   };
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
 }
 
-export function alignmentOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
+export function cellClassOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
   if (kind === 'decimal' || kind === 'integer') return 'number';
   return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
 }

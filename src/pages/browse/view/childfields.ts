@@ -4,9 +4,9 @@ import { visibleFieldsOf } from './cells';
 
 export interface ChildField {
   name: string;
-  child: GraphQLObjectType;
+  childType: GraphQLObjectType;
   /** Whether the list is a connection, which is paginated. */
-  nodes: boolean;
+  isConnection: boolean;
 }
 
 /** Returns the fields with lists of rows, except for the relation fields of the row itself. */
@@ -16,7 +16,7 @@ export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
     if (relationFields.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);
     const nodes = isObjectType(namedType) && namedType.name.endsWith('Connection') ? namedType.getFields().nodes : undefined;
-    const child = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
-    return isObjectType(child) && child.extensions.resource ? [{ name, child, nodes: nodes !== undefined }] : [];
+    const childType = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
+    return isObjectType(childType) && childType.extensions.resource ? [{ name, childType, isConnection: nodes !== undefined }] : [];
   });
 }

@@ -6,7 +6,7 @@ import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
-import { writeControls, type RelationChoices, type RelationChoicesOf } from './controls';
+import { writeControlsOf, type RelationChoices, type RelationChoicesOf } from './controls';
 import type { rowSearches } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { differingTexts, readableValue } from './storedvalues';
@@ -16,7 +16,7 @@ import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 const MAX_CHOICES = 60;
 const ID = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
-  { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
+  { key: 'username', label: 'User name', kind: 'string', singleLine: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 
@@ -29,7 +29,7 @@ interface CurrentRow {
 }
 
 type StoredValues = NonNullable<WriteForm['stored']>;
-type Forms = Pick<HtmlView, 'forms' | 'removable' | 'locked' | 'version'>;
+type Forms = Pick<HtmlView, 'forms' | 'removable' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
   constructor(
@@ -44,7 +44,7 @@ export class FormBuilder {
     if (!naming || (naming.owned && !signedIn)) return { target };
     const choices = await naming.rows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(naming.find && { searched: type }) };
+    return { target, ...(naming.find && { searchType: type }) };
   }
 
   /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
@@ -56,11 +56,11 @@ export class FormBuilder {
     return Promise.all(
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
-        if (!control.searched || !text) return control;
-        const { find, rows } = this.namingOf(control.searched)!;
-        if (!ID.test(text)) return { ...control, found: await find!(context.resolverContext, text) };
+        if (!control.searchType || !text) return control;
+        const { find, rows } = this.namingOf(control.searchType)!;
+        if (!ID.test(text)) return { ...control, matches: await find!(context.resolverContext, text) };
         const [row] = (await rows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
-        return { ...control, ...(row && { chosen: String(row.label) }) };
+        return { ...control, ...(row && { chosenName: String(row.label) }) };
       }),
     );
   }
@@ -96,7 +96,7 @@ export class FormBuilder {
 
   async formsOf(pageRoute: Route, result: RenderInput, related: RelationChoicesOf): Promise<Forms> {
     const { request } = result;
-    const noForms = { forms: [], removable: false, locked: [] };
+    const noForms = { forms: [], removable: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
       return { ...noForms, forms: [formOf(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
@@ -107,8 +107,8 @@ export class FormBuilder {
       operation && permitsMethod(pageRoute, method) ? [method] : [],
     );
     // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
-    if (!request.signedIn && !request.form) return { ...noForms, locked: methods };
-    const controls = writeControls(endpoint.fields, related);
+    if (!request.signedIn && !request.form) return { ...noForms, lockedMethods: methods };
+    const controls = writeControlsOf(endpoint.fields, related);
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
@@ -127,7 +127,7 @@ export class FormBuilder {
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
     // A form that was rejected for another reason keeps its version, because its values are still based on that version.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
-    return { forms, removable: methods.includes('DELETE'), locked: [], version: formVersion };
+    return { forms, removable: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 }
 

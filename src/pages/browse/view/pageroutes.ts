@@ -2,7 +2,7 @@
 import type { Endpoint, Endpoints } from '../../../rest/endpoints';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
-import { plural, singular } from './cells';
+import { pluralLabelOf, singularLabelOf } from './cells';
 import type { Resource } from './viewmodel';
 
 /** Whether pages show the rows at this endpoint. Other endpoints with the same rows are for API clients only. */
@@ -38,8 +38,8 @@ export class PageRoutes {
 
 export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
   name: view.rest,
-  singular: singular(type),
-  plural: plural(type),
+  singular: singularLabelOf(type),
+  plural: pluralLabelOf(type),
   description: view.description,
   owned: resource.owned,
 });

@@ -19,7 +19,7 @@ const effectiveTexts = (texts: readonly string[] | undefined, control: FormContr
 /** Returns the value in readable form, such as the name of a related row. */
 export function readableValue(control: FormControl, texts: readonly string[]): string {
   const labels = (control.many ? texts : texts.slice(-1)).map(
-    (text) => control.chosen ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
+    (text) => control.chosenName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
   if (control.kind === 'boolean') return labels.includes('true') ? 'yes' : 'no';
   return labels.filter((label) => label !== '').join(', ') || '–';

@@ -20,7 +20,7 @@ export interface Series {
   unit?: string;
   lines: readonly Line[];
   /** Number of lines that were omitted because there are too many. */
-  left: number;
+  omittedCount: number;
 }
 
 export interface TimeSeries {
@@ -148,7 +148,7 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
         label: labelOf(spec.value),
         ...(name && { unit: name }),
         lines: lines.slice(0, MAX_LINES),
-        left: Math.max(0, lines.length - MAX_LINES),
+        omittedCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
     return { series: series.filter(({ lines }) => lines.some(isInformative)), days };

@@ -1,13 +1,13 @@
 /** Builds the view model of a browsable page from a REST request and its response. It is not used for JSON responses. */
 import type { GraphQLSchema } from 'graphql';
-import { argumentControls, filterControls } from './controls';
+import { argumentControlsOf, filterControlsOf } from './controls';
 import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
 import { graphqlExplainer } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { linksOf, NO_LINKS, type Links } from './idlinks';
 import type { Metadata } from '../../../rest/dialect/metadata';
-import { plural, singular } from './cells';
+import { pluralLabelOf, singularLabelOf } from './cells';
 import { rowSearches } from './rownames';
 import { pathOf, PageRoutes, resourceOf } from './pageroutes';
 import { PreferredUnitLabels } from './preferredunits';
@@ -81,12 +81,12 @@ export class ViewBuilder {
       const match = SEARCH_PATH.exec(path);
       const resource = match && this.places.listed().find(({ name }) => name === match[1]);
       return {
-        filters: argumentControls(pageRoute.computed.field.args),
+        filters: argumentControlsOf(pageRoute.computed.field.args),
         ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
     return {};
   }
 
@@ -114,8 +114,8 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.forms.lookedUp(filterControls(viewMetadata.filters, fields, related), filterValue, request),
-      orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
+      filters: await this.forms.lookedUp(filterControlsOf(viewMetadata.filters, fields, related), filterValue, request),
+      sortableKeys: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
       window: parsePageWindow(request.query, request.most),
     };
   }
@@ -152,29 +152,29 @@ export class ViewBuilder {
   private async readData(
     pageRoute: Route,
     { request, answer }: RenderInput,
-  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'detailRow' | 'drawn'> | undefined> {
+  ): Promise<Pick<HtmlView, 'name' | 'table' | 'detailRow' | 'timeSeries'> | undefined> {
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
     const { endpoint } = pageRoute;
     const { resolverContext: context } = request.context;
     if (pageRoute.kind === 'list') {
-      const name = plural(endpoint.type);
+      const name = pluralLabelOf(endpoint.type);
       if (answer.status !== 200 || request.method !== 'GET') return { name };
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.ran?.variables.where ?? {}) as object;
       const requestedDays = Number(request.query.get(PERIOD_KEY));
       const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));
-      const [sheet, chartData] = await Promise.all([
-        this.sheets.list(endpoint, ids, context),
+      const [table, timeSeries] = await Promise.all([
+        this.sheets.readTable(endpoint, ids, context),
         ids.length ? this.series(endpoint, where, days, context) : undefined,
       ]);
-      return { name, sheet, drawn: chartData };
+      return { name, table, timeSeries };
     }
     const detailRow = [200, 201, 400, 412].includes(answer.status)
       ? await this.sheets.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
     return pageRoute.kind === 'detail'
-      ? { name: detailRow?.name ?? singular(endpoint.type), detailRow }
+      ? { name: detailRow?.name ?? singularLabelOf(endpoint.type), detailRow }
       : detailRow && { name: '', detailRow };
   }
 }
@@ -205,11 +205,11 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     actions: [],
     resources: [],
     filters: [],
-    orderable: [],
+    sortableKeys: [],
     forms: [],
     removable: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
-    locked: [],
+    lockedMethods: [],
     signedIn,
     visitor: context.authentication.visitor?.() ?? {},
   };

@@ -12,7 +12,7 @@ export interface FormControl {
   kind: FieldKind | 'password';
   required: boolean;
   /** Whether the input has a single line, regardless of its maximum length. */
-  line?: boolean;
+  singleLine?: boolean;
   help?: string;
   minLength?: number;
   maxLength?: number;
@@ -26,15 +26,15 @@ export interface FormControl {
   /** Whether the input sends several values under its key. */
   many?: boolean;
   /** Whether the value is a text with several ids, separated by commas. */
-  commas?: boolean;
+  commaSeparated?: boolean;
   /** Name of the endpoint of the rows, if the value is an id. */
   target?: string;
   /** GraphQL type of the rows, if the input searches them by name. */
-  searched?: string;
+  searchType?: string;
   /** Rows that match the typed name. */
-  found?: readonly Choice[];
+  matches?: readonly Choice[];
   /** Name of the row, if the value of the input is its id. */
-  chosen?: string;
+  chosenName?: string;
 }
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
@@ -86,7 +86,7 @@ export interface Column {
   label: string;
   sortable: boolean;
   /** CSS class of the cells: numbers are aligned right, dates are not wrapped. */
-  as?: 'number' | 'day';
+  cellClass?: 'number' | 'day';
 }
 
 export interface TableRow {
@@ -109,11 +109,11 @@ export interface TableView {
 export interface ChildRows {
   label: string;
   total: number;
-  sheet: TableView;
+  table: TableView;
   /** URL of the list of all child rows; absent if that list cannot be filtered by the parent. */
-  all?: string;
+  listUrl?: string;
   /** URL of the form for a new child row; absent if the visitor cannot add rows. */
-  add?: string;
+  addUrl?: string;
 }
 
 export interface TrainingPlan {
@@ -135,13 +135,13 @@ export interface DetailField {
 
 export interface DetailRow {
   name: string;
-  training?: TrainingPlan;
+  trainingPlan?: TrainingPlan;
   /** Unit in which sums of nutrients are shown. */
   massUnit: 'g' | 'oz';
   /** Daily energy goal of the user in kcal, if the page compares the row with it. */
   goal?: number;
   fields: readonly DetailField[];
-  below: readonly ChildRows[];
+  childLists: readonly ChildRows[];
 }
 
 export interface Resource {
@@ -189,9 +189,9 @@ export interface HtmlView {
   /** Names of other endpoints with the same rows. */
   siblings: readonly string[];
   /** Rows of a list page. */
-  sheet?: TableView;
+  table?: TableView;
   /** Time series of a list page. */
-  drawn?: TimeSeries;
+  timeSeries?: TimeSeries;
   /** The row of a detail page or of an action. */
   detailRow?: DetailRow;
   actions: readonly { name: string; description: string }[];
@@ -199,7 +199,7 @@ export interface HtmlView {
   resources: readonly Resource[];
   filters: readonly FormControl[];
   /** REST keys of the fields by which a list can be sorted. */
-  orderable: readonly string[];
+  sortableKeys: readonly string[];
   /** Position of the page in a list. */
   window?: { limit: number; offset: number };
   /** The GraphQL operation that reads the data of the page, for clients. */
@@ -212,7 +212,7 @@ export interface HtmlView {
   /** What the form on the previous page has written. */
   notice?: SavedNotice;
   /** HTTP methods that are available only after signing in. */
-  locked: readonly string[];
+  lockedMethods: readonly string[];
   signedIn: boolean;
   visitor: { username?: string; csrfToken?: string };
 }
