@@ -181,7 +181,7 @@ export class Orchard {
         understand: () => Promise.resolve(),
         redirect: () => undefined,
         showFailure: () => ({ text: '<h1>Failed</h1>', headers: {} }),
-        show: async (shown) => ({ text: `<h1>${(await views.of(shown)).name}</h1>`, headers: {} }),
+        show: async (shown) => ({ text: `<h1>${(await views.build(shown)).name}</h1>`, headers: {} }),
       };
     },
     inTurn: (work) => work(),

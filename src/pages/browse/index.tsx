@@ -210,7 +210,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
     async show(input) {
-      const view = await views.of(input);
+      const view = await views.build(input);
       // Yields to the event loop between reading and rendering.
       await setImmediate();
       return renderBrowsePage(view);

@@ -33,22 +33,22 @@ type Forms = Pick<HtmlView, 'forms' | 'removable' | 'lockedMethods' | 'version'>
 
 export class FormBuilder {
   constructor(
-    private readonly places: PageRoutes,
-    private readonly namingOf: ReturnType<typeof rowSearches>,
+    private readonly pageRoutes: PageRoutes,
+    private readonly rowSearchOf: ReturnType<typeof rowSearches>,
   ) {}
 
-  private async relatedRows(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
-    const target = this.places.nameOf(type);
-    const naming = this.namingOf(type);
+  private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
+    const target = this.pageRoutes.endpointNameOf(type);
+    const rowSearch = this.rowSearchOf(type);
     // Anonymous clients cannot see the rows of users.
-    if (!naming || (naming.owned && !signedIn)) return { target };
-    const choices = await naming.rows(context.resolverContext, {}, MAX_CHOICES + 1);
+    if (!rowSearch || (rowSearch.owned && !signedIn)) return { target };
+    const choices = await rowSearch.rows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(naming.find && { searchType: type }) };
+    return { target, ...(rowSearch.find && { searchType: type }) };
   }
 
   /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
-  lookedUp(
+  addSearchResults(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
     { context }: RestRequest,
@@ -57,7 +57,7 @@ export class FormBuilder {
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
         if (!control.searchType || !text) return control;
-        const { find, rows } = this.namingOf(control.searchType)!;
+        const { find, rows } = this.rowSearchOf(control.searchType)!;
         if (!ID.test(text)) return { ...control, matches: await find!(context.resolverContext, text) };
         const [row] = (await rows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
         return { ...control, ...(row && { chosenName: String(row.label) }) };
@@ -66,22 +66,25 @@ export class FormBuilder {
   }
 
   /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
-  async namedValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
+  async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
     const differing = controls.filter(({ key }) => stored[key]);
-    const named = await this.lookedUp(differing, (key) => stored[key]!.texts.at(-1), request);
+    const controlsWithResults = await this.addSearchResults(differing, (key) => stored[key]!.texts.at(-1), request);
     return Object.fromEntries(
-      named.map((control) => [control.key, { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) }]),
+      controlsWithResults.map((control) => [
+        control.key,
+        { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) },
+      ]),
     );
   }
 
-  async relatedOf({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
+  async relationChoicesFor({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
     const filterFields = new Set(view.filters.map(({ field }) => field));
     const types = fields
       .filter((field) => field.relation && (!field.restReadOnly || filterFields.has(field.name)))
       .map((field) => field.relation!.type);
-    const relatedByType = new Map<string, RelationChoices>();
-    await Promise.all([...new Set(types)].map(async (type) => relatedByType.set(type, await this.relatedRows(type, request))));
-    return (type) => relatedByType.get(type) ?? { target: this.places.nameOf(type) };
+    const choicesByType = new Map<string, RelationChoices>();
+    await Promise.all([...new Set(types)].map(async (type) => choicesByType.set(type, await this.readRelationChoices(type, request))));
+    return (type) => choicesByType.get(type) ?? { target: this.pageRoutes.endpointNameOf(type) };
   }
 
   /** Returns the row that fills the form; undefined if it cannot be read. */
@@ -94,7 +97,7 @@ export class FormBuilder {
     return data?.row ? { row: data.row, ...(version && { version: data.row[version] }) } : undefined;
   }
 
-  async formsOf(pageRoute: Route, result: RenderInput, related: RelationChoicesOf): Promise<Forms> {
+  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesOf): Promise<Forms> {
     const { request } = result;
     const noForms = { forms: [], removable: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
@@ -108,7 +111,7 @@ export class FormBuilder {
     );
     // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
     if (!request.signedIn && !request.form) return { ...noForms, lockedMethods: methods };
-    const controls = writeControlsOf(endpoint.fields, related);
+    const controls = writeControlsOf(endpoint.fields, relationChoicesOf);
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
@@ -116,14 +119,14 @@ export class FormBuilder {
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
-    const current = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
-    if (!current) {
+    const currentRow = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
+    if (!currentRow) {
       // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
       // with 404, or with 403 if the parent row was deleted too.
-      const isLost = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
-      return isLost ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
+      const rowWasDeleted = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
+      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
-    const { row, version } = current;
+    const { row, version } = currentRow;
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
     // A form that was rejected for another reason keeps its version, because its values are still based on that version.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);

@@ -19,7 +19,7 @@ export const NO_LINKS: Links = { keys: {} };
 export function linksOf(
   schema: GraphQLSchema,
   document: string,
-  at: readonly string[],
+  bodyPath: readonly string[],
   endpointOf: (type: string) => string | undefined,
 ): Links {
   const { definitions } = parse(document);
@@ -53,6 +53,6 @@ export function linksOf(
 
   const rootType = schema.getRootType(operation.operation)!;
   let links: Links = { keys: linksOfSet(rootType, operation.selectionSet) };
-  for (const key of at) links = links.keys[key] ?? NO_LINKS;
+  for (const key of bodyPath) links = links.keys[key] ?? NO_LINKS;
   return links;
 }

@@ -15,7 +15,7 @@ const LABELS_BY_NAME: Readonly<Record<string, string>> = {
   freetimeIntensity: 'Intensity of free time',
 };
 
-const REPLACED_LABELS: Readonly<Record<string, string>> = {
+const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
   'Base license': 'License of the base',
   'Creation date': 'Created on',
   'Date of Birth': 'Date of birth',
@@ -43,7 +43,7 @@ const REPLACED_LABELS: Readonly<Record<string, string>> = {
   'Weekday rows': 'Weekdays',
 };
 
-const replaceLabel = (label: string): string => REPLACED_LABELS[label] ?? label;
+const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? label;
 
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldWords = (name: string): string => replaceLabel(humanize(name));

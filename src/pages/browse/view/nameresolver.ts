@@ -14,17 +14,17 @@ const ID_PREFIX = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
-/** Returns the id of the row with a name. `chosen` is the id of the suggestion that the user chose. */
+/** Returns the id of the row with a name. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
   { find, rows, owned }: RowSearch,
   text: string,
-  chosen: string | undefined,
+  chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
   if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
-  if (chosen !== undefined && ID.test(chosen)) {
-    const [row] = (await rows(context, { id: { eq: chosen } }, 1)) ?? [];
-    if (row && isSameName(String(row.label), text)) return chosen;
+  if (chosenId !== undefined && ID.test(chosenId)) {
+    const [row] = (await rows(context, { id: { eq: chosenId } }, 1)) ?? [];
+    if (row && isSameName(String(row.label), text)) return chosenId;
   }
   const matches = (await find?.(context, text)) ?? [];
   const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
@@ -38,13 +38,13 @@ const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ r
 
 /** Returns a function that changes the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
-  const namingOf = rowSearches(schema, prepare);
+  const rowSearchOf = rowSearches(schema, prepare);
 
-  const resolveId = async (type: string, text: string | undefined, chosen: string | undefined, context: object) => {
+  const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();
     if (!name || ID.test(name)) return undefined;
-    const naming = namingOf(type);
-    return naming && resolveName(naming, name, chosen, context);
+    const rowSearch = rowSearchOf(type);
+    return rowSearch && resolveName(rowSearch, name, chosenId, context);
   };
 
   async function resolveForm({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {

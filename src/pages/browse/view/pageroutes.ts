@@ -9,27 +9,29 @@ import type { Resource } from './viewmodel';
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {
-  private readonly byType: ReadonlyMap<string, Endpoint>;
+  private readonly endpointByType: ReadonlyMap<string, Endpoint>;
 
   constructor(private readonly endpoints: Endpoints) {
-    this.byType = new Map([...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]));
+    this.endpointByType = new Map(
+      [...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]),
+    );
   }
 
   endpointOf(type: string): Endpoint | undefined {
-    return this.byType.get(type);
+    return this.endpointByType.get(type);
   }
 
   /** Returns the name of the endpoint of a type, which is a segment of its path. */
-  nameOf(type: string): string | undefined {
+  endpointNameOf(type: string): string | undefined {
     return this.endpointOf(type)?.view.rest;
   }
 
-  listed(): Resource[] {
+  listedResources(): Resource[] {
     return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
   /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
-  placeOf(route: Route, { answer, request }: RenderInput): Route {
+  routeOfPage(route: Route, { answer, request }: RenderInput): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
     const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
     return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;

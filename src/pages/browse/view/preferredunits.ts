@@ -7,7 +7,7 @@ import { prefersPounds } from './rowreader';
 import type { FormControl } from './viewmodel';
 
 export class PreferredUnitLabels {
-  private run?: RunOperation;
+  private readUnitSystem?: RunOperation;
   /** REST key of the field in the preferred unit, by type name; empty if the type has no such field. */
   private readonly keyByType = new Map<string, string>();
 
@@ -17,12 +17,12 @@ export class PreferredUnitLabels {
   ) {}
 
   /** Returns a function that adds the unit to the input for it. The preference is read only if the type has such a field. */
-  async of({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
+  async unitAdderFor({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
     let key = this.keyByType.get(type.name);
     if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));
     if (key === '') return (control) => control;
-    this.run ??= this.prepare('{ viewer { profile { unitSystem } } }');
-    const { data } = await this.run(context, {});
+    this.readUnitSystem ??= this.prepare('{ viewer { profile { unitSystem } } }');
+    const { data } = await this.readUnitSystem(context, {});
     const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
     return (control) => (control.key === key ? { ...control, unit } : control);
   }

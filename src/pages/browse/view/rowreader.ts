@@ -4,7 +4,7 @@ import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/end
 import { ChildListPlan } from './childlist';
 import { cellFormatterOf, headingOf, selectionOf, visibleFieldsOf, type EndpointNameOf, type Row } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
-import { detailSelection, trainingOf, translationsOf } from './detaildata';
+import { detailSelection, trainingPlanOf, translationLinksField } from './detaildata';
 import { nameRuleOf } from './rownames';
 import { TablePlan } from './tableplan';
 import type { TableView, DetailRow } from './viewmodel';
@@ -67,7 +67,7 @@ export class RowReader {
     });
     const row = data?.row as Row | null | undefined;
     if (!row) return undefined;
-    const trainingPlan = trainingOf(row);
+    const trainingPlan = trainingPlanOf(row);
     return {
       name: headingOf(type, row),
       massUnit: prefersPounds(row) ? 'oz' : 'g',
@@ -79,7 +79,7 @@ export class RowReader {
           key: field.rest,
           cell: cellFormatterOf(type, field, [row], this.endpointNameOf)(row),
         })),
-        translationsOf(type, row),
+        translationLinksField(type, row),
       ],
       childLists: childListPlans.flatMap((childListPlan) => childListPlan.childRowsOf(row[childListPlan.name], id, signedIn) ?? []),
     };

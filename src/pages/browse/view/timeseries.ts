@@ -45,10 +45,10 @@ interface SeriesSpec {
   day: FieldMetadata;
   value: FieldMetadata;
   /** Field that says what was measured; each of its values is a line. */
-  by?: FieldMetadata;
+  lineField?: FieldMetadata;
   unit?: FieldMetadata;
   /** Whether values are in the mass unit of the profile if the row has no unit. */
-  preferred: boolean;
+  isInPreferredUnit: boolean;
 }
 
 /** Chooses the first date and the first decimal; undefined without them, for public rows, and if the unit of the decimal is unknown. */
@@ -61,21 +61,21 @@ function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpe
   const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
   const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
-  const by =
+  const lineField =
     fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
     fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
-  const preferred = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
-  return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
+  const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
+  return { day, value, isInPreferredUnit, ...(lineField && { lineField }), ...(unit && { unit }) };
 }
 
 /** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const spec = seriesSpecOf(type, schema);
-  return spec?.preferred ? spec.value : undefined;
+  return spec?.isInPreferredUnit ? spec.value : undefined;
 }
 
-const selectionOfSpec = (type: GraphQLObjectType, { day, value, by, unit }: SeriesSpec): string =>
-  [by, unit]
+const selectionOfSpec = (type: GraphQLObjectType, { day, value, lineField, unit }: SeriesSpec): string =>
+  [lineField, unit]
     .flatMap((field) => (field ? [selectionOfField(type, field)] : []))
     .concat('id', day.name, value.name)
     .join(' ');
@@ -89,7 +89,7 @@ function selectionOfField(type: GraphQLObjectType, field: FieldMetadata): string
   return `${field.name} ${field.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
 }
 
-function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
+function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
   const target = targetOf(type, field);
@@ -98,17 +98,17 @@ function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): str
 }
 
 /** Groups the rows into lines. If a day has several values, the largest is drawn. */
-function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: readonly Row[]): Line[] {
+function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec, rows: readonly Row[]): Line[] {
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
-    const name = by ? valueName(type, by, row) : '';
+    const name = lineField ? valueLabel(type, lineField, row) : '';
     const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
     const points = lines.get(name) ?? new Map<string, number>();
     points.set(moment, Math.max(points.get(moment) ?? -Infinity, Number(row[value.name])));
     lines.set(name, points);
   }
   const namedLines = [...lines].map(([name, points]) => ({
-    ...(by && { name }),
+    ...(lineField && { name }),
     points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
   }));
   return namedLines.sort((a, b) => b.points.length - a.points.length);
@@ -137,12 +137,12 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
     const rows = days
       ? allRows.filter((row) => newestTime - Date.parse(String(row[spec.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
       : allRows;
-    const units = new Map<string, Row[]>();
+    const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
-      const unit = spec.unit ? valueName(type, spec.unit, row) : '';
-      units.set(unit, [...(units.get(unit) ?? []), row]);
+      const unit = spec.unit ? valueLabel(type, spec.unit, row) : '';
+      rowsByUnit.set(unit, [...(rowsByUnit.get(unit) ?? []), row]);
     }
-    const series = [...units].map(([name, unitRows]) => {
+    const series = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, spec, unitRows);
       return {
         label: labelOf(spec.value),

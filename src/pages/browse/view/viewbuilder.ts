@@ -3,7 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import { argumentControlsOf, filterControlsOf } from './controls';
 import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
-import { graphqlExplainer } from './graphqlexample';
+import { operationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { linksOf, NO_LINKS, type Links } from './idlinks';
 import type { Metadata } from '../../../rest/dialect/metadata';
@@ -30,30 +30,30 @@ export interface ViewSources extends ApiDescription {
 const SEARCH_PATH = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
 export class ViewBuilder {
-  private readonly places: PageRoutes;
+  private readonly pageRoutes: PageRoutes;
   private readonly forms: FormBuilder;
-  private readonly sheets: RowReader;
-  private readonly series: ReturnType<typeof timeSeriesReader>;
-  private readonly preferred: PreferredUnitLabels;
-  private readonly explainOperation: ReturnType<typeof graphqlExplainer>;
+  private readonly rowReader: RowReader;
+  private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
+  private readonly preferredUnits: PreferredUnitLabels;
+  private readonly translateOperation: ReturnType<typeof operationTranslator>;
   private readonly linksByDocument = new Map<string, Links>();
 
   constructor(private readonly sources: ViewSources) {
     const { schema, publicSchema, endpoints, prepare } = sources;
-    this.places = new PageRoutes(endpoints);
-    this.forms = new FormBuilder(this.places, rowSearches(schema, prepare));
-    this.sheets = new RowReader(prepare, (type) => this.places.endpointOf(type));
-    this.series = timeSeriesReader(schema, prepare);
-    this.preferred = new PreferredUnitLabels(schema, prepare);
-    this.explainOperation = graphqlExplainer(publicSchema);
+    this.pageRoutes = new PageRoutes(endpoints);
+    this.forms = new FormBuilder(this.pageRoutes, rowSearches(schema, prepare));
+    this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
+    this.readTimeSeries = timeSeriesReader(schema, prepare);
+    this.preferredUnits = new PreferredUnitLabels(schema, prepare);
+    this.translateOperation = operationTranslator(publicSchema);
   }
 
-  async of(result: RenderInput): Promise<HtmlView> {
+  async build(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
     const view = baseView(result);
     if (!route) return view;
-    const pageRoute = this.places.placeOf(route, result);
+    const pageRoute = this.pageRoutes.routeOfPage(route, result);
     const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Metadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
@@ -73,13 +73,13 @@ export class ViewBuilder {
   private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
-        resources: this.places.listed(),
+        resources: this.pageRoutes.listedResources(),
         name: 'All data',
         description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
     if (pageRoute.kind === 'free') {
       const match = SEARCH_PATH.exec(path);
-      const resource = match && this.places.listed().find(({ name }) => name === match[1]);
+      const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
         filters: argumentControlsOf(pageRoute.computed.field.args),
         ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
@@ -93,14 +93,14 @@ export class ViewBuilder {
   private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { fields, view: viewMetadata } = endpoint;
-    const related = await this.forms.relatedOf(endpoint, request);
-    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
+    const relationChoicesOf = await this.forms.relationChoicesFor(endpoint, request);
+    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, relationChoicesOf);
     const data = await this.readData(pageRoute, result);
-    const addUnit = forms.length ? await this.preferred.of(endpoint, request.context.resolverContext) : undefined;
+    const addUnit = forms.length ? await this.preferredUnits.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
-      const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
-      const named = form.stored && { stored: await this.forms.namedValues(form.controls, form.stored, request) };
-      return { ...form, ...named, controls: addUnit ? controls.map(addUnit) : controls };
+      const controls = await this.forms.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
+      const labelledValues = form.stored && { stored: await this.forms.labelStoredValues(form.controls, form.stored, request) };
+      return { ...form, ...labelledValues, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
       ...formProperties,
@@ -114,7 +114,7 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.forms.lookedUp(filterControlsOf(viewMetadata.filters, fields, related), filterValue, request),
+      filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
       sortableKeys: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
       window: parsePageWindow(request.query, request.most),
     };
@@ -125,12 +125,12 @@ export class ViewBuilder {
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
     if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.known)
-      return this.explainOperation(lastOperation.operation, lastOperation.variables);
-    if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
+      return this.translateOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.translateOperation(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail') return this.translateOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = parsePageWindow(request.query, request.most);
-    return this.explainOperation(endpoint.list, { first: limit, offset });
+    return this.translateOperation(endpoint.list, { first: limit, offset });
   }
 
   private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
@@ -141,10 +141,13 @@ export class ViewBuilder {
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }
 
-  private linksOfOperation({ document }: RestOperation, ...at: string[]): Links {
+  private linksOfOperation({ document }: RestOperation, ...bodyPath: string[]): Links {
     let links = this.linksByDocument.get(document);
     if (!links)
-      this.linksByDocument.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
+      this.linksByDocument.set(
+        document,
+        (links = linksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
+      );
     return links;
   }
 
@@ -165,13 +168,13 @@ export class ViewBuilder {
       const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));
       const [table, timeSeries] = await Promise.all([
-        this.sheets.readTable(endpoint, ids, context),
-        ids.length ? this.series(endpoint, where, days, context) : undefined,
+        this.rowReader.readTable(endpoint, ids, context),
+        ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
       ]);
       return { name, table, timeSeries };
     }
     const detailRow = [200, 201, 400, 412].includes(answer.status)
-      ? await this.sheets.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
+      ? await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
     return pageRoute.kind === 'detail'
       ? { name: detailRow?.name ?? singularLabelOf(endpoint.type), detailRow }
