@@ -79,7 +79,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const xPositions = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
     isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
-  if (kind === 'heatmap') return heatmap(rows, settings, { columnIndexOf, title, xOf, categories, omitted });
+  if (kind === 'heatmap') return heatmapOf(rows, settings, { columnIndexOf, title, xOf, categories, omitted });
 
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
@@ -129,7 +129,7 @@ interface HeatmapOptions {
 }
 
 /** Computes a heat map. Without a column for the colours, cells show numbers of rows. */
-function heatmap(
+function heatmapOf(
   rows: Table['rows'],
   { x, y, by }: ChartSettings,
   { columnIndexOf, title, xOf, categories, omitted }: HeatmapOptions,

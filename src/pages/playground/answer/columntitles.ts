@@ -16,10 +16,10 @@ const wordsOf = (part: string) =>
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .toLowerCase();
 
-function titleOf({ name, unit }: Column, from: number): string {
+function titleOf({ name, unit }: Column, startIndex: number): string {
   const parts = name
     .split('.')
-    .slice(from)
+    .slice(startIndex)
     .filter((part, index, all) => !STRUCTURAL_SEGMENTS.has(part) || index === all.length - 1);
   if (parts.length > 1 && NAMING_SEGMENTS.has(parts.at(-1)!)) parts.pop();
   const words = parts.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');

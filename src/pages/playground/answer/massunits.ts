@@ -37,7 +37,7 @@ type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
 export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): MassUnits {
-  const masses = new Map<string, Unit>();
+  const massUnits = new Map<string, Unit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const walk = (
@@ -61,19 +61,19 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
       const fieldType = getNamedType(field.type);
       if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
       else if (isLeafType(fieldType)) {
-        const massUnit = unitIn(field, argument !== undefined, unit);
-        if (massUnit) masses.set(fieldPath.join('.'), massUnit);
+        const massUnit = massUnitOf(field, argument !== undefined, unit);
+        if (massUnit) massUnits.set(fieldPath.join('.'), massUnit);
       }
     }
   };
   const operation = getOperationAST(query, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (root) walk(operation.selectionSet, root, [], undefined);
-  return masses;
+  return massUnits;
 }
 
 /** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
-function unitIn({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
+function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
   // Integers whose description mentions kilograms are counts of distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;

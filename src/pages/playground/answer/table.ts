@@ -38,7 +38,7 @@ export interface List {
   name: string;
   /** Path of the outermost list that contains this one, or its own path. */
   root: string;
-  rows: number;
+  rowCount: number;
 }
 
 /** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
@@ -46,8 +46,8 @@ export function listsOf(data: unknown): List[] {
   const listsByPath = new Map<string, List>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
     if (isList(value)) {
-      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rows: 0 };
-      list.rows += value.length;
+      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rowCount: 0 };
+      list.rowCount += value.length;
       listsByPath.set(path, list);
       for (const row of value) if (isFields(row)) walkFields(row, path, list.root);
     } else if (isFields(value)) walkFields(value, path, root);
@@ -62,8 +62,8 @@ export function listsOf(data: unknown): List[] {
 /** Returns the list to show by default: the first one or, if that has a single row, the first list within it that has more rows. */
 export function mainList(lists: readonly List[]): List | undefined {
   const [first] = lists;
-  if (!first || first.rows > 1) return first;
-  return lists.find(({ root, rows }) => root === first.root && rows > 1) ?? first;
+  if (!first || first.rowCount > 1) return first;
+  return lists.find(({ root, rowCount }) => root === first.root && rowCount > 1) ?? first;
 }
 
 function valueAt(data: unknown, path: string): unknown {

@@ -18,7 +18,7 @@ const ChartView = lazy(() => import('./chart'));
 const TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
 const KILOBYTE = 1_000;
 
-function sizeOf(bytes: number): string {
+function formatBytes(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} B`;
   const [size, unit] = bytes < KILOBYTE * KILOBYTE ? [bytes / KILOBYTE, 'kB'] : [bytes / KILOBYTE / KILOBYTE, 'MB'];
   return `${size.toFixed(1)} ${unit}`;
@@ -30,7 +30,7 @@ function RunStatistics({ run }: { run: ViewState['run'] }) {
   const summary = [
     `Status ${status}`,
     `${milliseconds.toFixed(0)} ms`,
-    sizeOf(bytes),
+    formatBytes(bytes),
     ...(cost === undefined ? [] : [`charged ${cost}`]),
     ...(statements === undefined ? [] : [`${statements} ${statements === 1 ? 'statement' : 'statements'}`]),
   ];
@@ -78,9 +78,9 @@ function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: Lis
     <label>
       Rows of{' '}
       <select aria-label="Rows of" value={list?.name} onChange={({ target }) => choose(target.value)}>
-        {lists.map(({ name, rows }) => (
+        {lists.map(({ name, rowCount }) => (
           <option key={name} value={name}>
-            {name} ({rows})
+            {name} ({rowCount})
           </option>
         ))}
       </select>
@@ -90,7 +90,7 @@ function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: Lis
 
 const NO_MASSES: MassUnits = new Map();
 
-function massesIn(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
+function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
   if (!run || !schema) return NO_MASSES;
   const { query, variables, operationName } = run.request;
   try {
@@ -117,15 +117,15 @@ function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | un
   );
 }
 
-function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answer: ExecutionResult }) {
+function ResultView({ tab, viewState, answer }: { tab: string; viewState: ViewState; answer: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
   const lists = useMemo(() => listsOf(answer.data), [answer]);
-  const list = lists.find(({ name }) => name === look.list) ?? mainList(lists);
+  const list = lists.find(({ name }) => name === viewState.list) ?? mainList(lists);
   const receivedTable: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
-  const masses = useMemo(() => massesIn(look.run, schema), [look.run, schema]);
+  const masses = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
-    () => receivedTable && convertMasses(receivedTable, masses, list, look.unit),
-    [receivedTable, masses, list, look.unit],
+    () => receivedTable && convertMasses(receivedTable, masses, list, viewState.unit),
+    [receivedTable, masses, list, viewState.unit],
   );
   if (!table) return <ErrorList answer={answer} />;
   return (
@@ -133,14 +133,14 @@ function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answe
       {answer.errors && <ErrorList answer={answer} />}
       <div className="tools">
         <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} chosen={look.unit} choose={(unit) => viewStates.change(tab, { unit })} />
-        <Downloads table={table} look={look} answer={answer} />
+        <UnitSelect table={table} chosen={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
+        <Downloads table={table} viewState={viewState} answer={answer} />
       </div>
-      {look.view === 'table' ? (
-        <TableView table={table} arrangement={look.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
+      {viewState.view === 'table' ? (
+        <TableView table={table} arrangement={viewState.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={look.chart} change={(chart) => viewStates.change(tab, { chart })} />
+          <ChartView table={table} settings={viewState.chart} change={(chart) => viewStates.change(tab, { chart })} />
         </Suspense>
       )}
     </>
@@ -154,7 +154,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   );
   const { run } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
-  const look = useViewState(id);
+  const viewState = useViewState(id);
   const answer = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
   const hasRun = useRef(!urlRequest?.runs);
@@ -177,27 +177,27 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
     // GraphiQL shows the tree next to this panel. With this attribute, the style sheet hides it in other views.
-    panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', look.view);
-  }, [look.view]);
+    panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', viewState.view);
+  }, [viewState.view]);
 
   return (
     <section className="answer" aria-label="Result" ref={panelRef}>
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
           {VIEWS.map((view) => (
-            <button key={view} aria-pressed={look.view === view} onClick={() => viewStates.change(id, { view })}>
+            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.change(id, { view })}>
               {TITLES[view]}
             </button>
           ))}
         </div>
-        <RunStatistics run={look.run} />
+        <RunStatistics run={viewState.run} />
         <CostGauge />
-        <ShareControls look={look} />
+        <ShareControls viewState={viewState} />
       </div>
-      {look.view !== 'tree' && (
+      {viewState.view !== 'tree' && (
         <div className="shown">
           {answer ? (
-            <ResultView tab={id} look={look} answer={answer} />
+            <ResultView tab={id} viewState={viewState} answer={answer} />
           ) : (
             <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
           )}

@@ -2,7 +2,7 @@
 export interface ThemeColours {
   text: string;
   line: string;
-  ground: string;
+  background: string;
   isDark: boolean;
 }
 
@@ -20,7 +20,7 @@ export function themeColoursOf(element: Element): ThemeColours {
   return {
     text: colourOf('--color-neutral'),
     line: colourOf('--color-neutral', 0.3),
-    ground: colourOf('--color-base'),
+    background: colourOf('--color-base'),
     isDark: parseFloat(hslParts('--color-base')[2] ?? '') < MAX_DARK_LIGHTNESS_PERCENT,
   };
 }

@@ -25,15 +25,15 @@ export function CostGauge() {
   const [estimate, setEstimate] = useState<CostEstimate>();
 
   useEffect(() => {
-    const superseded = new AbortController();
+    const abortController = new AbortController();
     const update = async () => {
-      const result = await estimateTab({ query, variables, headers, operationName }, superseded.signal);
-      if (!superseded.signal.aborted) setEstimate(result);
+      const result = await estimateTab({ query, variables, headers, operationName }, abortController.signal);
+      if (!abortController.signal.aborted) setEstimate(result);
     };
     const timer = setTimeout(() => void update(), TYPING_PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      superseded.abort();
+      abortController.abort();
     };
   }, [query, variables, headers, operationName]);
 

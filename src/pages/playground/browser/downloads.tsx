@@ -5,10 +5,12 @@ import type { Table } from '../answer/table';
 import { downloadFileName, downloadFile } from './save';
 import type { ViewState } from './state';
 
-export function Downloads({ table, look, answer }: { table: Table; look: ViewState; answer: ExecutionResult }) {
+export function Downloads({ table, viewState, answer }: { table: Table; viewState: ViewState; answer: ExecutionResult }) {
   return (
     <>
-      <button onClick={() => downloadFile(downloadFileName('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, look.arrangement)))}>
+      <button
+        onClick={() => downloadFile(downloadFileName('csv'), 'text/csv;charset=utf-8', csvOf(arrangeTable(table, viewState.arrangement)))}
+      >
         CSV
       </button>
       <button onClick={() => downloadFile(downloadFileName('json'), 'application/json', JSON.stringify(answer.data, null, 2))}>JSON</button>

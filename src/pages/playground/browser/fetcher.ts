@@ -78,13 +78,13 @@ export const createFetcher =
     // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
     if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
-    const init = { method: 'POST', body: JSON.stringify(request) };
+    const requestInit = { method: 'POST', body: JSON.stringify(request) };
     if (request.operationName === INTROSPECTION_NAME) {
       const schemaResponse = await fetch(SCHEMA_PATH);
       if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
     const startTime = performance.now();
-    const response = await fetch('/graphql', { ...init, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
+    const response = await fetch('/graphql', { ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
     const body = await response.arrayBuffer();
     if (request.operationName !== INTROSPECTION_NAME)
       onRun({

@@ -20,10 +20,10 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
     if (!element) return;
     const chart = init(element, null, { renderer: 'svg' });
     const draw = () => {
-      const { text, line, ground, isDark } = themeColoursOf(element);
+      const { text, line, background, isDark } = themeColoursOf(element);
       const scheme = isDark ? 'dark' : 'light';
       chart.setOption({
-        backgroundColor: ground,
+        backgroundColor: background,
         animation: false,
         series: {
           type: 'graph',

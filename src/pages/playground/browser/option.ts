@@ -57,7 +57,7 @@ export const isHorizontalBarChart = ({ kind, x }: Drawing): boolean =>
   kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
-function gapBelow(names: readonly string[]): number {
+function titleGapFor(names: readonly string[]): number {
   const longest = Math.max(0, ...names.map((name) => name.length));
   const width = Math.min(ROTATED_LABEL.width, longest * ROTATED_LABEL.character);
   return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
@@ -87,12 +87,12 @@ const axisOf = ({ font, line }: ChartStyle) => ({
   nameTextStyle: font,
 });
 
-const isLong = ({ x }: Drawing): boolean =>
+const hasLongLabels = ({ x }: Drawing): boolean =>
   x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the options of category labels. Long names are rotated, so that more of them fit. */
 function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
-  if (!isHorizontalBarChart(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
+  if (!isHorizontalBarChart(drawing) && !hasLongLabels(drawing)) return { ...font, hideOverlap: true };
   const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...labelAll };
   return isHorizontalBarChart(drawing)
@@ -110,7 +110,7 @@ function xAxisOf(drawing: Drawing, style: ChartStyle) {
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && isLong(drawing) ? gapBelow(x.categories) : TITLE_GAP_PX,
+    nameGap: hasCategories && hasLongLabels(drawing) ? titleGapFor(x.categories) : TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
@@ -153,14 +153,14 @@ function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap
   };
 }
 
-export function echartsOptionOf(drawing: Drawing, { text, line, ground, isDark }: ThemeColours, animated: boolean): Option {
+export function echartsOptionOf(drawing: Drawing, { text, line, background, isDark }: ThemeColours, animated: boolean): Option {
   const { kind, series } = drawing;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const style = { font, line };
   const isHeatmap = kind === 'heatmap';
   return {
     animation: animated,
-    backgroundColor: ground,
+    backgroundColor: background,
     textStyle: font,
     color: isDark ? DARK_SERIES_COLOURS : SERIES_COLOURS,
     aria: { enabled: true },
@@ -173,7 +173,7 @@ export function echartsOptionOf(drawing: Drawing, { text, line, ground, isDark }
     },
     tooltip: {
       trigger: kind === 'scatter' || isHeatmap ? 'item' : 'axis',
-      backgroundColor: ground,
+      backgroundColor: background,
       borderColor: line,
       textStyle: font,
       confine: true,

@@ -16,18 +16,18 @@ export interface ViewState {
   run?: RunReport;
 }
 
-const INITIAL_LOOK: ViewState = { view: 'tree', arrangement: UNARRANGED };
+const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: UNARRANGED };
 
-class Looks {
-  private readonly looks = new Map<string, ViewState>();
+class ViewStates {
+  private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
   active = '';
 
-  readonly of = (tab: string): ViewState => this.looks.get(tab) ?? INITIAL_LOOK;
+  readonly of = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
 
   change(tab: string, changes: Partial<ViewState>): void {
-    this.looks.set(tab, { ...this.of(tab), ...changes });
+    this.stateByTab.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }
 
@@ -37,6 +37,6 @@ class Looks {
   };
 }
 
-export const viewStates = new Looks();
+export const viewStates = new ViewStates();
 
 export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStates.subscribe, () => viewStates.of(tab));

@@ -2,7 +2,7 @@
 import { getOperationAST, parse } from 'graphql';
 import { parseShareUrl, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
-import { variablesTextOf } from './editing';
+import { initialVariablesJsonOf } from './editing';
 
 export interface UrlRequest extends SharedRequest {
   /** Whether the request is run on load: only a query, and only if the link contains a view, which shows that its author has run the query. */
@@ -19,7 +19,8 @@ function isQuery(query: string): boolean {
 
 export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
-  if (question) return { query: question.query, variables: variablesTextOf(question), view: 'chart', chart: question.chart, runs: true };
+  if (question)
+    return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runs: true };
   const shared = parseShareUrl(parameters);
   return shared && { ...shared, runs: shared.view !== undefined && isQuery(shared.query) };
 }
