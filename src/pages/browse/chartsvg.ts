@@ -18,8 +18,9 @@ export interface RenderedChart {
   omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
   legend: readonly { name: string; colour: string; dashed: boolean }[];
-  /** Names of the lines, and for each day their values in the same order. */
+  /** Names of the lines. */
   names: readonly string[];
+  /** Values of the lines by day, in the order of `names`. */
   values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 

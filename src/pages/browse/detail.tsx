@@ -16,7 +16,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
-/** Fields about the record rather than its content; they are shown last. */
+/** Metadata of a row, such as its license. They are shown last. */
 const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */
@@ -24,8 +24,8 @@ function MuscleFigure({ view }: { view: HtmlView }) {
   const linksOf = (key: string) => view.detailRow?.fields.find((field) => field.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
   if (main.length + secondary.length === 0) return null;
-  const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
-  const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
+  const joinNames = (links: typeof main) => links.map(({ label }) => label).join(', ');
+  const alt = [joinNames(main), secondary.length ? `also ${joinNames(secondary)}` : ''].filter(Boolean).join('; ');
   return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Trained muscles: ${alt}`} />;
 }
 

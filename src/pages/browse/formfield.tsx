@@ -8,7 +8,7 @@ import { CodeText } from './richtext';
 
 export interface FormFieldProps {
   control: FormControl;
-  /** Prefix of element ids, unique per form of the page. */
+  /** Prefix of the ids of HTML elements, which is different in each form of the page. */
   prefix: string;
   values: readonly string[];
   errors?: readonly string[];

@@ -201,7 +201,7 @@ export function renderBrowsePage(view: HtmlView): HtmlPage {
 }
 
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
-  const views = new ViewBuilder(sources);
+  const viewBuilder = new ViewBuilder(sources);
   return {
     understand: nameResolver(sources),
     redirect: redirectAfterWrite,
@@ -210,7 +210,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
     async show(input) {
-      const view = await views.build(input);
+      const view = await viewBuilder.build(input);
       // Yields to the event loop between reading and rendering.
       await setImmediate();
       return renderBrowsePage(view);

@@ -44,7 +44,7 @@ function Header({ column: { key, label, sortable, cellClass }, view }: { column:
   );
 }
 
-/** `tableClass` is unique on the page. Headers sort the list if `view` is present: only the main table of a list page is sortable. */
+/** Renders rows as a table. `tableClass` is unique on the page. `view` is present for the main table of a list page, whose headers sort the list. */
 export function RowTable({ table, baseUrl, tableClass, view }: { table: TableView; baseUrl: string; tableClass: string; view?: HtmlView }) {
   const { title, columns, rows } = table;
   const classes = columns.slice(1).map(({ cellClass }) => cellClass);

@@ -18,7 +18,7 @@ interface Limits {
   introspection: 'anyone' | 'users';
 }
 
-// Under Jest this file is in src/pages/playground, compiled in dist/src/pages/playground.
+// Under Jest, this file runs in src/pages/playground; after compilation, in dist/src/pages/playground.
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const bundleFolder = join(projectFolder, 'dist', 'playground');
 

@@ -11,7 +11,7 @@ import { fieldWords } from './labels';
 export type Row = Readonly<Record<string, unknown>>;
 export type EndpointNameOf = (type: string) => string | undefined;
 
-/** Fields about the record rather than its content; tables have no columns for them. */
+/** Metadata of a row, such as its license. Tables have no columns for them. */
 const HIDDEN_COLUMNS = new Set([
   'id',
   'uuid',
@@ -71,9 +71,9 @@ export function headingOf(type: GraphQLObjectType, row: Row): string {
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
 export function formatDateTime(value: string, kind: FieldMetadata['kind']): string {
-  const time = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
-  if (kind === 'time') return time(value);
-  return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
+  const formatTime = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
+  if (kind === 'time') return formatTime(value);
+  return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }
 
 function textOf({ kind, choices }: FieldMetadata, value: unknown): string {

@@ -67,8 +67,8 @@ export class FormBuilder {
 
   /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
   async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
-    const differing = controls.filter(({ key }) => stored[key]);
-    const controlsWithResults = await this.addSearchResults(differing, (key) => stored[key]!.texts.at(-1), request);
+    const differingControls = controls.filter(({ key }) => stored[key]);
+    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);
     return Object.fromEntries(
       controlsWithResults.map((control) => [
         control.key,

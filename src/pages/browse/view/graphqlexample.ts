@@ -28,7 +28,7 @@ interface Translation {
   types: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Returns a function that translates operations; undefined if the public schema does not support them. Translations are memoized per document. */
+/** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Documents are memoized. */
 export function operationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
   const translations = new Map<string, Translation | undefined>();
   return ({ document }, variables) => {

@@ -14,7 +14,7 @@ const ID_PREFIX = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
-/** Returns the id of the row with a name. `chosenId` is the id of the suggestion that the user chose. */
+/** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
   { find, rows, owned }: RowSearch,
   text: string,
@@ -36,7 +36,7 @@ async function resolveName(
 /** Returns the relation fields that refer to at most one row. */
 const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
-/** Returns a function that changes the form or the filters of a request. */
+/** Returns a function that replaces the names in the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
   const rowSearchOf = rowSearches(schema, prepare);
 

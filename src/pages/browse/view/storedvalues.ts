@@ -27,13 +27,13 @@ export function readableValue(control: FormControl, texts: readonly string[]): s
 
 /** Returns the stored values that differ from the posted ones. Fields that were not posted and files are ignored. */
 export function differingTexts(controls: readonly FormControl[], posted: FormTexts, stored: FormTexts): Record<string, StoredValue> {
-  const differing = controls.filter((control) => {
+  const differingControls = controls.filter((control) => {
     if (control.kind === 'image' || !posted[control.key]) return false;
     const [postedTexts, storedTexts] = [posted, stored].map((texts) => JSON.stringify(effectiveTexts(texts[control.key], control)));
     return postedTexts !== storedTexts;
   });
   return Object.fromEntries(
-    differing.map((control) => {
+    differingControls.map((control) => {
       const texts = stored[control.key] ?? [];
       return [control.key, { texts, label: readableValue(control, texts) }];
     }),

@@ -151,7 +151,7 @@ export class ViewBuilder {
     return links;
   }
 
-  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. */
+  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. Returns undefined for other pages. */
   private async readData(
     pageRoute: Route,
     { request, answer }: RenderInput,
@@ -220,12 +220,12 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
 
 function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const { fields, view, resource, actions } = endpoint;
-  const visible = fields.filter(({ hidden }) => !hidden);
+  const visibleFields = fields.filter(({ hidden }) => !hidden);
   return {
     resource: resourceOf(endpoint),
-    kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
-    writable: visible.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-    labels: Object.fromEntries(visible.map((metadata) => [metadata.rest, labelOf(metadata)])),
+    kinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
+    writable: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
+    labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, labelOf(metadata)])),
     siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };

@@ -200,9 +200,9 @@ export interface HtmlView {
   filters: readonly FormControl[];
   /** REST keys of the fields by which a list can be sorted. */
   sortableKeys: readonly string[];
-  /** Position of the page in a list. */
+  /** Maximum number of rows of a list page, and number of rows before it. */
   window?: { limit: number; offset: number };
-  /** The GraphQL operation that reads the data of the page, for clients. */
+  /** The GraphQL operation that is equivalent to the request; absent if there is none. */
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
   /** Whether the visitor can delete the row. */

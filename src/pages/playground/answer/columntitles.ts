@@ -3,7 +3,7 @@ import type { Column } from './table';
 
 /** Path segments that say nothing about the value of a column. */
 const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
-/** Segments that name the object before them. They are left out of titles if they are the last ones of a path. */
+/** Last path segments that identify the object to which they belong, as in `exercise.name`. Titles leave them out. */
 const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 

@@ -89,7 +89,7 @@ function joinValues(values: readonly unknown[]): unknown {
   return values.map(cellText).join(SEPARATOR);
 }
 
-/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` make one table row per item. */
+/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` become one table row per item. */
 function cellsOf(value: unknown, path: string, unrolledPath: string): Cells[] {
   if (Array.isArray(value)) {
     if (path === unrolledPath || unrolledPath.startsWith(`${path}.`)) {

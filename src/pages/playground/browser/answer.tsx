@@ -54,8 +54,8 @@ interface ResponseError {
   extensions?: { code?: string };
 }
 
-function ErrorList({ answer }: { answer: ExecutionResult }) {
-  const errors = (answer.errors ?? []) as readonly ResponseError[];
+function ErrorList({ result }: { result: ExecutionResult }) {
+  const errors = (result.errors ?? []) as readonly ResponseError[];
   const mustSignIn = csrfToken === undefined && errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   return (
     <div className="problems" role="alert">
@@ -117,24 +117,24 @@ function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | un
   );
 }
 
-function ResultView({ tab, viewState, answer }: { tab: string; viewState: ViewState; answer: ExecutionResult }) {
+function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
-  const lists = useMemo(() => listsOf(answer.data), [answer]);
+  const lists = useMemo(() => listsOf(result.data), [result]);
   const list = lists.find(({ name }) => name === viewState.list) ?? mainList(lists);
-  const receivedTable: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
+  const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
   const masses = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
     () => receivedTable && convertMasses(receivedTable, masses, list, viewState.unit),
     [receivedTable, masses, list, viewState.unit],
   );
-  if (!table) return <ErrorList answer={answer} />;
+  if (!table) return <ErrorList result={result} />;
   return (
     <>
-      {answer.errors && <ErrorList answer={answer} />}
+      {result.errors && <ErrorList result={result} />}
       <div className="tools">
         <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
         <UnitSelect table={table} chosen={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
-        <Downloads table={table} viewState={viewState} answer={answer} />
+        <Downloads table={table} viewState={viewState} result={result} />
       </div>
       {viewState.view === 'table' ? (
         <TableView table={table} arrangement={viewState.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
@@ -147,7 +147,7 @@ function ResultView({ tab, viewState, answer }: { tab: string; viewState: ViewSt
   );
 }
 
-/** `urlRequest` is the request in the URL of the page. */
+/** Renders the panel. `urlRequest` is the request in the URL of the page. */
 export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
@@ -155,7 +155,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   const { run } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
   const viewState = useViewState(id);
-  const answer = useMemo(() => parseResponse(response), [response]);
+  const result = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
   const hasRun = useRef(!urlRequest?.runs);
 
@@ -196,8 +196,8 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
       </div>
       {viewState.view !== 'tree' && (
         <div className="shown">
-          {answer ? (
-            <ResultView tab={id} viewState={viewState} answer={answer} />
+          {result ? (
+            <ResultView tab={id} viewState={viewState} result={result} />
           ) : (
             <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
           )}

@@ -81,7 +81,7 @@ export default function ChartView({ table, settings: requestedSettings, change }
           PNG
         </button>
       </div>
-      {drawing.omitted > 0 && <p className="hint">Only the first rows are shown; {drawing.omitted} more are omitted.</p>}
+      {drawing.omittedCount > 0 && <p className="hint">Only the first rows are shown; {drawing.omittedCount} more are omitted.</p>}
       <div
         className="chart"
         role="img"

@@ -5,7 +5,7 @@ import type { Table } from '../answer/table';
 import { downloadFileName, downloadFile } from './save';
 import type { ViewState } from './state';
 
-export function Downloads({ table, viewState, answer }: { table: Table; viewState: ViewState; answer: ExecutionResult }) {
+export function Downloads({ table, viewState, result }: { table: Table; viewState: ViewState; result: ExecutionResult }) {
   return (
     <>
       <button
@@ -13,7 +13,7 @@ export function Downloads({ table, viewState, answer }: { table: Table; viewStat
       >
         CSV
       </button>
-      <button onClick={() => downloadFile(downloadFileName('json'), 'application/json', JSON.stringify(answer.data, null, 2))}>JSON</button>
+      <button onClick={() => downloadFile(downloadFileName('json'), 'application/json', JSON.stringify(result.data, null, 2))}>JSON</button>
     </>
   );
 }

@@ -16,8 +16,8 @@ interface PendingRequest {
 }
 
 /**
- * Returns a function that runs a query in the active tab, or in a new tab if the query of the active one must not be replaced, because the user wrote
- * it. If the editors have not loaded yet, the query is run when they have.
+ * Returns a function that runs a query in the active tab, or in a new tab if `isReplaceable` is false for the query of the active one, because the
+ * user wrote it. If the editors have not loaded yet, the query is run when they have.
  */
 export function useRunQuery(
   isReplaceable: (query: string) => boolean,

@@ -66,12 +66,12 @@ function titleGapFor(names: readonly string[]): number {
 function seriesOf(drawing: Drawing, hasManyPoints: boolean): NonNullable<Option['series']> {
   const { kind, series } = drawing;
   const isHorizontal = isHorizontalBarChart(drawing);
-  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
+  const dataOf = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
   return series.map((item) => {
-    if (kind === 'line') return { type: 'line', name: item.name, data: data(item), showSymbol: !hasManyPoints, symbolSize: 6 };
-    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: data(item), symbolSize: 9 };
+    if (kind === 'line') return { type: 'line', name: item.name, data: dataOf(item), showSymbol: !hasManyPoints, symbolSize: 6 };
+    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: dataOf(item), symbolSize: 9 };
     if (kind === 'heatmap') return { type: 'heatmap', name: item.name, data: item.points.map(([x, y, value]) => [x, y, Number(value)]) };
-    return { type: 'bar', name: item.name, data: data(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
+    return { type: 'bar', name: item.name, data: dataOf(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
   });
 }
 
