@@ -79,7 +79,7 @@ export function limitsHelp(control: FormControl): string | undefined {
   return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
-function Select({ control, id, values, filter, common }: FormFieldProps & { id: string; common: object }) {
+function Select({ control, id, values, filter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
   const emptyLabel = filter ? 'Any' : '–';
@@ -93,7 +93,7 @@ function Select({ control, id, values, filter, common }: FormFieldProps & { id: 
   // An invalid choice that was submitted stays selected; the error message below it explains what is wrong.
   if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
   return (
-    <select id={id} name={control.key} {...common}>
+    <select id={id} name={control.key} {...commonAttributes}>
       {options.map(({ value, label }) => (
         <option key={value} value={value} selected={value === chosenValue}>
           {label}
@@ -147,8 +147,8 @@ function ValueChoice({ control, values, stored }: FormFieldProps & { stored: Sto
   );
 }
 
-function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
-  const { control, id, values, filter, common } = props;
+function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
+  const { control, id, values, filter, commonAttributes } = props;
   const { key, kind, choices, many, singleLine, maxLength } = control;
   const value = control.chosenName ?? values.at(-1) ?? '';
   if (many && choices) return <CheckboxGroup {...props} />;
@@ -159,21 +159,21 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
       <>
         {/* An unchecked checkbox sends nothing, which PATCH would treat as unchanged. */}
         <input type="hidden" name={key} value="false" />
-        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
+        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...commonAttributes} />
       </>
     );
   if (choices && !control.commaSeparated) return <Select {...props} />;
-  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
+  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...commonAttributes} />;
   if (kind === 'string' && !filter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
     return (
-      <textarea id={id} name={key} {...common}>
+      <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
       </textarea>
     );
   const type = inputTypeOf(control, value);
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const inputValue = type === 'password' ? undefined : value;
-  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...common };
+  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...commonAttributes };
   if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
   return (
     <>
@@ -198,7 +198,7 @@ export function FormField(props: FormFieldProps) {
   const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
-  const common = {
+  const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
@@ -217,7 +217,7 @@ export function FormField(props: FormFieldProps) {
       {choosesValue ? (
         <ValueChoice {...props} stored={stored} />
       ) : (
-        <Input {...props} id={id} common={common} describedBy={describedByIds} />
+        <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
       )}
       {stored && !choosesValue && <p class="help">Stored now: {stored.label}</p>}
       <MatchingRows control={control} />

@@ -88,7 +88,7 @@ export class FormBuilder {
   }
 
   /** Returns the row that fills the form; undefined if it cannot be read. */
-  private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
+  private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS')
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
     if (SAFE_METHODS.includes(request.method)) return undefined;
@@ -119,7 +119,7 @@ export class FormBuilder {
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
-    const currentRow = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
+    const currentRow = (await this.readCurrentRow(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
     if (!currentRow) {
       // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
       // with 404, or with 403 if the parent row was deleted too.

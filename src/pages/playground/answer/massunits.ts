@@ -80,9 +80,9 @@ function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit
 }
 
 /** Converts the masses in the table of a list to the chosen unit; without one they keep their units. */
-export function convertMasses(table: Table, masses: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
-  if (masses.size === 0) return table;
-  const unitOf = (name: string) => masses.get(list ? `${list.root}.${name}` : name);
+export function convertMasses(table: Table, massUnits: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
+  if (massUnits.size === 0) return table;
+  const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
   const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS[unit] / KILOGRAMS[chosenUnit] : undefined));
   const columns = table.columns.map((column, index) => {

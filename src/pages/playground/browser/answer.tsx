@@ -102,13 +102,13 @@ function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | un
 }
 
 /** Select element for the unit of masses, if the table contains any. */
-function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | undefined; choose: (unit: Unit) => void }) {
+function UnitSelect({ table, selectedUnit, choose }: { table: Table; selectedUnit: Unit | undefined; choose: (unit: Unit) => void }) {
   const units = table.columns.flatMap(({ unit }) => unit ?? []);
   if (units.length === 0) return null;
   return (
     <label>
       Unit{' '}
-      <select aria-label="Unit" value={chosen ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
+      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
         {UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
         ))}
@@ -122,10 +122,10 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
   const lists = useMemo(() => listsOf(result.data), [result]);
   const list = lists.find(({ name }) => name === viewState.list) ?? mainList(lists);
   const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
-  const masses = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
+  const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
-    () => receivedTable && convertMasses(receivedTable, masses, list, viewState.unit),
-    [receivedTable, masses, list, viewState.unit],
+    () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.unit),
+    [receivedTable, massUnits, list, viewState.unit],
   );
   if (!table) return <ErrorList result={result} />;
   return (
@@ -133,7 +133,7 @@ function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewSt
       {result.errors && <ErrorList result={result} />}
       <div className="tools">
         <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} chosen={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
+        <UnitSelect table={table} selectedUnit={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
         <Downloads table={table} viewState={viewState} result={result} />
       </div>
       {viewState.view === 'table' ? (
@@ -157,7 +157,7 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
   const viewState = useViewState(id);
   const result = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
-  const hasRun = useRef(!urlRequest?.runs);
+  const hasRun = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
     viewStates.active = id;

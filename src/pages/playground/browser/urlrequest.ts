@@ -6,7 +6,7 @@ import { initialVariablesJsonOf } from './editing';
 
 export interface UrlRequest extends SharedRequest {
   /** Whether the request is run on load: only a query, and only if the link contains a view, which shows that its author has run the query. */
-  runs: boolean;
+  runsOnLoad: boolean;
 }
 
 function isQuery(query: string): boolean {
@@ -20,7 +20,7 @@ function isQuery(query: string): boolean {
 export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
   if (question)
-    return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runs: true };
-  const shared = parseShareUrl(parameters);
-  return shared && { ...shared, runs: shared.view !== undefined && isQuery(shared.query) };
+    return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runsOnLoad: true };
+  const sharedRequest = parseShareUrl(parameters);
+  return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQuery(sharedRequest.query) };
 }
