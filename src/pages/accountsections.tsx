@@ -22,7 +22,7 @@ export interface SecurityEventRow {
   detail: string | null;
 }
 
-/** Values of a rejected form for a new access token, shown again with its validation errors. */
+/** Values of a rejected form for a new access token. The form is shown again with them and its validation errors. */
 export interface TokenForm {
   name: string;
   scopes: readonly string[];
@@ -151,7 +151,7 @@ export function NewTokenNotice({ token }: { token: string }) {
       <p>This is your new access token. Copy it now: it will not be shown again.</p>
       <div class="row">
         <code id="token">{token}</code>
-        <CopyButton of="token" label="Copy token" />
+        <CopyButton sourceId="token" label="Copy token" />
       </div>
     </div>
   );

@@ -18,7 +18,7 @@ export type KeyAction = 'show' | 'make' | 'replace' | 'create-token' | 'revoke-t
 export interface ApiKey {
   id: string;
   created: string;
-  /** The key itself; absent if it cannot be decrypted because the secret key of the server was changed. */
+  /** The key itself; absent if it cannot be decrypted, because the secret key of the server was changed. */
   token?: string;
 }
 
@@ -31,7 +31,7 @@ export interface KeyPageProps {
   tokens: readonly AccessTokenRow[];
   events: readonly SecurityEventRow[];
   /** The access token created by this request. It is shown only once. */
-  made?: string;
+  newToken?: string;
   /** Values of a rejected form for a new access token. */
   form?: TokenForm;
 }
@@ -42,19 +42,19 @@ const QUERY = '{ viewer { username } weightEntries(first: 3) { nodes { date weig
 
 const maskToken = (token: string) => token.slice(0, VISIBLE_CHARACTERS) + '•'.repeat(token.length - VISIBLE_CHARACTERS);
 
-function ActionForm(props: { action: KeyAction; replaced?: string; visitor: Visitor; children: ComponentChildren }) {
-  const { action, replaced, visitor, children } = props;
+function ActionForm(props: { action: KeyAction; replacedKeyId?: string; visitor: Visitor; children: ComponentChildren }) {
+  const { action, replacedKeyId, visitor, children } = props;
   return (
     <form method="post" action={KEY_PATH} class="row">
       <input type="hidden" name="csrfToken" value={visitor.csrfToken} />
       <input type="hidden" name="action" value={action} />
-      {replaced !== undefined && <input type="hidden" name="replaced" value={replaced} />}
+      {replacedKeyId !== undefined && <input type="hidden" name="replaced" value={replacedKeyId} />}
       {children}
     </form>
   );
 }
 
-function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVisitor: ApiKey; revealed: boolean; visitor: Visitor }) {
+function Key({ apiKey: { token, created }, revealed, visitor }: { apiKey: ApiKey; revealed: boolean; visitor: Visitor }) {
   if (token === undefined)
     return (
       <p class="alert">
@@ -68,7 +68,7 @@ function Key({ keyOfVisitor: { token, created }, revealed, visitor }: { keyOfVis
       <div class="row">
         <code id="key">{revealed ? token : maskToken(token)}</code>
         {revealed ? (
-          <CopyButton of="key" label="Copy key" />
+          <CopyButton sourceId="key" label="Copy key" />
         ) : (
           <ActionForm action="show" visitor={visitor}>
             <button class="plain">Show key</button>
@@ -86,12 +86,12 @@ function Example({ id, title, text }: { id: string; title: string; text: string 
       <pre tabindex={0} aria-labelledby={`${id}-title`}>
         <code id={id}>{text}</code>
       </pre>
-      <CopyButton of={id} label="Copy" />
+      <CopyButton sourceId={id} label="Copy" />
     </>
   );
 }
 
-export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, made, form }: KeyPageProps): string {
+export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens, events, newToken, form }: KeyPageProps): string {
   const authHeader = `Authorization: Token ${(revealed && key?.token) || '<key>'}`;
   return renderPage({
     title: 'API key',
@@ -106,10 +106,10 @@ export function renderKeyPage({ visitor, baseUrl, key, revealed, notice, tokens,
             {notice}
           </p>
         )}
-        {made !== undefined && <NewTokenNotice token={made} />}
+        {newToken !== undefined && <NewTokenNotice token={newToken} />}
         {key ? (
           <>
-            <Key keyOfVisitor={key} revealed={revealed} visitor={visitor} />
+            <Key apiKey={key} revealed={revealed} visitor={visitor} />
             <p>
               <a href={REPLACE_KEY_PATH}>Replace key…</a>
             </p>
@@ -152,7 +152,7 @@ export function renderReplacePage(visitor: Visitor, key: ApiKey): string {
       <>
         <h1>Replace the API key?</h1>
         <p class="alert">The current key stops working immediately. Every app and program that uses it needs the new key.</p>
-        <ActionForm action="replace" replaced={key.id} visitor={visitor}>
+        <ActionForm action="replace" replacedKeyId={key.id} visitor={visitor}>
           <button class="danger">Replace key</button>
           <a class="button plain" href={KEY_PATH}>
             Cancel

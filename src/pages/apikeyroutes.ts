@@ -10,12 +10,12 @@ import { KEY_PATH, REPLACE_KEY_PATH } from './apikeypath';
 import { PAGE_HEADERS } from './securityheaders';
 
 interface KeyPageOptions {
-  form: RequestHandler;
+  parseForm: RequestHandler;
   /** Returns the request context of the signed-in user. Redirects anonymous clients to the login page and returns undefined. */
-  signedIn(request: Request, response: Response): Promise<RequestContext | undefined>;
+  requireSignIn(request: Request, response: Response): Promise<RequestContext | undefined>;
 }
 
-type ActionResult = Pick<KeyPageProps, 'notice' | 'made' | 'form'>;
+type ActionResult = Pick<KeyPageProps, 'notice' | 'newToken' | 'form'>;
 
 const NOTICES: Partial<Record<KeyAction, string>> = {
   make: 'Your API key was created.',
@@ -29,7 +29,7 @@ async function createToken(values: FormValues, context: RequestContext): Promise
   const days = TOKEN_LIFETIMES.find(([lifetime]) => lifetime === form.days)?.[0] ?? TOKEN_LIFETIMES[0]![0];
   const expiresAt = days === '' ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString();
   try {
-    return { made: (await context.account.credentials().createAccessToken({ ...form, expiresAt })).token };
+    return { newToken: (await context.account.credentials().createAccessToken({ ...form, expiresAt })).token };
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;
     const mistakes = error.issues.map(({ message }) => message);
@@ -44,7 +44,7 @@ async function revokeTokens(id: string | undefined, context: RequestContext): Pr
   return { notice: revokedCount ? 'Access revoked.' : 'Nothing to revoke.' };
 }
 
-export function addKeyRoutes(router: Router, { form, signedIn }: KeyPageOptions): void {
+export function addKeyRoutes(router: Router, { parseForm, requireSignIn }: KeyPageOptions): void {
   async function sendKeyPage(
     context: RequestContext,
     response: Response,
@@ -65,12 +65,12 @@ export function addKeyRoutes(router: Router, { form, signedIn }: KeyPageOptions)
   }
 
   router.get(KEY_PATH, async (request, response) => {
-    const context = await signedIn(request, response);
+    const context = await requireSignIn(request, response);
     if (context) await sendKeyPage(context, response, false);
   });
 
-  router.post(KEY_PATH, form, async (request, response) => {
-    const context = await signedIn(request, response);
+  router.post(KEY_PATH, parseForm, async (request, response) => {
+    const context = await requireSignIn(request, response);
     if (!context) return;
     const values = request.body as FormValues;
     const action = fieldText(values, 'action') as KeyAction | undefined;
@@ -92,7 +92,7 @@ export function addKeyRoutes(router: Router, { form, signedIn }: KeyPageOptions)
   });
 
   router.get(REPLACE_KEY_PATH, async (request, response) => {
-    const context = await signedIn(request, response);
+    const context = await requireSignIn(request, response);
     if (!context) return;
     const key = await context.account.key();
     if (!key) return response.set(PAGE_HEADERS).redirect(303, KEY_PATH);

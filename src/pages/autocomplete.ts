@@ -10,14 +10,14 @@ import type { RequestContext } from '../request/requestcontext';
 export const AUTOCOMPLETE_SCRIPT_PATH = '/pages/suggest.js';
 const SUGGESTIONS_PATH = '/pages/suggestions';
 
-/** Shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into the hidden one beside it. */
+/** Browser script: shows suggestions in a `<datalist>`. Choosing one writes the name into the visible field and the row id into a hidden field. */
 const SUGGEST_SCRIPT = `'use strict';
 for (const input of document.querySelectorAll('input[data-suggest]')) {
   const list = document.createElement('datalist');
   list.id = input.id + '-suggestions';
   input.after(list);
   input.setAttribute('list', list.id);
-  const chosen = document.getElementById(input.id + '-chosen');
+  const idInput = document.getElementById(input.id + '-chosen');
   let timer;
   let lastInput = 0;
   input.addEventListener('input', () => {
@@ -25,15 +25,15 @@ for (const input of document.querySelectorAll('input[data-suggest]')) {
     lastInput += 1;
     const text = input.value.trim();
     const option = [...list.options].find(({ value }) => value === text);
-    if (chosen) chosen.value = option ? option.dataset.id : '';
+    if (idInput) idInput.value = option ? option.dataset.id : '';
     if (option) return;
     if (text.length < 2 || /^\\d+$/.test(text)) return;
     const thisInput = lastInput;
     timer = setTimeout(async () => {
       const query = new URLSearchParams({ type: input.dataset.suggest, text });
       const response = await fetch('${SUGGESTIONS_PATH}?' + query).catch(() => undefined);
-      const found = response?.ok ? await response.json() : [];
-      if (thisInput === lastInput) list.replaceChildren(...found.map(({ value, label }) => {
+      const matches = response?.ok ? await response.json() : [];
+      if (thisInput === lastInput) list.replaceChildren(...matches.map(({ value, label }) => {
         const option = new Option('', label);
         option.dataset.id = value;
         return option;
@@ -48,19 +48,19 @@ export function autocompleteRoutes(
   prepare: PrepareOperation,
   contextOf: (request: IncomingMessage) => RequestContext,
 ): Router {
-  const namingOf = rowSearches(schema, prepare);
+  const rowSearchOf = rowSearches(schema, prepare);
   const router = express.Router({ caseSensitive: true });
   router.get(AUTOCOMPLETE_SCRIPT_PATH, (_request, response) => {
     response.set('Cache-Control', 'no-cache').type('js').send(SUGGEST_SCRIPT);
   });
   router.get(SUGGESTIONS_PATH, async (request, response) => {
     const { type, text } = request.query;
-    const naming = typeof type === 'string' ? namingOf(type) : undefined;
+    const rowSearch = typeof type === 'string' ? rowSearchOf(type) : undefined;
     const name = typeof text === 'string' ? text.trim() : '';
     const { authentication, resolverContext } = contextOf(request);
     // Anonymous clients, and those with bad credentials, find public rows only.
     await authentication.authenticate().catch(() => false);
-    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await naming?.find?.(resolverContext, name))) || []);
+    response.set('Cache-Control', PRIVATE_CACHE_CONTROL).json((name && (await rowSearch?.find?.(resolverContext, name))) || []);
   });
   return router;
 }

@@ -1,7 +1,7 @@
 /** Buttons that copy a text to the clipboard. They stay hidden without JavaScript, because they need it. */
 export const COPY_SCRIPT_PATH = '/pages/copy.js';
 
-/** Uses the Clipboard API, which browsers offer over HTTPS only. Falls back to selecting the text and `execCommand('copy')`. */
+/** Browser script: copies with the Clipboard API, which requires HTTPS. Falls back to selecting the text and `execCommand('copy')`. */
 export const COPY_SCRIPT = `'use strict';
 for (const button of document.querySelectorAll('button[data-copy]')) {
   const label = button.textContent;
@@ -21,10 +21,10 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
 }
 `;
 
-/** Copies the text of the element with the id `of`. */
-export function CopyButton({ of, label }: { of: string; label: string }) {
+/** Renders a button that copies the text of the element with the id `sourceId`. */
+export function CopyButton({ sourceId, label }: { sourceId: string; label: string }) {
   return (
-    <button type="button" class="plain" data-copy={of} aria-live="polite" hidden>
+    <button type="button" class="plain" data-copy={sourceId} aria-live="polite" hidden>
       {label}
     </button>
   );

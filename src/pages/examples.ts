@@ -7,7 +7,7 @@ import { API_BASE_PATH } from '../rest/routes';
 export interface RequestExample {
   command: string;
   /** Response body; absent if the operation failed. */
-  answer?: string;
+  response?: string;
 }
 
 export interface RequestExamples {
@@ -20,7 +20,7 @@ export interface RequestExamples {
 const EXAMPLE_ROWS = 2;
 const LIST_PATH = `${API_BASE_PATH}/exercisecategory/`;
 const CATEGORIES_QUERY = `{ page: exerciseCategories(first: ${EXAMPLE_ROWS}) { totalCount nodes { id name } } }`;
-/** Exercises have a row for each language. */
+/** Filter for one row per exercise: exercises have a row for each language. */
 const IN_ENGLISH = 'where: { language: { shortName: { eq: "en" } } }';
 const EXERCISES_QUERY = `{ exercises(${IN_ENGLISH}, first: ${EXAMPLE_ROWS}) { totalCount nodes { name category { name } } } }`;
 const FIGURE_QUERY = `{ exercises(${IN_ENGLISH}, first: 1) { nodes { name muscleIds muscleSecondaryIds } } }`;
@@ -36,7 +36,7 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
   const [runCategories, runExercises, runFigure] = [CATEGORIES_QUERY, EXERCISES_QUERY, FIGURE_QUERY].map(prepare);
 
   return async (context, baseUrl) => {
-    // A failed operation only hides its example: the landing page must load even if the database is down.
+    // A failed operation only hides its part of the page, which must load even if the database is down.
     const runOrUndefined = (run: typeof runCategories) => run!(context).catch(() => undefined);
     const [categoriesResult, exercisesResult, figureResult] = await Promise.all([
       runOrUndefined(runCategories),
@@ -49,11 +49,11 @@ export function exampleLoader(prepare: PrepareOperation): (context: object, base
     const exercise = figureResult?.data?.exercises?.nodes[0] as
       { name: string; muscleIds: string[]; muscleSecondaryIds: string[] } | undefined;
     return {
-      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { answer: formatJson(body) }) },
+      rest: { command: `curl '${baseUrl}${LIST_PATH}?${query.toString()}'`, ...(body && { response: formatJson(body) }) },
       graphql: {
         query: print(parse(EXERCISES_QUERY)),
         command: `curl ${baseUrl}/graphql -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify({ query: EXERCISES_QUERY })}'`,
-        ...(exercisesResult?.data && { answer: formatJson({ data: exercisesResult.data }) }),
+        ...(exercisesResult?.data && { response: formatJson({ data: exercisesResult.data }) }),
       },
       ...(exercise && { figure: { name: exercise.name, main: exercise.muscleIds, secondary: exercise.muscleSecondaryIds } }),
     };

@@ -1,2 +1,2 @@
-/** Path of the export of a list as a file. The file extension is the format: `/graphql/export.csv`. */
+/** Path for exporting a list as a file. A file extension that selects the format is appended: `/graphql/export.csv`. */
 export const EXPORT_PATH = '/graphql/export';

@@ -1,4 +1,4 @@
-/** Page for a request that the server did not handle: what happened, and when and how to try again. */
+/** Page for a failed request: what happened, and when and how to try again. */
 import Negotiator from 'negotiator';
 import { renderPage } from './layout';
 import { PAGE_HEADERS } from './securityheaders';
@@ -6,7 +6,7 @@ import { PAGE_HEADERS } from './securityheaders';
 export interface Failure {
   status: number;
   message: string;
-  /** Seconds after which to try again. */
+  /** Seconds to wait before trying again. */
   retryAfter?: number | string;
   /** The failed request; absent if it could not be parsed. */
   request?: { method?: string; url?: string };
@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<number, string>> = {
   503: 'Temporarily unavailable',
 };
 
-/** Longer headers are not parsed; browsers send about 200 characters. */
+/** A longer `Accept` header is not parsed; browsers send about 200 characters. */
 const MAX_ACCEPT_CHARACTERS = 4000;
 const JSON_URL = /[?&]format=json(?:&|$)|\.json\/?(?:\?|$)/;
 const LOCAL_URL = /^\/(?![/\\])/;
@@ -31,10 +31,10 @@ export function prefersHtml(accept: string | undefined, url = ''): boolean {
   return new Negotiator({ headers: { accept } }).mediaType(['application/json', 'text/html']) === 'text/html';
 }
 
-export const waitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
+export const formatWaitingTime = (seconds: number | string): string => `${seconds} ${Number(seconds) === 1 ? 'second' : 'seconds'}`;
 
 function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } = {} }: Failure) {
-  const wait = retryAfter === undefined ? '' : `Wait ${waitingTime(retryAfter)}, then `;
+  const wait = retryAfter === undefined ? '' : `Wait ${formatWaitingTime(retryAfter)}, then `;
   if (status === 431) return <p>Shorten the address, or delete the cookies that this site has stored in your browser.</p>;
   if (method !== 'GET' && method !== 'HEAD')
     return (
@@ -48,7 +48,7 @@ function NextStep({ status, retryAfter, request: { method = 'GET', url = '/' } =
   );
 }
 
-/** The page shows no user, because the request may have failed before it was authenticated. */
+/** Renders the page without a user name, because the request may have failed before it was authenticated. */
 export function renderFailurePage(failure: Failure): { text: string; headers: Readonly<Record<string, string>> } {
   const { status, message } = failure;
   const title = TITLES[status] ?? 'Request failed';

@@ -8,7 +8,7 @@ export type FormValues = Record<string, unknown> | undefined;
 export const fieldTexts = (values: FormValues, name: string): string[] =>
   [values?.[name]].flat().filter((value): value is string => typeof value === 'string');
 
-/** Returns the last text value of a form field or query parameter, undefined if there is none. */
+/** Returns the last text value of a form field or query parameter; undefined if there is none. */
 export function fieldText(values: FormValues, name: string): string | undefined {
   const value = values?.[name];
   const lastValue: unknown = Array.isArray(value) ? value.at(-1) : value;

@@ -48,10 +48,10 @@ function ExampleRequest({ id, title, example }: { id: string; title: string; exa
       <pre tabindex={0} aria-labelledby={id}>
         <code id={`${id}-command`}>{example.command}</code>
       </pre>
-      <CopyButton of={`${id}-command`} label="Copy" />
-      {example.answer !== undefined && (
+      <CopyButton sourceId={`${id}-command`} label="Copy" />
+      {example.response !== undefined && (
         <pre tabindex={0} role="region" aria-label={`${title}: response`}>
-          <code>{example.answer}</code>
+          <code>{example.response}</code>
         </pre>
       )}
     </section>

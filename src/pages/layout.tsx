@@ -12,6 +12,7 @@ export interface Crumb {
 export interface Visitor {
   /** Name of the signed-in user; absent if nobody is signed in. */
   username?: string;
+  /** Present if the user is signed in with a session cookie. */
   csrfToken?: string;
 }
 
@@ -19,15 +20,15 @@ interface PageProps {
   title: string;
   visitor: Visitor;
   crumbs?: readonly Crumb[];
-  /** Path to return to after login. */
-  signInFor?: string;
+  /** URL to return to after login. */
+  returnUrl?: string;
   /** Style sheet that replaces the default one. */
   style?: string;
   head?: ComponentChildren;
   children: ComponentChildren;
 }
 
-function Navigation({ visitor, signInFor }: Pick<PageProps, 'visitor' | 'signInFor'>) {
+function Navigation({ visitor, returnUrl }: Pick<PageProps, 'visitor' | 'returnUrl'>) {
   return (
     <nav aria-label="Main">
       <a class="brand" href="/">
@@ -38,7 +39,7 @@ function Navigation({ visitor, signInFor }: Pick<PageProps, 'visitor' | 'signInF
       <a href="/api/v2/schema/docs">Reference</a>
       <span class="grow" />
       {visitor.username === undefined ? (
-        <a href={signInFor === undefined ? '/login' : `/login?next=${encodeURIComponent(signInFor)}`}>Sign in</a>
+        <a href={returnUrl === undefined ? '/login' : `/login?next=${encodeURIComponent(returnUrl)}`}>Sign in</a>
       ) : (
         <>
           <a href="/user/api-key">{visitor.username}</a>
@@ -64,7 +65,7 @@ function Breadcrumbs({ crumbs }: { crumbs: readonly Crumb[] }) {
   );
 }
 
-function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, children }: PageProps) {
+function Page({ title, visitor, crumbs = [], returnUrl, style = STYLE, head, children }: PageProps) {
   return (
     <html lang="en">
       <head>
@@ -81,7 +82,7 @@ function Page({ title, visitor, crumbs = [], signInFor, style = STYLE, head, chi
           Skip to content
         </a>
         <header>
-          <Navigation visitor={visitor} signInFor={signInFor} />
+          <Navigation visitor={visitor} returnUrl={returnUrl} />
         </header>
         {crumbs.length > 0 && <Breadcrumbs crumbs={crumbs} />}
         <main id="content">{children}</main>

@@ -28,7 +28,7 @@ export const loginTokenCookie = (token: string | undefined, secure: boolean): st
     maxAge: token === undefined ? 0 : LIFETIME_SECONDS,
   });
 
-export function isLoginToken(expected: string | undefined, actual: string | undefined): boolean {
+export function isSameLoginToken(expected: string | undefined, actual: string | undefined): boolean {
   if (expected === undefined || actual === undefined) return false;
   const [a, b] = [Buffer.from(expected), Buffer.from(actual)];
   return a.length === b.length && timingSafeEqual(a, b);

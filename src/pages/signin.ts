@@ -15,7 +15,7 @@ import { addKeyRoutes } from './apikeyroutes';
 import { renderLandingPage } from './landing';
 import type { Visitor } from './layout';
 import { renderLoginPage } from './login';
-import { isLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logincsrf';
+import { isSameLoginToken, loginTokenCookie, loginTokenOf, newLoginToken } from './logincsrf';
 import { localRedirectPath } from './loginredirect';
 import { renderErrorPage } from './errorpage';
 import { PAGE_HEADERS } from './securityheaders';
@@ -58,7 +58,7 @@ class SignInPages {
     router.get('/login', (request, response) => this.sendLoginPage(request, response));
     router.post('/login', parseForm, (request, response) => this.signIn(request, response));
     router.post('/logout', parseForm, (request, response) => this.signOut(request, response));
-    addKeyRoutes(router, { form: parseForm, signedIn: (request, response) => this.requireSignIn(request, response) });
+    addKeyRoutes(router, { parseForm, requireSignIn: (request, response) => this.requireSignIn(request, response) });
     const handleError: ErrorRequestHandler = (error, request, response, next) => {
       if (response.headersSent || !(error instanceof GraphQLError) || isTransientError(error)) return next(error);
       this.sendRejection(error, request, response);
@@ -103,7 +103,8 @@ class SignInPages {
   private async signIn(request: Request, response: Response): Promise<void> {
     const next = localRedirectPath(fieldText(request.body, 'next'));
     const csrfToken = loginTokenOf(request.headers.cookie);
-    if (csrfToken === undefined || !isLoginToken(csrfToken, fieldText(request.body, 'csrfToken'))) return sendFormExpired(response, next);
+    if (csrfToken === undefined || !isSameLoginToken(csrfToken, fieldText(request.body, 'csrfToken')))
+      return sendFormExpired(response, next);
     const context = this.contextOf(request);
     // Surrounding whitespace is ignored, as in REST and GraphQL.
     const username = (fieldText(request.body, 'username') ?? '').trim();

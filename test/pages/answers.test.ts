@@ -60,7 +60,7 @@ describe('a table', () => {
   });
 
   test('of a nested list repeats the columns of the parent row', () => {
-    expect(listsOf(LOGS).map(({ name, rows }) => [name, rows])).toEqual([
+    expect(listsOf(LOGS).map(({ name, rowCount }) => [name, rowCount])).toEqual([
       ['workouts.nodes', 2],
       ['workouts.nodes.muscles', 2],
       ['workouts.nodes.logs.nodes', 3],

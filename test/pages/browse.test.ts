@@ -29,11 +29,11 @@ const view = (changes: Partial<HtmlView> = {}): HtmlView => ({
   actions: [],
   resources: [],
   filters: [],
-  orderable: ['day'],
+  sortableKeys: ['day'],
   window: { limit: 20, offset: 0 },
   forms: [],
   removable: false,
-  locked: [],
+  lockedMethods: [],
   signedIn: true,
   visitor: { username: 'ann', csrfToken: 'token' },
   ...changes,
@@ -131,11 +131,11 @@ describe('a page', () => {
           { name: 'Squat', points: points(81, 80.5) },
           { name: 'Plank', points: points(1) },
         ],
-        left: 2,
+        omittedCount: 2,
       },
-      { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], left: 0 },
+      { label: 'Weight', unit: 'Plates', lines: [{ points: points(3, 4) }], omittedCount: 0 },
     ];
-    const text = await textOf({ drawn: { series, days: 90 } });
+    const text = await textOf({ timeSeries: { series, days: 90 } });
     expect(text).toContain('Weight in kg. 3 values of Squat, Plank from 2025-01-01 to 2025-01-02, between 1 and 81 kg.');
     expect(text).toContain('2 more hidden: filter the list to see them');
     expect(text).toContain('Weight in Plates. 2 values from');

@@ -1,4 +1,4 @@
-/** Charts of a list page, with a table of their values and a period selector. */
+/** Charts of a page, with a table of their values and, on list pages, a period selector. */
 import type { RenderedChart } from './chartsvg';
 import { urlWith } from './listcontrols';
 import { PERIOD_KEY, PERIODS } from './view/timeseries';
@@ -59,7 +59,7 @@ function ValueTable({ chart: { names, values, title } }: { chart: RenderedChart 
   );
 }
 
-/** Legend outside of the SVG, where long names have room. */
+/** Legend below the SVG, where long names have room. */
 function Legend({ chart: { legend } }: { chart: RenderedChart }) {
   if (legend.length === 0) return null;
   return (
@@ -74,7 +74,7 @@ function Legend({ chart: { legend } }: { chart: RenderedChart }) {
 }
 
 export function Charts({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
-  const { drawn } = view;
+  const { timeSeries } = view;
   if (charts.length === 0) return null;
   return (
     <section aria-label="Charts">
@@ -82,7 +82,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
         <figure key={chart.title} class="chart">
           <figcaption>
             {chart.title} <span class="help">{chart.range}</span>
-            {chart.left > 0 && <span class="help">{`, ${chart.left} more hidden: filter the list to see them`}</span>}
+            {chart.omittedCount > 0 && <span class="help">{`, ${chart.omittedCount} more hidden: filter the list to see them`}</span>}
           </figcaption>
           <div
             class="scroll"
@@ -95,7 +95,7 @@ export function Charts({ view, charts }: { view: HtmlView; charts: readonly Rend
           <ValueTable chart={chart} />
         </figure>
       ))}
-      {drawn && <Periods view={view} days={drawn.days} />}
+      {timeSeries && <Periods view={view} days={timeSeries.days} />}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. Its single
- * file loads in 80 ms, its modules in 500.
+ * Line charts of the browsable pages, rendered as SVG on the server by ECharts (https://echarts.apache.org), in the colours of the page. ECharts is
+ * imported as a single file, which loads in 80 ms; its separate modules need 500 ms.
  */
 import { init } from 'echarts/dist/echarts.min.js';
 import type { Line, Point, Series } from './view/timeseries';
@@ -15,11 +15,12 @@ export interface RenderedChart {
   /** First and last day, such as `2026-01-01 to 2026-03-31`. */
   range: string;
   /** Number of lines that were omitted because there are too many. */
-  left: number;
+  omittedCount: number;
   /** One entry per named line; empty for a single line without a name. */
   legend: readonly { name: string; colour: string; dashed: boolean }[];
-  /** Names of the lines, and for each day their values in the same order. */
+  /** Names of the lines. */
   names: readonly string[];
+  /** Values of the lines by day, in the order of `names`. */
   values: readonly (readonly [day: string, numbers: readonly (number | undefined)[]])[];
 }
 
@@ -35,9 +36,9 @@ const CSS_VARIABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
-/** The maximum length of a REST list. More points would overlap and take long to draw. */
+/** Maximum number of points in a chart: that of rows in a REST list. More points would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
-/** Length of `YYYY-MM-DDThh:mm:ss`: the zone offset is cut off, because charts show the same local times as tables. */
+/** Length of `YYYY-MM-DDThh:mm:ss`: the offset from UTC is cut off, because charts show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;
 const DATE_LENGTH = 10;
 const FONT = 'system-ui, sans-serif';
@@ -59,16 +60,16 @@ const pointsOf = (rows: readonly Row[], dayKey: string, valueKey: string): Point
 
 const upperFirst = (text: string) => text.replace(/^./, (letter) => letter.toUpperCase());
 const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && value.every((row) => row !== null && typeof row === 'object');
-const DAY = /^\d{4}-\d\d-\d\d/;
+const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
- * Derives a series from the response of an action that holds lists of rows. Draws the first day against the first decimal (a string in JSON). An
- * integer is the same in all rows of a list and names its line.
+ * Derives a series from the response of an action that contains lists of rows; each list becomes a line. Draws the first decimal (a string in JSON)
+ * over the first date. The first integer is expected to be equal in all rows of a list, and names its line.
  */
 function seriesInBody({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
   const sampleEntries = Object.entries(lines?.[0]?.[0] ?? {});
-  const dayKey = sampleEntries.find(([, value]) => DAY.test(String(value)))?.[0];
+  const dayKey = sampleEntries.find(([, value]) => DATE_PATTERN.test(String(value)))?.[0];
   const valueKey = sampleEntries.find(
     ([name, value]) => name !== dayKey && typeof value === 'string' && numberOf(value) !== undefined,
   )?.[0];
@@ -77,19 +78,19 @@ function seriesInBody({ body }: HtmlView): Series | undefined {
   const nameOf = ([row]: readonly Row[]) => (name === undefined || !row ? undefined : `${String(row[name])} ${name}`);
   return {
     label: upperFirst(valueKey),
-    left: 0,
+    omittedCount: 0,
     lines: lines.map((rows) => ({ name: nameOf(rows), points: pointsOf(rows, dayKey, valueKey) })),
   };
 }
 
-/** Draws one chart per unit. */
+/** Renders one chart per unit. */
 export function renderCharts(view: HtmlView): RenderedChart[] {
-  const series = view.drawn?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
-  return series.map(chartOf).filter((chart) => chart !== undefined);
+  const series = view.timeSeries?.series ?? (view.kind === 'action' ? [seriesInBody(view) ?? []].flat() : []);
+  return series.map(renderChart).filter((chart) => chart !== undefined);
 }
 
-function chartOf(series: Series): RenderedChart | undefined {
-  const { label, unit, lines, left } = series;
+function renderChart(series: Series): RenderedChart | undefined {
+  const { label, unit, lines, omittedCount } = series;
   const points = lines.flatMap((line) => line.points);
   if (points.length < 2 || points.length > MAX_POINTS) return undefined;
   const axis = {
@@ -100,7 +101,7 @@ function chartOf(series: Series): RenderedChart | undefined {
   const names = lines.flatMap(({ name }) => name ?? []);
   const moments = points.map(([moment]) => moment.slice(0, DATE_LENGTH)).sort();
   const ticks = ticksOf(moments[0]!, moments.at(-1)!);
-  const labels = new Map(ticks.map(({ at, label: day }) => [at, day]));
+  const labels = new Map(ticks.map(({ time, label: day }) => [time, day]));
   const customValues = [...labels.keys()];
   chart.setOption({
     animation: false,
@@ -109,14 +110,14 @@ function chartOf(series: Series): RenderedChart | undefined {
     xAxis: {
       type: 'time',
       ...axis,
-      axisLabel: { ...axis.axisLabel, customValues, formatter: (at: number) => labels.get(at) ?? '' },
+      axisLabel: { ...axis.axisLabel, customValues, formatter: (time: number) => labels.get(time) ?? '' },
       axisTick: { customValues },
       splitLine: { show: false },
     },
     yAxis: {
       type: 'value',
       scale: true,
-      // The axis is beside the newest days, which a narrow screen shows first.
+      // On the right, next to the newest days, which narrow screens show first.
       position: 'right',
       ...axis,
       splitLine: { lineStyle: { color: RULE_PLACEHOLDER } },
@@ -148,7 +149,7 @@ function chartOf(series: Series): RenderedChart | undefined {
     title: unit ? `${label} in ${unit}` : label,
     range: `${moments[0]} to ${moments.at(-1)}`,
     summary: `${points.length} values${namesPhrase} from ${moments[0]} to ${moments.at(-1)}, ${range}.`,
-    left,
+    omittedCount,
     legend: names.map((name, index) => ({
       name,
       colour: SERIES_COLOURS[index % SERIES_PLACEHOLDERS.length]!,

@@ -16,7 +16,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', 
 
 const MUSCLES_KEY = 'muscles';
 const SECONDARY_MUSCLES_KEY = 'muscles_secondary';
-/** Fields about the record rather than its content; they are shown last. */
+/** Metadata of a row, such as its license. They are shown last. */
 const TRAILING_KEYS = new Set(['uuid', 'status', 'creation_date', 'update_date', 'license', 'license_author', 'code', 'user']);
 
 /** Figure with the muscles that an exercise trains. */
@@ -24,8 +24,8 @@ function MuscleFigure({ view }: { view: HtmlView }) {
   const linksOf = (key: string) => view.detailRow?.fields.find((field) => field.key === key)?.cell.links ?? [];
   const [main, secondary] = [linksOf(MUSCLES_KEY), linksOf(SECONDARY_MUSCLES_KEY)];
   if (main.length + secondary.length === 0) return null;
-  const names = (links: typeof main) => links.map(({ label }) => label).join(', ');
-  const alt = [names(main), secondary.length ? `also ${names(secondary)}` : ''].filter(Boolean).join('; ');
+  const joinNames = (links: typeof main) => links.map(({ label }) => label).join(', ');
+  const alt = [joinNames(main), secondary.length ? `also ${joinNames(secondary)}` : ''].filter(Boolean).join('; ');
   return <BodyFigure main={main.map(({ id }) => id)} secondary={secondary.map(({ id }) => id)} alt={`Trained muscles: ${alt}`} />;
 }
 
@@ -33,7 +33,7 @@ export function FieldList({ view }: { view: HtmlView }) {
   const { detailRow, baseUrl } = view;
   if (!detailRow) return null;
   const hasNutritionTable = hasNutritionValues(view);
-  // Leaves out the name (it is the heading), empty fields, and nutrients if a table of them is shown.
+  // Leaves out the name (the heading shows it), empty fields, and nutrients if a table shows them.
   const fields = detailRow.fields.filter(
     ({ key, cell: { text, links } }) => !(hasNutritionTable && isNutrient(key)) && ((text && text !== detailRow.name) || links?.length),
   );
@@ -59,17 +59,25 @@ export function FieldList({ view }: { view: HtmlView }) {
   );
 }
 
-function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }: { branch: ChildRows; index: number; baseUrl: string }) {
+function ChildList({
+  childRows: { label, total, table, listUrl, addUrl },
+  index,
+  baseUrl,
+}: {
+  childRows: ChildRows;
+  index: number;
+  baseUrl: string;
+}) {
   return (
     <section>
       <h2>
         {label} <span class="count">{total}</span>
       </h2>
-      {sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={baseUrl} mark={tableClassOf(index)} />}
-      {(all ?? add) && (
+      {table.rows.length > 0 && <RowTable table={table} baseUrl={baseUrl} tableClass={tableClassOf(index)} />}
+      {(listUrl ?? addUrl) && (
         <p class="row further">
-          {all && total > 0 && <a href={all}>{total > sheet.rows.length ? `All ${total}` : 'Show as list'}</a>}
-          {add && <a href={add}>Add</a>}
+          {listUrl && total > 0 && <a href={listUrl}>{total > table.rows.length ? `All ${total}` : 'Show as list'}</a>}
+          {addUrl && <a href={addUrl}>Add</a>}
         </p>
       )}
     </section>
@@ -78,15 +86,15 @@ function ChildList({ branch: { label, total, sheet, all, add }, index, baseUrl }
 
 export const tableClassOf = (index: number) => `below${index}`;
 
-/** Returns the lists of child rows, without empty ones to which the visitor cannot add rows. */
+/** Returns the lists of child rows, except for empty lists to which the visitor cannot add rows. */
 export const childListsOf = ({ detailRow, kind }: HtmlView): readonly ChildRows[] =>
-  kind === 'detail' ? (detailRow?.below ?? []).filter(({ total, add }) => total > 0 || add !== undefined) : [];
+  kind === 'detail' ? (detailRow?.childLists ?? []).filter(({ total, addUrl }) => total > 0 || addUrl !== undefined) : [];
 
 export function ChildLists({ view }: { view: HtmlView }) {
   return (
     <>
-      {childListsOf(view).map((branch, index) => (
-        <ChildList key={branch.label} branch={branch} index={index} baseUrl={view.baseUrl} />
+      {childListsOf(view).map((childRows, index) => (
+        <ChildList key={childRows.label} childRows={childRows} index={index} baseUrl={view.baseUrl} />
       ))}
     </>
   );

@@ -6,7 +6,7 @@ import { EXPORT_PATH } from '../exportpath';
 import { urlWith, pageEnvelope } from './listcontrols';
 import { TAB_GROUP } from './tabs';
 
-/** Request headers for the same response as JSON. */
+/** Headers of a request that returns the response of this page as JSON. */
 function RequestHeaders({ view }: { view: HtmlView }) {
   const { baseUrl, method, signedIn, kinds } = view;
   const lines = [`Host: ${new URL(baseUrl).host}`, 'Accept: application/json'];
@@ -25,7 +25,7 @@ function RequestHeaders({ view }: { view: HtmlView }) {
   );
 }
 
-/** Returns the URL of the list as CSV, with all rows instead of one page. */
+/** Returns the URL of the list as CSV, with all rows instead of one page; undefined for other pages. */
 export function csvUrlOf(view: HtmlView): string | undefined {
   if (!view.graphql || !pageEnvelope(view)) return undefined;
   const { first: _size, offset: _start, ...variables } = view.graphql.variables;
@@ -35,7 +35,7 @@ export function csvUrlOf(view: HtmlView): string | undefined {
 
 const VISIBLE_HEADERS = ['Allow', 'Content-Type', 'Vary', 'Server-Timing', 'Retry-After'];
 
-/** Links to other representations of the same rows. */
+/** Links to other endpoints with the same rows. */
 function Siblings({ view: { siblings, action, base, id } }: { view: HtmlView }) {
   if (siblings.length === 0 || action !== undefined) return null;
   const row = id === undefined ? '' : `${encodeURIComponent(id)}/`;
@@ -94,7 +94,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
   );
 }
 
-/** Escapes a text for HTML, except for quotes: the text is mostly quotes, which need no escaping outside of attributes. */
+/** Escapes a text for HTML. Quotes, which JSON has many of, need no escaping outside of attributes. */
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function OptionsPanel({ view }: { view: HtmlView }) {
@@ -114,7 +114,7 @@ export function OptionsPanel({ view }: { view: HtmlView }) {
   );
 }
 
-/** The GraphQL operation behind this page, as clients can send it themselves. */
+/** The GraphQL operation that reads the data of this page, in a form that clients can send themselves. */
 export function GraphqlPanel({ view }: { view: HtmlView }) {
   const { graphql } = view;
   if (!graphql) return null;

@@ -1,4 +1,4 @@
-/** ECharts in a single file, which has no types of its own. */
+/** Types of the single-file version of ECharts, which has none of its own. */
 declare module 'echarts/dist/echarts.min.js' {
   export { init } from 'echarts';
 }

@@ -1,6 +1,6 @@
 /** One form field: an input with its label, help text and validation errors. The kind of the field decides the type of the input. */
 import type { JSX } from 'preact';
-import { validationMessage, rangeOf } from './validationmessages';
+import { validationMessage, rangeText } from './validationmessages';
 import type { FormControl, StoredValue } from './view/viewmodel';
 import { readableValue } from './view/storedvalues';
 import { CHOSEN_ID_PREFIX } from './view/nameresolver';
@@ -8,18 +8,18 @@ import { CodeText } from './richtext';
 
 export interface FormFieldProps {
   control: FormControl;
-  /** Prefix of element ids, unique per form of the page. */
+  /** Prefix of the ids of HTML elements, which is different in each form of the page. */
   prefix: string;
   values: readonly string[];
   errors?: readonly string[];
-  /** The stored value, if it differs from the form's because another client has changed the row meanwhile. */
+  /** The stored value, if it differs from that of the form because another client has changed the row in the meantime. */
   stored?: StoredValue;
-  /** Whether the input filters a list. An empty choice then means any value. */
+  /** Whether the input filters a list. The empty choice of a select element then means any value. */
   filter?: boolean;
-  /** Whether the input has the focus, as the first invalid one. */
+  /** Whether the input receives the focus when the page loads, because it is the first invalid one. */
   focused?: boolean;
   /** Whether the browser validates required fields, in addition to the server. */
-  checked?: boolean;
+  browserValidates?: boolean;
   base: string;
 }
 
@@ -39,7 +39,7 @@ const isDate: ValueCheck = (value) => {
   // Date.parse reads 30 February as 2 March, so the result is compared with the input.
   return !Number.isNaN(moment) && new Date(moment).toISOString().startsWith(value);
 };
-const isMoment: ValueCheck = (value) => {
+const isDateTime: ValueCheck = (value) => {
   const [day = '', time = ''] = value.split('T');
   return isDate(day) && isTime(time);
 };
@@ -47,31 +47,31 @@ const isAnything: ValueCheck = () => true;
 
 export const inputId = (prefix: string, key: string) => `${prefix}-${key}`;
 
-/** Input type per kind, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
+/** Input type by kind of field, with a check of the values that such an input can show. Other values get a text input, so that they are not lost. */
 const INPUT_TYPES: Partial<Record<FormControl['kind'], readonly [InputType, ValueCheck]>> = {
   integer: ['number', isNumber],
   decimal: ['number', isNumber],
   relation: ['number', isNumber],
   date: ['date', isDate],
   time: ['time', isTime],
-  datetime: ['datetime-local', isMoment],
+  datetime: ['datetime-local', isDateTime],
   url: ['url', isAnything],
   password: ['password', isAnything],
 };
 
-function inputTypeOf({ kind, commas, searched }: FormControl, value: string): InputType {
-  if (searched) return 'search';
-  const [type, canShow] = (!commas && INPUT_TYPES[kind]) || ['text' as const, isAnything];
+function inputTypeOf({ kind, commaSeparated, searchType }: FormControl, value: string): InputType {
+  if (searchType) return 'search';
+  const [type, canShow] = (!commaSeparated && INPUT_TYPES[kind]) || ['text' as const, isAnything];
   return value === '' || canShow(value) ? type : 'text';
 }
 
 const stepOf = ({ kind, places }: FormControl) =>
   kind === 'decimal' ? (places === undefined ? 'any' : String(10 ** -places)) : kind === 'time' || kind === 'datetime' ? '1' : undefined;
 
-export function limitsOf(control: FormControl): string | undefined {
+export function limitsHelp(control: FormControl): string | undefined {
   const { kind, minLength, maxLength, places } = control;
   const parts: string[] = [];
-  const range = rangeOf(control);
+  const range = rangeText(control);
   if (range) parts.push(range);
   if (places && kind === 'decimal') parts.push(`up to ${places} decimal places`);
   if (minLength !== undefined && maxLength !== undefined) parts.push(`${minLength} to ${maxLength} characters`);
@@ -79,7 +79,7 @@ export function limitsOf(control: FormControl): string | undefined {
   return parts.length ? `${parts.join(', ').replace(/^./, (letter) => letter.toUpperCase())}.` : undefined;
 }
 
-function Select({ control, id, values, filter, common }: FormFieldProps & { id: string; common: object }) {
+function Select({ control, id, values, filter, commonAttributes }: FormFieldProps & { id: string; commonAttributes: object }) {
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
   const emptyLabel = filter ? 'Any' : '–';
@@ -90,10 +90,10 @@ function Select({ control, id, values, filter, common }: FormFieldProps & { id: 
   }));
   if (!options.some(({ value }) => value === '') && (filter || !required || chosenValue === ''))
     options.unshift({ value: '', label: emptyLabel });
-  // An invalid choice that was sent stays selected; the error message beside it explains what is wrong.
+  // An invalid choice that was submitted stays selected; the error message below it explains what is wrong.
   if (!options.some(({ value }) => value === chosenValue)) options.push({ value: chosenValue, label: chosenValue });
   return (
-    <select id={id} name={control.key} {...common}>
+    <select id={id} name={control.key} {...commonAttributes}>
       {options.map(({ value, label }) => (
         <option key={value} value={value} selected={value === chosenValue}>
           {label}
@@ -115,12 +115,12 @@ function CheckboxGroup({ control, id, values, describedBy }: FormFieldProps & { 
   );
 }
 
-/** Radio buttons for the rows that match a typed name. They come after the text input: of two values with the same key the last one counts. */
-function FoundRows({ control: { key, label, found = [] } }: { control: FormControl }) {
-  if (found.length === 0) return null;
+/** Radio buttons for the rows that match a typed name. They follow the text input, because the last of several values with the same key counts. */
+function MatchingRows({ control: { key, label, matches = [] } }: { control: FormControl }) {
+  if (matches.length === 0) return null;
   return (
     <div class="checks" role="radiogroup" aria-label={`${label}: matches`}>
-      {found.map(({ value, label: name }) => (
+      {matches.map(({ value, label: name }) => (
         <label key={value}>
           <input type="radio" name={key} value={value!} /> {name}
         </label>
@@ -147,44 +147,44 @@ function ValueChoice({ control, values, stored }: FormFieldProps & { stored: Sto
   );
 }
 
-function Input(props: FormFieldProps & { id: string; common: object; describedBy?: string }) {
-  const { control, id, values, filter, common } = props;
-  const { key, kind, choices, many, line, maxLength } = control;
-  const value = control.chosen ?? values.at(-1) ?? '';
+function Input(props: FormFieldProps & { id: string; commonAttributes: object; describedBy?: string }) {
+  const { control, id, values, filter, commonAttributes } = props;
+  const { key, kind, choices, many, singleLine, maxLength } = control;
+  const value = control.chosenName ?? values.at(-1) ?? '';
   if (many && choices) return <CheckboxGroup {...props} />;
   if (kind === 'boolean' && filter)
     return <Select {...props} control={{ ...control, choices: ['True', 'False'].map((text) => ({ value: text, label: text })) }} />;
   if (kind === 'boolean')
     return (
       <>
-        {/* An unchecked checkbox sends nothing, which PATCH would read as unchanged. */}
+        {/* An unchecked checkbox sends nothing, which PATCH would treat as unchanged. */}
         <input type="hidden" name={key} value="false" />
-        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...common} />
+        <input type="checkbox" id={id} name={key} value="true" checked={value === 'true'} {...commonAttributes} />
       </>
     );
-  if (choices && !control.commas) return <Select {...props} />;
-  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...common} />;
-  if (kind === 'string' && !filter && !line && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
+  if (choices && !control.commaSeparated) return <Select {...props} />;
+  if (kind === 'image') return <input type="file" id={id} name={key} accept="image/png,image/jpeg" {...commonAttributes} />;
+  if (kind === 'string' && !filter && !singleLine && (maxLength === undefined || maxLength > MAX_INPUT_LENGTH))
     return (
-      <textarea id={id} name={key} {...common}>
+      <textarea id={id} name={key} {...commonAttributes}>
         {/* HTML drops the first line break of a textarea. */ `\n${value}`}
       </textarea>
     );
   const type = inputTypeOf(control, value);
   const limits = type === 'number' ? { min: control.min, max: control.max } : {};
   const inputValue = type === 'password' ? undefined : value;
-  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...common };
-  if (control.searched) Object.assign(attributes, { 'data-suggest': control.searched });
+  const attributes = { type, id, name: key, value: inputValue, step: stepOf(control), ...limits, autocomplete: 'off', ...commonAttributes };
+  if (control.searchType) Object.assign(attributes, { 'data-suggest': control.searchType });
   return (
     <>
       {/* Preact types the attributes of each input type separately; this input is one of several types. */}
       <input {...(attributes as JSX.IntrinsicElements['input'])} />
-      {control.searched && !filter && (
+      {control.searchType && !filter && (
         <input
           type="hidden"
           id={`${id}-chosen`}
           name={`${CHOSEN_ID_PREFIX}${key}`}
-          value={control.chosen === undefined ? '' : values.at(-1)}
+          value={control.chosenName === undefined ? '' : values.at(-1)}
         />
       )}
     </>
@@ -192,18 +192,18 @@ function Input(props: FormFieldProps & { id: string; common: object; describedBy
 }
 
 export function FormField(props: FormFieldProps) {
-  const { control, prefix, errors = [], filter, focused, checked, base, stored } = props;
+  const { control, prefix, errors = [], filter, focused, browserValidates, base, stored } = props;
   const id = inputId(prefix, control.key);
-  const limits = filter ? undefined : limitsOf(control);
-  const needsId = control.kind === 'relation' && !control.choices && !control.commas;
+  const limits = filter ? undefined : limitsHelp(control);
+  const needsId = control.kind === 'relation' && !control.choices && !control.commaSeparated;
   const hasHelp = Boolean(control.help ?? limits) || needsId;
   const describedByIds = [errors.length ? `${id}-error` : '', hasHelp ? `${id}-help` : ''].filter(Boolean).join(' ') || undefined;
-  const common = {
+  const commonAttributes = {
     'aria-describedby': describedByIds,
     ...(errors.length && { 'aria-invalid': 'true' }),
     ...(control.required && !filter && { 'aria-required': 'true' }),
     ...(focused && { autofocus: true }),
-    ...(checked && control.required && { required: true }),
+    ...(browserValidates && control.required && { required: true }),
   };
   const choosesValue = stored !== undefined && !control.many;
   const isGroup = choosesValue || (control.many && control.choices);
@@ -217,14 +217,14 @@ export function FormField(props: FormFieldProps) {
       {choosesValue ? (
         <ValueChoice {...props} stored={stored} />
       ) : (
-        <Input {...props} id={id} common={common} describedBy={describedByIds} />
+        <Input {...props} id={id} commonAttributes={commonAttributes} describedBy={describedByIds} />
       )}
       {stored && !choosesValue && <p class="help">Stored now: {stored.label}</p>}
-      <FoundRows control={control} />
+      <MatchingRows control={control} />
       {hasHelp && (
         <p class="help" id={`${id}-help`}>
           <CodeText text={[control.help, limits].filter(Boolean).join(' ')} />
-          {needsId && ` ${control.searched ? 'Type a name.' : 'Enter an id.'} `}
+          {needsId && ` ${control.searchType ? 'Type a name.' : 'Enter an id.'} `}
           {needsId && control.target && <a href={`${base}/${control.target}/`}>See all</a>}
         </p>
       )}

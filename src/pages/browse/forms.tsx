@@ -1,4 +1,4 @@
-/** Forms that write: fields, raw JSON and deletion. HTML forms can only GET or POST, so the field `_method` names another method. */
+/** Forms that write: fields, raw JSON and deletion. HTML forms support only GET and POST; the form field `_method` selects another method. */
 import { randomUUID } from 'node:crypto';
 import { FORM_KEY_FIELD, FORM_VERSION_FIELD } from '../../rest/dialect/methodoverride';
 import type { HtmlView, WriteForm } from './view/viewmodel';
@@ -11,7 +11,7 @@ const buttonLabelOf = ({ kind }: HtmlView) => (kind === 'login' ? 'Get a token' 
 
 const prefixOf = (form: WriteForm) => `w${form.methods[0]!.toLowerCase()}`;
 
-/** Hidden fields of every form: its CSRF token, its single-use key and the version of the row that it changes. Some browsers would restore old values. */
+/** Hidden fields: CSRF token, single-use key, and version of the row to change. Without `autocomplete="off"`, some browsers restore old values. */
 const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string }) => (
   <>
     <input type="hidden" name="csrfToken" value={view.visitor.csrfToken ?? ''} autocomplete="off" />
@@ -22,16 +22,16 @@ const ProtectionFields = ({ view, version }: { view: HtmlView; version?: string 
 
 const versionFor = ({ methods }: WriteForm, { version }: HtmlView) => (methods.includes('POST') ? undefined : version);
 
-const SubmitButton = ({ method, verb }: { method: string; verb?: string }) => (
-  <button {...(method !== 'POST' && { name: '_method', value: method })}>{verb ?? BUTTON_LABELS[method]}</button>
+const SubmitButton = ({ method, label }: { method: string; label?: string }) => (
+  <button {...(method !== 'POST' && { name: '_method', value: method })}>{label ?? BUTTON_LABELS[method]}</button>
 );
 
 /** Buttons of the JSON form, one per method. */
-const MethodButtons = ({ methods, verb }: { methods: readonly string[]; verb?: string }) => (
+const MethodButtons = ({ methods, label }: { methods: readonly string[]; label?: string }) => (
   <div class="row">
     {methods.map((method, index) => (
       <button key={method} class={index ? 'plain' : ''} {...(method !== 'POST' && { name: '_method', value: method })}>
-        {verb ?? 'Send'} <span class="method">{method}</span>
+        {label ?? 'Send'} <span class="method">{method}</span>
       </button>
     ))}
   </div>
@@ -42,7 +42,8 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
   const firstInvalidKey = failed ? form.controls.find(({ key }) => view.errors[key])?.key : undefined;
   const hasFiles = form.controls.some(({ kind }) => kind === 'image');
   return (
-    // Messages of the server say more than those of browsers. But a file must be chosen again after an error, so browsers validate forms with files.
+    // The server validates forms, because its messages say more than those of browsers. Browsers validate only forms with files, which users would
+    // have to choose again after a rejection.
     <form class="fields" method="post" action={form.action} noValidate={!hasFiles} encType={hasFiles ? 'multipart/form-data' : undefined}>
       <ProtectionFields view={view} version={versionFor(form, view)} />
       {form.controls.map((control) => (
@@ -54,12 +55,12 @@ function FieldsForm({ view, form }: { view: HtmlView; form: WriteForm }) {
           stored={form.stored?.[control.key]}
           errors={failed ? view.errors[control.key] : undefined}
           focused={control.key === firstInvalidKey}
-          checked={hasFiles}
+          browserValidates={hasFiles}
           base={view.base}
         />
       ))}
       <div class="row">
-        <SubmitButton method={form.methods[0]!} verb={buttonLabelOf(view)} />
+        <SubmitButton method={form.methods[0]!} label={buttonLabelOf(view)} />
         {form.conflict === 'changed' && <a href={view.path}>Keep everything as stored</a>}
       </div>
     </form>
@@ -87,7 +88,7 @@ function JsonForm({ view, form }: { view: HtmlView; form: WriteForm }) {
             {`\n${form.raw}`}
           </textarea>
         </div>
-        <MethodButtons {...form} verb={buttonLabelOf(view)} />
+        <MethodButtons {...form} label={buttonLabelOf(view)} />
       </form>
     </details>
   );
@@ -108,13 +109,13 @@ function DeleteForm({ view }: { view: HtmlView }) {
   );
 }
 
-/** Shown if the session ended while the form was filled in. The form keeps its values; its CSRF token is that of the current session. */
+/** Message if the session ended while the form was filled in. The form keeps its values and has the CSRF token of the current session. */
 function SessionExpired({ view }: { view: HtmlView }) {
   if (view.visitor.username !== undefined) return <> The form has expired. Please submit it again.</>;
   return (
     <>
       {' '}
-      <a href={loginLink(view)} target="_blank" rel="noopener">
+      <a href={loginUrlOf(view)} target="_blank" rel="noopener">
         Sign in
       </a>{' '}
       in another tab, then submit the form again.
@@ -172,17 +173,17 @@ export function ErrorSummary({ view }: { view: HtmlView }) {
   );
 }
 
-export const loginLink = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
+export const loginUrlOf = ({ method, url, path }: HtmlView) => `/login?next=${encodeURIComponent(method === 'GET' ? url : path)}`;
 
 export const newRowLabel = ({ resource }: HtmlView) => `New ${resource!.singular.toLowerCase()}`;
 
 export function WriteForms({ view }: { view: HtmlView }) {
-  const { forms, removable, locked, kind, status } = view;
-  // If nothing can be read at all, the error message already asks to sign in.
-  if (locked.length > 0 && status !== 403)
+  const { forms, removable, lockedMethods, kind, status } = view;
+  // With status 403, the error message already asks the visitor to sign in.
+  if (lockedMethods.length > 0 && status !== 403)
     return (
       <p class="locked">
-        <a href={loginLink(view)}>Sign in</a> to {locked.includes('POST') ? 'add to this list' : 'change this'}.
+        <a href={loginUrlOf(view)}>Sign in</a> to {lockedMethods.includes('POST') ? 'add to this list' : 'change this'}.
       </p>
     );
   const [form] = forms;

@@ -1,7 +1,7 @@
-/** Explanations of HTTP errors: what the status means and what to do. */
+/** Explanations of HTTP errors: what the status code means and what to do. */
 import type { HtmlView } from './view/viewmodel';
-import { waitingTime } from '../failurepage';
-import { loginLink } from './forms';
+import { formatWaitingTime } from '../failurepage';
+import { loginUrlOf } from './forms';
 
 const MESSAGES_BY_STATUS: Readonly<Record<number, readonly [string, string]>> = {
   400: ['Invalid request', 'Part of the request is invalid. See the response below for details.'],
@@ -33,7 +33,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     return (
       <div class="locked">
         <p>This is personal data. Sign in to see and edit your own.</p>
-        <a class="button" href={loginLink(view)}>
+        <a class="button" href={loginUrlOf(view)}>
           Sign in
         </a>
       </div>
@@ -42,7 +42,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
     <div class="alert">
       <p>
         {status === 429 && retryAfter !== undefined
-          ? `You have sent too many requests. Try again in ${waitingTime(retryAfter)}.`
+          ? `You have sent too many requests. Try again in ${formatWaitingTime(retryAfter)}.`
           : (MESSAGES_BY_STATUS[status]?.[1] ?? 'See the response below for details.')}
       </p>
       {(status === 404 || status === 405) && (
@@ -55,7 +55,7 @@ export function ErrorExplanation({ view }: { view: HtmlView }) {
   );
 }
 
-/** Whether a computed endpoint answered with a text instead of data, because a required parameter is missing. */
+/** Whether an action has responded with a text instead of data, because a required parameter is missing. */
 export const lacksArgument = ({ kind, status, body }: HtmlView): boolean => kind === 'action' && status === 200 && typeof body === 'string';
 
 export function MissingArgument({ view }: { view: HtmlView }) {

@@ -4,7 +4,7 @@ import type { HtmlView } from './view/viewmodel';
 
 interface Picture {
   src: string;
-  /** URL of the image in full size; `src` if absent. */
+  /** URL of the image in full size; `src` by default. */
   href?: string;
   alt: string;
   width: number;
@@ -24,16 +24,16 @@ function localPath(value: unknown, baseUrl: string): string | undefined {
   return /^\/[a-z]/i.test(value) ? value : undefined;
 }
 
-/** Returns the thumbnail of an uploaded image, which is generated at its first request. Other images are returned unchanged. */
-const thumbnail = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
+/** Returns the path of the thumbnail of an uploaded image, which is generated at the first request. Other paths are returned unchanged. */
+const thumbnailPathOf = (src: string, alias = 'small') => (src.startsWith(mediaUrl('')) ? thumbnailPath(src, alias, false) : src);
 
-/** Returns the thumbnail of an image on this server; undefined for other images. */
+/** Returns the path of the thumbnail of an image on this server; undefined for other images. */
 export function thumbnailOf(image: string, baseUrl: string, alias: string): string | undefined {
   const src = localPath(image, baseUrl);
-  return src && thumbnail(src, alias);
+  return src && thumbnailPathOf(src, alias);
 }
 
-/** Reads the thumbnails of an image: `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
+/** Returns the thumbnails in a response of the form `{ small: { url, settings: { size: [w, h] } }, …, original: url }`. */
 function imageSizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([name, entry]): Picture[] => {
@@ -44,7 +44,7 @@ function imageSizes(body: unknown, { id, baseUrl }: HtmlView): Picture[] {
   });
 }
 
-/** Collects the `image` of every row. The alternative text is the nearest enclosing name, or the id. */
+/** Collects the `image` of every row at any depth. Its alternative text contains the nearest enclosing name, or else the id. */
 function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', result: Picture[] = []): Picture[] {
   if (result.length >= MAX_PICTURES || !isObject(value)) return result;
   if (Array.isArray(value)) {
@@ -54,12 +54,12 @@ function collectPictures(value: unknown, { baseUrl }: HtmlView, name = '', resul
   const nearestName = typeof value.name === 'string' ? value.name : name;
   const src = localPath(value.image, baseUrl);
   const alt = nearestName ? `Image of ${nearestName}` : `Image ${String(value.id ?? '')}`.trim();
-  if (src) result.push({ src: thumbnail(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
+  if (src) result.push({ src: thumbnailPathOf(src), href: src, alt, width: THUMBNAIL_SIZE, height: THUMBNAIL_SIZE });
   for (const inner of Object.values(value)) if (isObject(inner)) collectPictures(inner, { baseUrl } as HtmlView, nearestName, result);
   return result;
 }
 
-/** Drawings of muscles, on pages about muscles only: elsewhere there would be too many. */
+/** Returns the drawings of muscles, on pages about muscles only: other pages would show too many. */
 function muscleDrawings(body: unknown, { baseUrl }: HtmlView): Picture[] {
   const rows = isObject(body) && Array.isArray(body.results) ? (body.results as unknown[]) : [body];
   return rows.flatMap((row): Picture[] => {

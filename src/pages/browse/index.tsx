@@ -23,7 +23,7 @@ import { crumbsOf, ActionLinks, ResourceList } from './navigation';
 import { GraphqlPanel, RequestPanel, csvUrlOf, OptionsPanel } from './developerpanels';
 import { cardLabelStyle, RowTable } from './rowtable';
 import { BROWSE_STYLE } from './style';
-import { forgetNotice, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
+import { clearNoticeHeader, NOTICE_BY_METHOD, redirectAfterWrite } from './postredirect';
 import { SearchResults, searchResultsOf } from './searchresults';
 import { TAB_GROUP, TABS_SCRIPT_PATH } from './tabs';
 import { TrainingPlanSection } from './trainingplan';
@@ -32,7 +32,7 @@ import { UnbrokenDates, CodeText } from './richtext';
 
 const NOTICES: Readonly<Record<SavedNotice, string>> = { created: 'Created.', saved: 'Saved.', deleted: 'Deleted.' };
 
-/** What the form of the previous page did, or a request whose response is this page. */
+/** Says what was written: by the form on the previous page, or by the request that this page answers. */
 function Notice({ view }: { view: HtmlView }) {
   const { method, status, kind, resource, base, path } = view;
   const notice = view.notice ?? (status < 300 ? NOTICE_BY_METHOD[method] : undefined);
@@ -50,23 +50,23 @@ function Notice({ view }: { view: HtmlView }) {
   );
 }
 
-/** Characters of rows in the JSON panel. A link leads to the complete response. */
+/** Maximum number of characters of rows in the JSON panel, which links to the complete response. */
 const MAX_JSON_LENGTH = 1200;
 
-/** Returns the first rows of a list that fit into the JSON panel, at least one, and the number of rows left out. */
-function clipRows(view: HtmlView): { body: unknown; remainingRows: number } {
+/** Returns the response with only the rows that fit into the JSON panel, at least one, and the number of omitted rows. */
+function clipRows(view: HtmlView): { body: unknown; omittedCount: number } {
   const envelope = pageEnvelope(view);
-  if (!envelope) return { body: view.body, remainingRows: 0 };
+  if (!envelope) return { body: view.body, omittedCount: 0 };
   let length = 0;
   const visibleRows = envelope.results.filter((row, index) => (length += JSON.stringify(row).length) <= MAX_JSON_LENGTH || index === 0);
-  return { body: { ...envelope, results: visibleRows }, remainingRows: envelope.results.length - visibleRows.length };
+  return { body: { ...envelope, results: visibleRows }, omittedCount: envelope.results.length - visibleRows.length };
 }
 
-/** JSON panel; open if nothing else on the page shows the data. */
+/** JSON panel. It is open if nothing else on the page shows the data. */
 function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
   const { links, base } = view;
   if (view.body === undefined) return null;
-  const { body, remainingRows } = clipRows(view);
+  const { body, omittedCount } = clipRows(view);
   return (
     <details open={open} name={TAB_GROUP}>
       <summary>JSON</summary>
@@ -77,9 +77,9 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
         aria-label="Response as JSON"
         dangerouslySetInnerHTML={{ __html: highlightJson(body, links, base) }}
       />
-      {remainingRows > 0 && (
+      {omittedCount > 0 && (
         <p class="help">
-          {`${remainingRows} more rows of this page are in `}
+          {`${omittedCount} more rows of this page are in `}
           <a href={urlWith(view, { format: 'json', indent: '2' })}>the full response</a>.
         </p>
       )}
@@ -88,12 +88,12 @@ function JsonPanel({ view, open }: { view: HtmlView; open: boolean }) {
 }
 
 function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedChart[] }) {
-  const { resource, description, sheet, kind, status } = view;
+  const { resource, description, table, kind, status } = view;
   const hasFailedForm = view.forms.some((form) => form.failed);
   const isList = pageEnvelope(view) !== undefined;
   const csvUrl = csvUrlOf(view);
   const showsData =
-    sheet !== undefined ||
+    table !== undefined ||
     (kind === 'detail' && view.detailRow !== undefined) ||
     kind === 'root' ||
     lacksArgument(view) ||
@@ -125,15 +125,15 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
       {hasFailedForm && <WriteForms view={view} />}
       <FilterForm view={view} />
       <Charts view={view} charts={charts} />
-      {sheet && sheet.rows.length > 0 && <RowTable sheet={sheet} baseUrl={view.baseUrl} mark={LIST_TABLE_CLASS} view={view} />}
+      {table && table.rows.length > 0 && <RowTable table={table} baseUrl={view.baseUrl} tableClass={LIST_TABLE_CLASS} view={view} />}
       <Pagination view={view} label="Pages" />
       {csvUrl !== undefined && (
         <p class="help further">
           Download all rows: <a href={csvUrl}>CSV</a>
         </p>
       )}
-      {!sheet && <NutritionSection view={view} />}
-      {!sheet && <ThumbnailList view={view} />}
+      {!table && <NutritionSection view={view} />}
+      {!table && <ThumbnailList view={view} />}
       <SearchResults view={view} />
       {kind === 'detail' && <FieldList view={view} />}
       <TrainingPlanSection view={view} />
@@ -156,19 +156,19 @@ function Content({ view, charts }: { view: HtmlView; charts: readonly RenderedCh
 
 const LIST_TABLE_CLASS = 'listed';
 
-/** Returns the CSS that labels the values of each table where rows are shown as cards. */
+/** Returns the CSS that labels the values in all tables of the page on narrow screens, where rows are shown as cards. */
 const cardStyleOf = (view: HtmlView): string =>
   [
-    ...(view.sheet ? [cardLabelStyle(LIST_TABLE_CLASS, view.sheet)] : []),
-    ...childListsOf(view).map(({ sheet }, index) => cardLabelStyle(tableClassOf(index), sheet)),
+    ...(view.table ? [cardLabelStyle(LIST_TABLE_CLASS, view.table)] : []),
+    ...childListsOf(view).map(({ table }, index) => cardLabelStyle(tableClassOf(index), table)),
   ].join('');
 
-/** Bars and charts have inline styles that change with the data, so hashes cannot allow them. */
+/** Bars and charts have inline styles that depend on the data, so the policy cannot allow them by hash. */
 const STYLE_SOURCES = "'unsafe-inline'";
 const headers = securityHeaders(STYLE_SOURCES);
 const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");
 
-/** Returns the document title: for a row its name and what it is. */
+/** Returns the document title; for a row its name and its type. */
 function titleOf(view: HtmlView): string {
   const { kind, resource, detailRow, action, status } = view;
   const headline = headlineOf(view);
@@ -179,9 +179,9 @@ function titleOf(view: HtmlView): string {
 
 export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   // ECharts takes a tenth of the time in which the server's code is loaded, and most pages have no chart.
-  const charts = view.drawn || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
+  const charts = view.timeSeries || view.kind === 'action' ? (await import('./chartsvg.ts')).renderCharts(view) : [];
   const cardStyle = cardStyleOf(view);
-  const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searched }) => searched);
+  const hasSuggestions = [...view.filters, ...view.forms.flatMap(({ controls }) => controls)].some(({ searchType }) => searchType);
   const text = renderPage({
     title: titleOf(view),
     visitor: view.visitor,
@@ -197,12 +197,12 @@ export async function renderBrowsePage(view: HtmlView): Promise<HtmlPage> {
   });
   return {
     text,
-    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && forgetNotice(view.path, view.baseUrl)) },
+    headers: { ...(hasSuggestions ? headersWithSuggestions : headers), ...(view.notice && clearNoticeHeader(view.path, view.baseUrl)) },
   };
 }
 
 export function htmlRenderer(sources: ViewSources): HtmlRenderer {
-  const views = new ViewBuilder(sources);
+  const viewBuilder = new ViewBuilder(sources);
   return {
     resolveNames: nameResolver(sources),
     redirect: redirectAfterWrite,
@@ -211,7 +211,7 @@ export function htmlRenderer(sources: ViewSources): HtmlRenderer {
       return renderFailurePage({ status, message: detail, retryAfter: headers['Retry-After'], request });
     },
     async render(input) {
-      const view = await views.of(input);
+      const view = await viewBuilder.build(input);
       // Yields to the event loop between reading and rendering.
       await setImmediate();
       return renderBrowsePage(view);

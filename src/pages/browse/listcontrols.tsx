@@ -1,10 +1,10 @@
-/** Filter form, sort order and pagination of list pages. All are links or a GET form, so that every state has a URL. */
+/** Filter form, sort order and pagination of list pages. They consist of links and a GET form, so that every state has a URL. */
 import type { FormControl, HtmlView } from './view/viewmodel';
 import { FormField } from './formfield';
 import { validationMessage } from './validationmessages';
 import { PERIOD_KEY } from './view/timeseries';
 
-/** Returns the URL of the page with these parameters set, or removed (null). */
+/** Returns the URL of the page with these parameters set, or removed if null. */
 export function urlWith({ path, query }: HtmlView, changes: Record<string, string | null>): string {
   const next = new URLSearchParams(query);
   for (const [key, value] of Object.entries(changes)) {
@@ -16,16 +16,16 @@ export function urlWith({ path, query }: HtmlView, changes: Record<string, strin
 }
 
 /** Returns the values of a filter as readable text. */
-const labelsOf = ({ choices, chosen }: FormControl, values: readonly string[]): string =>
-  chosen ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
+const labelsOf = ({ choices, chosenName }: FormControl, values: readonly string[]): string =>
+  chosenName ?? values.map((value) => choices?.find((choice) => String(choice.value) === value)?.label ?? value).join(', ');
 
 export function FilterForm({ view }: { view: HtmlView }) {
   const { filters, query, errors, path, base, kind, window } = view;
   const isList = kind === 'list';
-  if (filters.length === 0 && (!isList || view.orderable.length === 0)) return null;
+  if (filters.length === 0 && (!isList || view.sortableKeys.length === 0)) return null;
   const activeFilters = filters.filter(({ key }) => query.getAll(key).some((value) => value !== ''));
   const hasErrors = view.method === 'GET' && filters.some(({ key }) => errors[key]);
-  const isSortable = isList && view.orderable.length > 0;
+  const isSortable = isList && view.sortableKeys.length > 0;
   const preservedKeys = [isSortable ? '' : 'ordering', 'format', PERIOD_KEY].filter((key) => query.get(key));
   return (
     <details class="filters" open={hasErrors || !isList}>
@@ -84,9 +84,9 @@ export function FilterForm({ view }: { view: HtmlView }) {
 
 /** Select element for the sort order: narrow screens have no column headers, and some fields have no column. */
 function SortSelect({ view }: { view: HtmlView }) {
-  const { orderable, query, labels } = view;
+  const { sortableKeys, query, labels } = view;
   const current = query.getAll('ordering').at(-1) ?? '';
-  const options = orderable.flatMap((key) => [
+  const options = sortableKeys.flatMap((key) => [
     { value: key, text: `${labels[key]} ↑` },
     { value: `-${key}`, text: `${labels[key]} ↓` },
   ]);
@@ -108,6 +108,7 @@ function SortSelect({ view }: { view: HtmlView }) {
   );
 }
 
+/** Body of a list response. */
 interface Envelope {
   count: number;
   next: string | null;
@@ -115,6 +116,7 @@ interface Envelope {
   results: unknown[];
 }
 
+/** Returns the response of a list page; undefined for other pages and after an error. */
 export const pageEnvelope = ({ kind, status, method, body }: HtmlView): Envelope | undefined =>
   kind === 'list' && status === 200 && method === 'GET' ? (body as Envelope) : undefined;
 

@@ -26,7 +26,7 @@ const isMacros = (value: unknown): value is Amounts => isObject(value) && MACROS
 const amountOf = (value: unknown): number | undefined =>
   value === null || value === undefined || value === '' ? undefined : Number(value);
 
-/** Bar beside a number. Screen readers skip it, because the number says the same. */
+/** Bar next to a number. Screen readers skip it, because the number says the same. */
 function Bar({ share }: { share: number }) {
   const width = Math.max(0, Math.min(100, share * 100));
   return (
@@ -88,7 +88,7 @@ function SingleTable({ values, caption, unit, goal }: TableProps & { values: Amo
   );
 }
 
-/** Table of several rows. The energy of each has a bar, relative to the goal or else to the largest value. */
+/** Table of several rows. The energy of each has a bar, relative to the goal or, without one, to the largest value. */
 function ComparisonTable({ rows, caption, unit, goal, nameOf }: TableProps & { rows: readonly Amounts[]; nameOf(row: Amounts): string }) {
   const maxEnergy = goal ?? Math.max(...rows.map((row) => amountOf(row.energy) ?? 0), 0);
   const columns = NUTRIENTS.filter(({ key }) => rows.some((row) => amountOf(row[key]) !== undefined));
@@ -146,7 +146,7 @@ function MacroTable({ values, caption, unit }: { values: Amounts; caption: strin
   );
 }
 
-const goalCaption = (goal: number | undefined) =>
+const captionWithGoal = (goal: number | undefined) =>
   goal === undefined ? 'Nutrition values' : `Nutrition values (goal: ${goal} kcal per day)`;
 
 const nameOf = ({ name, date, id }: Amounts) => String(name ?? date ?? id ?? '');
@@ -168,7 +168,7 @@ export function NutritionSection({ view }: { view: HtmlView }) {
   if (rows?.length)
     return (
       <section aria-label="Nutrition values">
-        <ComparisonTable rows={rows} caption={goalCaption(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
+        <ComparisonTable rows={rows} caption={captionWithGoal(detailRow?.goal)} {...tableProps} nameOf={nameOf} />
         {note}
       </section>
     );

@@ -1,6 +1,6 @@
 /**
- * Post/Redirect/Get: a successful write by an HTML form is answered with a redirect, so that reloading the page repeats a read. A short-lived cookie,
- * limited to the path of the next page, carries the notice that this page shows once.
+ * Post/Redirect/Get: the response to a successful write by an HTML form is a redirect, so that reloading the page repeats only a read. A short-lived
+ * cookie, limited to the path of the next page, contains a notice such as “Saved.”, which that page shows once.
  */
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { IncomingHttpHeaders } from 'node:http';
@@ -21,17 +21,18 @@ const noticeCookie = (notice: SavedNotice | undefined, path: string, baseUrl: st
     maxAge: notice ? LIFETIME_SECONDS : 0,
   });
 
-/** Returns the notice that the browser carries from the last form. */
+/** Returns the notice about the last write, which the browser sends in a cookie. */
 export function noticeOf({ cookie }: IncomingHttpHeaders): SavedNotice | undefined {
   const value = cookie === undefined ? undefined : parseCookie(cookie)[COOKIE_NAME];
   return Object.values(NOTICE_BY_METHOD).find((notice) => notice === value);
 }
 
-/** Returns the header that deletes the cookie of a page that shows its notice. */
-export const forgetNotice = (path: string, baseUrl: string): Record<string, string> => ({
+/** Returns the header that deletes the cookie. It is sent with the page that shows the notice. */
+export const clearNoticeHeader = (path: string, baseUrl: string): Record<string, string> => ({
   'Set-Cookie': noticeCookie(undefined, path, baseUrl),
 });
 
+/** Returns the headers of the redirect; undefined for responses that need none. */
 export function redirectAfterWrite({ request, answer }: RenderInput): Record<string, string> | undefined {
   const { form, method, route, context } = request;
   const notice = NOTICE_BY_METHOD[method];

@@ -5,7 +5,7 @@ export const CodeText = ({ text }: { text: string }) => (
 
 const DATE_PATTERN = /(\d{4}-\d\d-\d\d)/;
 
-/** Keeps dates such as 2026-01-31 in one piece at line breaks. */
+/** Renders a text without line breaks inside of dates such as 2026-01-31. */
 export const UnbrokenDates = ({ text }: { text: string }) => (
   <>{text.split(DATE_PATTERN).map((part, index) => (index % 2 ? <span class="unbroken">{part}</span> : part))}</>
 );

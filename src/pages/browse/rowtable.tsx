@@ -4,14 +4,14 @@ import { urlWith } from './listcontrols';
 import { thumbnailOf } from './images';
 import type { Cell, Column, HtmlView, TableView, TableRow } from './view/viewmodel';
 
-function Picture({ of, alt, baseUrl }: { of: string; alt: string; baseUrl: string }) {
-  const src = thumbnailOf(of, baseUrl, 'thumbnail');
+function Picture({ image, alt, baseUrl }: { image: string; alt: string; baseUrl: string }) {
+  const src = thumbnailOf(image, baseUrl, 'thumbnail');
   return src === undefined ? null : <img class="thumb" src={src} alt={alt} loading="lazy" />;
 }
 
 export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string; baseUrl: string }) {
   const { text, links, picture } = cell;
-  if (picture) return <Picture of={picture} alt={name} baseUrl={baseUrl} />;
+  if (picture) return <Picture image={picture} alt={name} baseUrl={baseUrl} />;
   if (!links) return <>{text}</>;
   return (
     <>
@@ -25,13 +25,13 @@ export function CellContent({ cell, name, baseUrl }: { cell: Cell; name: string;
   );
 }
 
-const orderOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
+const orderingOf = ({ query }: HtmlView): string => query.getAll('ordering').at(-1) ?? '';
 
-function Header({ column: { key, label, sortable, as }, view }: { column: Column; view?: HtmlView }) {
-  const current = view && orderOf(view);
+function Header({ column: { key, label, sortable, cellClass }, view }: { column: Column; view?: HtmlView }) {
+  const current = view && orderingOf(view);
   const direction = sortable && (current === key ? 'ascending' : current === `-${key}` ? 'descending' : undefined);
   return (
-    <th scope="col" class={as} aria-sort={direction || undefined}>
+    <th scope="col" class={cellClass} aria-sort={direction || undefined}>
       {view && sortable ? (
         <a href={urlWith(view, { ordering: current === key ? `-${key}` : key, offset: null })}>
           {label}
@@ -44,14 +44,14 @@ function Header({ column: { key, label, sortable, as }, view }: { column: Column
   );
 }
 
-/** `mark` is a CSS class that is unique on the page. Headers sort the list if `view` is given: only the main table of a list page is sortable. */
-export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; baseUrl: string; mark: string; view?: HtmlView }) {
-  const { title, columns, rows } = sheet;
-  const classes = columns.slice(1).map(({ as }) => as);
+/** Renders rows as a table. `tableClass` is unique on the page. `view` is present for the main table of a list page, whose headers sort the list. */
+export function RowTable({ table, baseUrl, tableClass, view }: { table: TableView; baseUrl: string; tableClass: string; view?: HtmlView }) {
+  const { title, columns, rows } = table;
+  const classes = columns.slice(1).map(({ cellClass }) => cellClass);
   const renderRow = ({ id, name, href, picture, cells }: TableRow) => (
     <tr key={id}>
       <th scope="row">
-        {picture !== undefined && <Picture of={picture} alt="" baseUrl={baseUrl} />}
+        {picture !== undefined && <Picture image={picture} alt="" baseUrl={baseUrl} />}
         {href === undefined ? name : <a href={href}>{name}</a>}
       </th>
       {cells.map((cell, index) => (
@@ -63,7 +63,7 @@ export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; bas
   );
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-      <table class={`rows ${mark}`}>
+      <table class={`rows ${tableClass}`}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -79,9 +79,9 @@ export function RowTable({ sheet, baseUrl, mark, view }: { sheet: TableView; bas
 
 const quoteCssString = (text: string) => `"${text.replace(/["\\<\n]/g, '')}"`;
 
-/** Returns the CSS that shows column labels beside the values of a card. As CSS they are sent once, not once per cell. */
-export const cardLabelStyle = (mark: string, { columns }: TableView): string =>
+/** Returns the CSS that shows column labels next to the values of a card. In the CSS they are sent once, rather than once per cell. */
+export const cardLabelStyle = (tableClass: string, { columns }: TableView): string =>
   columns
     .slice(1)
-    .map(({ label }, index) => `.${mark} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
+    .map(({ label }, index) => `.${tableClass} td:nth-child(${index + 2})::before{content:${quoteCssString(label)}}`)
     .join('');

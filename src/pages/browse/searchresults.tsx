@@ -11,15 +11,15 @@ export function searchResultsOf({ kind, status, body }: HtmlView): readonly Sugg
   return kind === 'standalone' && status === 200 && Array.isArray(suggestions) ? suggestions : undefined;
 }
 
-/** The URL of a search is below that of its list (`exercise/search/`), which is the base of the URLs of the rows. */
 export function SearchResults({ view }: { view: HtmlView }) {
-  const found = searchResultsOf(view);
-  if (!found) return null;
-  if (found.length === 0) return <p>Nothing found.</p>;
+  const results = searchResultsOf(view);
+  if (!results) return null;
+  if (results.length === 0) return <p>Nothing found.</p>;
+  // `…/exercise/search/` → `…/exercise/`, the base of the row URLs.
   const list = view.path.slice(0, view.path.lastIndexOf('/', view.path.length - 2) + 1);
   return (
     <ul class="found">
-      {found.map(({ value, data: { id, category } }) => (
+      {results.map(({ value, data: { id, category } }) => (
         <li key={id}>
           <a href={`${list}${id}/`}>{value}</a> {category !== undefined && <span class="count">{category}</span>}
         </li>

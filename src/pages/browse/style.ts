@@ -1,4 +1,4 @@
-/** Style sheet of the browsable pages; contains that of all pages. */
+/** Style sheet of the browsable pages, which includes the common style sheet of all pages. */
 import { STYLE } from '../style';
 
 export const BROWSE_STYLE = `${STYLE}

@@ -1,22 +1,22 @@
-/** Tabs for the developer panels of a page (`<details name>`). A script reopens the tab that was open on the previous page. */
+/** Tabs for the developer panels of a page, as `<details name>`. A script reopens the tab that was open on the previous page. */
 import express, { type Router } from 'express';
 
 /** Value of `<details name>`. Browsers keep at most one element of a group open. */
 export const TAB_GROUP = 'program';
 export const TABS_SCRIPT_PATH = '/pages/tabs.js';
 
-/** If localStorage is blocked, all tabs start closed, as without JavaScript. */
+/** Browser script. If localStorage is blocked, no tab is reopened, as without JavaScript. */
 const TABS_SCRIPT = `'use strict';
 {
   const KEY = 'fitgraph-tab';
   const tabs = [...document.querySelectorAll('details[name=${TAB_GROUP}]')];
   const nameOf = (tab) => tab.firstElementChild.textContent;
-  let known = '';
+  let storedName = '';
   try {
-    known = localStorage.getItem(KEY) || '';
+    storedName = localStorage.getItem(KEY) || '';
   } catch {}
-  const last = tabs.find((tab) => nameOf(tab) === known);
-  if (last) last.open = true;
+  const lastTab = tabs.find((tab) => nameOf(tab) === storedName);
+  if (lastTab) lastTab.open = true;
   for (const tab of tabs)
     tab.firstElementChild.addEventListener('click', () => {
       try {

@@ -1,7 +1,8 @@
-/** Axis ticks of a time chart: evenly spaced days, months or years. A label has the year unless the previous tick is of the same year. */
+/** Axis ticks of a time chart: evenly spaced days, months or years. A label contains the year unless the previous tick is in the same year. */
 
 export interface Tick {
-  at: number;
+  /** Milliseconds since 1970. */
+  time: number;
   label: string;
 }
 
@@ -23,7 +24,7 @@ const parseLocalDate = (day: string): Date => {
   return new Date(year, month - 1, date);
 };
 
-/** Returns the ticks of a step. Days count back from the newest one, which readers look for. Months and years start on calendar boundaries. */
+/** Returns the dates of the ticks. Days are counted back from the last one, which is always labelled; months and years begin on their first day. */
 function tickDates({ unit, count }: Step, first: Date, last: Date): Date[] {
   const days: Date[] = [];
   if (unit === 'day') {
@@ -50,11 +51,11 @@ function labelOf(day: Date, unit: Step['unit'], previousDay: Date | undefined): 
   return previousDay?.getFullYear() === day.getFullYear() ? label : `${label} ${year}`;
 }
 
-/** Chooses the smallest step with few enough ticks. `first` and `last` are dates such as `2026-11-22`. */
+/** Returns the ticks of the smallest step that has at most MAX_TICKS. `first` and `last` are dates such as `2026-11-22`. */
 export function ticksOf(first: string, last: string): Tick[] {
   const [from, to] = [parseLocalDate(first), parseLocalDate(last)];
   const [step, days] = STEPS.map((candidate) => [candidate, tickDates(candidate, from, to)] as const).find(
     ([, dates]) => dates.length <= MAX_TICKS,
   )!;
-  return days.map((day, index) => ({ at: day.getTime(), label: labelOf(day, step.unit, days[index - 1]) }));
+  return days.map((day, index) => ({ time: day.getTime(), label: labelOf(day, step.unit, days[index - 1]) }));
 }

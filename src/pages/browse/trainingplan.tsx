@@ -36,7 +36,7 @@ function Day({ day: { link, weekdays, sets } }: { day: Plan['days'][number] }) {
 }
 
 export function TrainingPlanSection({ view: { detailRow, kind } }: { view: HtmlView }) {
-  const plan = kind === 'detail' ? detailRow?.training : undefined;
+  const plan = kind === 'detail' ? detailRow?.trainingPlan : undefined;
   if (!plan) return null;
   return (
     <section class="plan">

@@ -2,7 +2,7 @@
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
-/** Browsers do not let a page prefill a file input. */
+/** Needed because pages cannot set the value of a file input. */
 export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
@@ -16,7 +16,7 @@ const EXAMPLES: Partial<Record<FormControl['kind'], string>> = {
 const isBounded = (limit: number | undefined): limit is number => limit !== undefined && Math.abs(limit) < 2 ** 31 - 1;
 
 /** Returns the allowed range as text, such as `Between 30 and 600 kg`; undefined if the field has no bounds. */
-export function rangeOf({ min, max, unit }: FormControl): string | undefined {
+export function rangeText({ min, max, unit }: FormControl): string | undefined {
   const inUnit = unit === undefined ? '' : ` ${unit}`;
   if (isBounded(min) && isBounded(max)) return `Between ${min} and ${max}${inUnit}`;
   if (isBounded(min)) return `At least ${min}${inUnit}`;
@@ -34,17 +34,17 @@ function numberMessage(control: FormControl, text: string): string | undefined {
   if (!NUMBER.test(text)) return control.kind === 'integer' ? 'Enter a whole number.' : 'Enter a number.';
   const value = Number(text);
   const { min = -Infinity, max = Infinity } = control;
-  return value < min || value > max ? `${rangeOf(control) ?? 'Too large'}.` : undefined;
+  return value < min || value > max ? `${rangeText(control) ?? 'Too large'}.` : undefined;
 }
 
 export function validationMessage(control: FormControl, values: readonly string[], messages: readonly string[]): string {
   const text = values.at(-1)?.trim() ?? '';
-  const { kind, found, required } = control;
+  const { kind, matches, required } = control;
   const restMessage = messages.join(' ');
   // Only the server knows what is wrong with a file.
   if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
   if (text === '' && required) return missingValueMessage(control);
-  if (found) return found.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;
+  if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;
   if (text !== '' && (kind === 'decimal' || kind === 'integer')) return numberMessage(control, text) ?? restMessage;
   return (text !== '' && EXAMPLES[kind]) || restMessage;
 }

@@ -1,4 +1,4 @@
-/** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on one figure (`body.svg`). */
+/** SVG drawings of single muscles (`/static/images/muscles/<main|secondary>/muscle-<id>.svg`) and of several on the whole body (`body.svg`). */
 import express, { type Response, type Router } from 'express';
 import { renderToString } from 'preact-render-to-string';
 import { BODY_PATH, HEAD_ELLIPSE, MUSCLE_PATHS } from '../../training/muscleshapes';
@@ -8,7 +8,7 @@ interface Muscle {
   isFront: boolean;
 }
 
-/** Colours that are visible on light and on dark pages. */
+/** Colours by role of the muscle in an exercise. They are visible on light and on dark pages. */
 const COLOURS: Readonly<Record<string, string>> = { main: '#d1242f', secondary: '#e08600' };
 const SKIN = '#c3c9d1';
 /** Colours in dark mode. An SVG image follows the colour scheme of the page that embeds it. */
@@ -17,14 +17,14 @@ const DAY_SECONDS = 24 * 60 * 60;
 const MAX_MUSCLES = 40;
 const FIGURE_WIDTH = 200;
 
-type ColouredMuscle = readonly [muscle: Muscle, colour: string];
+type ColouredMuscle = readonly [muscle: Muscle, role: string];
 
 function Figure({ muscles }: { muscles: readonly ColouredMuscle[] }) {
   const halfFigure = (
     <g>
       <path d={BODY_PATH} fill={SKIN} class="skin" />
       {muscles.map(
-        ([{ name }, colour]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[colour]} class={colour} />,
+        ([{ name }, role]) => MUSCLE_PATHS[name] && <path key={name} d={MUSCLE_PATHS[name]} fill={COLOURS[role]} class={role} />,
       )}
     </g>
   );
@@ -62,7 +62,7 @@ function sendDrawing(response: Response, title: string, figures: readonly (reado
     .send(renderToString(<Drawing title={title} figures={figures} />));
 }
 
-/** Muscles without a drawing, such as those added by an operator, are shown as the figure alone. */
+/** Serves the drawings. For a muscle without a shape, such as one added by an operator, the body alone is shown. */
 export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Router {
   const router = express.Router({ caseSensitive: true });
   /** Parses comma-separated ids of muscles, such as `1,2,3`. Unknown ids are ignored. */
@@ -70,8 +70,8 @@ export function muscleDrawingRoutes(muscleOf: (id: number) => Muscle | null): Ro
     (typeof ids === 'string' ? ids.split(',', MAX_MUSCLES) : []).flatMap((id) => (/^\d{1,9}$/.test(id) && muscleOf(Number(id))) || []);
 
   router.get('/static/images/muscles/body.svg', ({ query }, response) => {
-    const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((colour) =>
-      parseMuscles(query[colour]).map((muscle): ColouredMuscle => [muscle, colour]),
+    const colouredMuscles: ColouredMuscle[] = ['secondary', 'main'].flatMap((role) =>
+      parseMuscles(query[role]).map((muscle): ColouredMuscle => [muscle, role]),
     );
     const names = colouredMuscles.map(([{ name }]) => name).join(', ');
     const musclesOfSide = (front: boolean) => colouredMuscles.filter(([{ isFront }]) => isFront === front);

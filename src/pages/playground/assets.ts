@@ -1,5 +1,5 @@
 /**
- * Serves the files of the bundle, precompressed by the build. They are equal for all clients, so compression leaks nothing.
+ * Serves the files of the bundle, precompressed by the build. They are the same for all clients, so compressing them leaks no secrets.
  * (https://en.wikipedia.org/wiki/BREACH)
  */
 import type { IncomingMessage } from 'node:http';
@@ -14,14 +14,14 @@ const ENDINGS = { br: '.br', gzip: '.gz' } as const;
 const ASSET_PATH = /^\/[\w.-]+\.(js|css)$/;
 const MAX_HEADER_LENGTH = 256;
 
-/** Negotiates the content encoding of precompressed files; undefined if the client accepts none of them. */
+/** Returns the preferred content encoding of precompressed files; undefined if the client accepts none. */
 export function encodingFor(request: IncomingMessage): 'br' | 'gzip' | undefined {
   if ((request.headers['accept-encoding'] ?? '').length > MAX_HEADER_LENGTH) return undefined;
   const acceptable = new Negotiator(request).encodings(['br', 'gzip']);
   return CODINGS.find((coding) => acceptable.includes(coding));
 }
 
-/** Beside `x.js` there are `x.js.br` and `x.js.gz`, if they are smaller. */
+/** Returns a handler that serves a folder. Next to `x.js`, unless it is small, there are `x.js.br` and `x.js.gz`. */
 export function assetHandler(folder: string): RequestHandler {
   const router = express.Router({ caseSensitive: true });
   const options = { immutable: true, maxAge: '1y', index: false, redirect: false } as const;
@@ -32,7 +32,7 @@ export function assetHandler(folder: string): RequestHandler {
     if (type === undefined || coding === undefined) return serveUncompressed(request, response, next);
     const headers = { 'Content-Type': type, 'Content-Encoding': coding, Vary: 'Accept-Encoding' };
     response.sendFile(`${request.path}${ENDINGS[coding]}`, { root: folder, immutable: true, maxAge: '1y', headers }, (error) => {
-      // The compressed file does not exist, because it would not be smaller.
+      // The build compresses no small files (MIN_BYTES in scripts/build.mjs), so the uncompressed file is sent.
       if (error && !response.headersSent) serveUncompressed(request, response, next);
     });
   });

@@ -1,4 +1,4 @@
-/** `GET /playground`: GraphiQL, served by this server alone. The page loads nothing from other origins. `GET /graphql` in a browser leads here. */
+/** `GET /playground`: GraphiQL, which loads nothing from other origins. `GET /graphql` in a browser is redirected to it. */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ interface Limits {
   introspection: 'anyone' | 'users';
 }
 
-// Under Jest this file is in src/pages/playground, compiled in dist/src/pages/playground.
+// Under Jest, this file runs in src/pages/playground; after compilation, in dist/src/pages/playground.
 const projectFolder = join(__dirname, __filename.endsWith('.ts') ? '../../..' : '../../../..');
 const bundleFolder = join(projectFolder, 'dist', 'playground');
 
@@ -37,7 +37,7 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Serves the page and its assets. `folder` contains the bundle; without one the page is a 503 with build instructions. */
+/** Serves the page and its assets. `folder` contains the bundle; if it is missing, the page is a 503 with build instructions. */
 export function playgroundRoutes(
   contextOf: (request: IncomingMessage) => RequestContext,
   { persistedOnly, introspection }: Limits,
@@ -79,7 +79,7 @@ export function playgroundRoutes(
 
 const API_MEDIA_TYPES = ['application/graphql-response+json', 'application/json'];
 
-/** Whether a browser follows a link to the API. Programs ask for JSON or accept anything. */
+/** Whether the client is a browser in which a person opens the URL of the API. Programs request JSON or accept anything. */
 const prefersHtml = (req: Request): boolean => req.accepts([...API_MEDIA_TYPES, 'text/html']) === 'text/html';
 
 function setSecurityHeaders(_req: Request, res: Response, next: NextFunction): void {

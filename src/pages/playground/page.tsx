@@ -1,4 +1,4 @@
-/** HTML page of the playground: header, title and links to the worked questions, which are visible before the script has loaded. */
+/** HTML page of the playground: header, title and links to the example questions, which are visible before the script has loaded. */
 import { renderPage, type Visitor } from '../layout';
 import { LAYOUT_STYLE } from '../style';
 import { PLAYGROUND_PATH } from './answer/sharelink';
@@ -71,7 +71,7 @@ export function renderPlaygroundPage({ manifest, visitor, address, persistedOnly
   return renderPage({
     title: 'Playground',
     visitor,
-    signInFor: address,
+    returnUrl: address,
     style: STYLE,
     head: (
       <>

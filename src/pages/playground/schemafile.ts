@@ -1,6 +1,6 @@
 /**
- * Serves the introspection result as a file, generated and compressed once, because GraphiQL requests it at each visit. It is equal for all clients,
- * so compression leaks nothing, and it is not charged to the budget of the visitor.
+ * Serves the introspection result as a file, generated and compressed once, because GraphiQL requests it at each visit. It is the same for all
+ * clients, so compressing it leaks no secrets, and it is not charged to the budget of the visitor.
  */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ async function buildFile(schema: GraphQLSchema): Promise<SchemaFile> {
   return { tag: createHash('sha256').update(identity).digest('base64url').slice(0, 16), bodies: { br, gzip: gzipped, identity } };
 }
 
-/** `isPublic` is false if only signed-in users may read the schema; then shared caches must not store it. */
+/** Returns a handler. `isPublic` is false if only signed-in users may read the schema, which shared caches must not store then. */
 export function schemaFileHandler(schema: GraphQLSchema, isPublic: boolean): (request: Request, response: Response) => Promise<void> {
   let cachedFile: Promise<SchemaFile> | undefined;
   return async (request, response) => {

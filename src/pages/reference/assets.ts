@@ -3,41 +3,41 @@
 /** Returns the script that starts Swagger UI with the OpenAPI document at `address`. */
 export const swaggerStartScript = (address: string): string => `'use strict';
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-dark.addEventListener('change', follow);
-follow();
+const applyColourScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', applyColourScheme);
+applyColourScheme();
 // Present if the visitor is signed in. The session cookie authenticates requests only together with this token.
 const csrfToken = document.querySelector('meta[name="csrf-token"]')?.content;
-// Swagger UI nests links in buttons, which keyboards and screen readers cannot reach. The button alone does the same.
-const PlainPaths = () => ({
+// Replaces links in buttons by plain text: keyboards and screen readers cannot reach them, and the button does the same.
+const PlainPathsPlugin = () => ({
   wrapComponents: { DeepLink: (_link, { React }) => ({ text }) => React.createElement('span', null, text) },
 });
 // Adds accessible names to inputs, and makes scrollable elements focusable.
 const reference = document.getElementById('reference');
-const mend = () => {
+const improveAccessibility = () => {
   reference.querySelector('#servers')?.setAttribute('aria-label', 'Server');
   for (const body of reference.querySelectorAll('.body-param__text')) body.setAttribute('aria-label', 'Request body');
   for (const choice of reference.querySelectorAll('[data-param-name] select'))
     choice.setAttribute('aria-label', choice.closest('[data-param-name]').dataset.paramName);
   for (const text of reference.querySelectorAll(':is(pre, .headers-wrapper):not([tabindex])')) text.tabIndex = 0;
 };
-new MutationObserver(mend).observe(reference, { childList: true, subtree: true });
+new MutationObserver(improveAccessibility).observe(reference, { childList: true, subtree: true });
 // Offers only the API key under "Authorize": browsers send session cookies by themselves.
-const only = (name) => (ways = []) => ways.filter((way) => Object.keys(way).every((key) => key === name));
+const onlyScheme = (name) => (requirements = []) => requirements.filter((requirement) => Object.keys(requirement).every((key) => key === name));
 const withKeyOnly = (description) => {
   const { securitySchemes } = description.components;
   description.components.securitySchemes = { token: securitySchemes.token };
   for (const operation of Object.values(description.paths).flatMap((path) => Object.values(path)))
-    if (operation.security) operation.security = only('token')(operation.security);
+    if (operation.security) operation.security = onlyScheme('token')(operation.security);
   return description;
 };
 // Accepts the key with or without the prefix.
-const asSent = (key) => (/^token\\s/i.test(key.trim()) ? key.trim() : 'Token ' + key.trim());
-const AnyKey = () => ({
+const withPrefix = (key) => (/^token\\s/i.test(key.trim()) ? key.trim() : 'Token ' + key.trim());
+const KeyPrefixPlugin = () => ({
   statePlugins: {
     auth: {
       wrapActions: {
-        authorize: (authorize) => (given) => authorize({ token: { ...given.token, value: asSent(given.token.value) } }),
+        authorize: (authorize) => (credentials) => authorize({ token: { ...credentials.token, value: withPrefix(credentials.token.value) } }),
       },
     },
   },
@@ -46,7 +46,7 @@ const start = (spec) => SwaggerUIBundle({
   spec,
   dom_id: '#reference',
   deepLinking: true,
-  plugins: [PlainPaths, AnyKey],
+  plugins: [PlainPathsPlugin, KeyPrefixPlugin],
   docExpansion: 'none',
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 3,
@@ -66,7 +66,7 @@ fetch(${JSON.stringify(address)})
   .then((description) => start(withKeyOnly(description)));
 `;
 
-export const apiDocsStyle = `
+export const API_DOCS_STYLE = `
 html, html.dark-mode { background: var(--bg) }
 #content { padding-bottom: 4rem }
 #content > h1 { margin: 1rem 0 .5rem; font-size: 1.7rem; line-height: 1.25 }
@@ -77,7 +77,7 @@ html, html.dark-mode { background: var(--bg) }
 .swagger-ui .information-container .info { margin: 1rem 0 }
 #content .swagger-ui { background: none }
 #content .swagger-ui .scheme-container { margin: 0; padding: 1rem 0; background: none; box-shadow: none }
-/* The page has a title and links to the document already. */
+/* The title and the links to the document are shown by the page itself. */
 .swagger-ui .info .main { display: none }
 @media (max-width: 45rem) {
   .swagger-ui .opblock-tag { flex-wrap: wrap; padding: .6rem 0 }
@@ -85,9 +85,9 @@ html, html.dark-mode { background: var(--bg) }
   .swagger-ui .opblock-tag .expand-operation { margin-left: auto }
   .swagger-ui .headers-wrapper { width: 0; min-width: 100%; overflow-x: auto }
 }
-/* It has no colour of its own for them in the dark. */
+/* Swagger UI sets no colour for these headings in dark mode. */
 html.dark-mode .swagger-ui .header-col { color: var(--fg) }
-/* Swagger UI's own colours of the light scheme are too faint to read. */
+/* The light-mode colours of Swagger UI have too little contrast. */
 html:not(.dark-mode) .swagger-ui .opblock:not(.opblock-options) .opblock-summary-method { color: #1b1f24; text-shadow: none }
 html:not(.dark-mode) .swagger-ui .btn.authorize span { color: #0b6e4f }
 html:not(.dark-mode) .swagger-ui .parameter__in { color: #57606a }

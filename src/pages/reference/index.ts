@@ -11,7 +11,7 @@ import { API_BASE_PATH } from '../../rest/routes';
 import type { RequestContext } from '../../request/requestcontext';
 import { inlineStyleSource, securityHeaders } from '../securityheaders';
 import { LAYOUT_STYLE } from '../style';
-import { swaggerStartScript, apiDocsStyle } from './assets';
+import { swaggerStartScript, API_DOCS_STYLE } from './assets';
 import { renderApiDocsPage } from './page';
 
 const ROOT = `${API_BASE_PATH}/schema`;
@@ -23,7 +23,7 @@ export const isApiDocsPath = (url: string): boolean => url.startsWith(ROOT) && /
 const FORMATS = ['json', 'yaml'] as const;
 type Format = (typeof FORMATS)[number];
 
-/** Media types of the document by format. The first one of each format is the Content-Type of the response. */
+/** Accepted media types with their formats. The first one of each format is the Content-Type of the response. */
 const MEDIA_TYPES: readonly (readonly [string, Format])[] = [
   ['application/json', 'json'],
   ['application/yaml', 'yaml'],
@@ -42,12 +42,12 @@ const PAGE_HEADERS = securityHeaders(`'self' ${inlineStyleSource(LAYOUT_STYLE)}`
 export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: IncomingMessage) => RequestContext): Router {
   const router = express.Router({ caseSensitive: true });
   router.use([ROOT, ...FORMATS.map((format) => `${ROOT}.${format}`)], rejectWrites);
-  const textsFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
-  const [documentTexts, secureDocumentTexts] = [textsFor(false), textsFor(true)];
+  const serializersFor = (secure: boolean) => openApiSerializers(schema, { cookie: sessionCookieName(secure), csrfHeader: CSRF_HEADER });
+  const [serializers, secureSerializers] = [serializersFor(false), serializersFor(true)];
   serveDocument(
     router,
     (format, { info, authentication: { usesSecureCookies } }) =>
-      (usesSecureCookies ? secureDocumentTexts : documentTexts)[format](info.baseUrl),
+      (usesSecureCookies ? secureSerializers : serializers)[format](info.baseUrl),
     contextOf,
   );
   servePage(router, contextOf);
@@ -56,7 +56,7 @@ export function apiDocsRoutes(schema: GraphQLSchema, contextOf: (request: Incomi
 
 function serveDocument(
   router: Router,
-  documentText: (format: Format, context: RequestContext) => string,
+  serializeDocument: (format: Format, context: RequestContext) => string,
   contextOf: (request: Request) => RequestContext,
 ): void {
   const sendDocument = (request: Request, response: Response, format: Format) => {
@@ -66,7 +66,7 @@ function serveDocument(
       'X-Content-Type-Options': 'nosniff',
       'Access-Control-Allow-Origin': '*',
     });
-    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(documentText(format, contextOf(request)));
+    response.type(MEDIA_TYPES.find(([, candidate]) => candidate === format)![0]).send(serializeDocument(format, contextOf(request)));
   };
   for (const format of FORMATS) router.get(`${ROOT}.${format}`, (request, response) => sendDocument(request, response, format));
   router.get(ROOT, (request, response) => {
@@ -74,7 +74,7 @@ function serveDocument(
     const requestedFormat = FORMATS.find((format) => format === formatParameter);
     if (formatParameter && !requestedFormat) return void response.status(404).json({ detail: 'Not found.' });
     const type = request.accepts([...MEDIA_TYPES.map(([mediaType]) => mediaType), HTML_TYPE]);
-    // A browser that opens the document is shown the page that renders it.
+    // A browser that opens the document is redirected to the page that shows it.
     if (!requestedFormat && type === HTML_TYPE)
       return void response.set({ ...PAGE_HEADERS, Vary: 'Accept', 'Cache-Control': 'no-cache' }).redirect(303, DOCS);
     const format = requestedFormat ?? MEDIA_TYPES.find(([mediaType]) => mediaType === type)?.[1];
@@ -86,8 +86,8 @@ function serveDocument(
 function servePage(router: Router, contextOf: (request: IncomingMessage) => RequestContext): void {
   const startScript = swaggerStartScript(`${ROOT}.json`);
   const { version } = JSON.parse(readFileSync(join(SWAGGER_UI_FOLDER, 'package.json'), 'utf8')) as { version: string };
-  // A content hash in the path allows browsers to cache the assets for ever.
-  const contentHash = createHash('sha256').update(version).update(startScript).update(apiDocsStyle).digest('hex').slice(0, 12);
+  // With a content hash in the path, browsers can cache the assets indefinitely.
+  const contentHash = createHash('sha256').update(version).update(startScript).update(API_DOCS_STYLE).digest('hex').slice(0, 12);
   const assets = `${DOCS}/assets/${contentHash}`;
 
   router.get(DOCS, async (request, response) => {
@@ -102,7 +102,7 @@ function servePage(router: Router, contextOf: (request: IncomingMessage) => Requ
     next();
   });
   router.get(`${assets}/start.js`, (_request, response) => void response.type('js').send(startScript));
-  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(apiDocsStyle));
+  router.get(`${assets}/page.css`, (_request, response) => void response.type('css').send(API_DOCS_STYLE));
   for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js'])
     router.get(`${assets}/${file}`, (_request, response) => response.sendFile(file, { root: SWAGGER_UI_FOLDER, cacheControl: false }));
 }

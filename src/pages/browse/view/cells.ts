@@ -1,4 +1,4 @@
-/** Table cells: values in readable form, with names instead of ids, labels instead of stored values and images instead of URLs. */
+/** Table cells: readable values, with names instead of ids, labels instead of stored values and images instead of URLs. */
 import { getNamedType, isLeafType, isObjectType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { nounFor, upperFirst } from '../../../core/model/inflection';
@@ -9,9 +9,9 @@ import type { Cell, RowLink } from './viewmodel';
 import { fieldWords } from './labels';
 
 export type Row = Readonly<Record<string, unknown>>;
-export type EndpointOf = (type: string) => string | undefined;
+export type EndpointNameOf = (type: string) => string | undefined;
 
-/** Fields about the record rather than its content; tables have no columns for them. */
+/** Metadata of a row, such as its license. Tables have no columns for them. */
 const HIDDEN_COLUMNS = new Set([
   'id',
   'uuid',
@@ -34,46 +34,46 @@ const ZERO_SECONDS = ':00';
 const fieldType = (type: GraphQLObjectType, field: string) => getNamedType(type.getFields()[field]!.type);
 
 /** Returns the label of one row, such as `Weight entry`. */
-export const singular = ({ name }: { name: string }): string => upperFirst(nounFor(name));
+export const singularLabelOf = ({ name }: { name: string }): string => upperFirst(nounFor(name));
 /** Returns the label of several rows, such as `Weight entries`. */
-export const plural = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
+export const pluralLabelOf = (type: GraphQLObjectType): string => fieldWords(type.extensions.resource!.many);
 
 export const visibleFieldsOf = (type: GraphQLObjectType): FieldMetadata[] =>
   fieldMetadataOf(type).filter(
     ({ hidden, name, relation }) => !hidden && name !== DUPLICATE_IMAGE_FIELD && (relation ?? isLeafType(fieldType(type, name))),
   );
 
-export function isColumn(field: FieldMetadata, { paths }: NameRule): boolean {
+export function hasColumn(field: FieldMetadata, { paths }: NameRule): boolean {
   const isName = paths.some(([head]) => head === field.name || head === field.relation?.object);
   const isLong = field.kind === 'string' && (field.maxLength === undefined || field.maxLength > MAX_COLUMN_TEXT_LENGTH);
   return !isName && !isLong && !HIDDEN_COLUMNS.has(field.name);
 }
 
-/** Returns the selection of a field. For a relation it contains what names the related rows. */
+/** Returns the GraphQL selection of a field; for a relation, including the fields that make up the names of the related rows. */
 export function selectionOf(type: GraphQLObjectType, { name, relation }: FieldMetadata): string {
   const target = relation && fieldType(type, relation.object);
   if (!isObjectType(target) || !target.extensions.resource) return name;
   return `${name} ${relation!.object} { id ${nameRuleOf(target, target.extensions.resource).selection} }`;
 }
 
-/** Returns the name of a row. Rows without one get their type and id. */
-export function rowNameOf(type: GraphQLObjectType, row: Row, calling = nameRuleOf(type, type.extensions.resource!)): string {
-  const name = calling.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
-  return name || `${singular(type)} ${String(row.id)}`;
+/** Returns the name of a row, or its type and id if it has no name. */
+export function rowNameOf(type: GraphQLObjectType, row: Row, nameRule = nameRuleOf(type, type.extensions.resource!)): string {
+  const name = nameRule.nameOf(row).replace(/^(\d\d:\d\d):00$/, '$1');
+  return name || `${singularLabelOf(type)} ${String(row.id)}`;
 }
 
-/** Returns the heading of a row. If its name is a date or a time, its type comes first. */
+/** Returns the heading of a row. If the name is a date or a time, the type comes first, such as `Weight entry of 2026-01-31`. */
 export function headingOf(type: GraphQLObjectType, row: Row): string {
   const name = rowNameOf(type, row);
-  if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singular(type)} of ${name}`;
-  return /^\d\d:\d\d/.test(name) ? `${singular(type)} at ${name}` : name;
+  if (/^\d{4}-\d\d-\d\d/.test(name)) return `${singularLabelOf(type)} of ${name}`;
+  return /^\d\d:\d\d/.test(name) ? `${singularLabelOf(type)} at ${name}` : name;
 }
 
 /** Formats a date or time without seconds if they are zero, in the time zone of the value. */
 export function formatDateTime(value: string, kind: FieldMetadata['kind']): string {
-  const time = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
-  if (kind === 'time') return time(value);
-  return kind === 'datetime' ? `${value.slice(0, 10)} ${time(value.slice(11, 19))}` : value;
+  const formatTime = (text: string) => (text.endsWith(ZERO_SECONDS) ? text.slice(0, -ZERO_SECONDS.length) : text);
+  if (kind === 'time') return formatTime(value);
+  return kind === 'datetime' ? `${value.slice(0, 10)} ${formatTime(value.slice(11, 19))}` : value;
 }
 
 function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
@@ -86,12 +86,12 @@ function textOf({ kind, choices }: FieldMetadata, value: unknown): string {
 
 const relatedRows = ({ relation }: FieldMetadata, row: Row) => [row[relation!.object] ?? []].flat() as Row[];
 
-/** Returns a function that formats the values of a field. Needs all rows of the table to distinguish related rows with equal names. */
+/** Returns a function that formats the values of a field. `rows` are all rows of the table, for distinguishing related rows with equal names. */
 export function cellFormatterOf(
   type: GraphQLObjectType,
   field: FieldMetadata,
   rows: readonly Row[],
-  endpointOf: EndpointOf,
+  endpointNameOf: EndpointNameOf,
 ): (row: Row) => Cell {
   const { name, relation } = field;
   if (!relation) {
@@ -99,22 +99,22 @@ export function cellFormatterOf(
     return (row) => (IMAGE_FIELDS.has(name) ? { picture: textOfRow(row) } : { text: textOfRow(row) });
   }
   const target = fieldType(type, relation.object) as GraphQLObjectType;
-  const endpoint = endpointOf(relation.type);
-  const related = rows.flatMap((row) => relatedRows(field, row));
-  const distinctName = distinctNamesOf(related, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
+  const endpointName = endpointNameOf(relation.type);
+  const allRelatedRows = rows.flatMap((row) => relatedRows(field, row));
+  const distinctName = distinctNamesOf(allRelatedRows, (row) => rowNameOf(target, row), nameRuleOf(target, target.extensions.resource!));
   const linkOf = (row: Row, id: string | number): RowLink => {
     const relatedRow = relatedRows(field, row).find((candidate) => String(candidate.id) === String(id));
     // Of a related row that the viewer may not see, only the id is known.
-    const fullName = relatedRow ? distinctName(relatedRow) : `${singular(target)} ${id}`;
+    const fullName = relatedRow ? distinctName(relatedRow) : `${singularLabelOf(target)} ${id}`;
     // The name of the row itself is not repeated in the names of related rows.
     const namePrefix = `${rowNameOf(type, row)}, `;
     const label = fullName.startsWith(namePrefix) ? fullName.slice(namePrefix.length) : fullName;
-    return { label, id: String(id), ...(endpoint !== undefined && { href: `${API_BASE_PATH}/${endpoint}/${id}/` }) };
+    return { label, id: String(id), ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${id}/` }) };
   };
   return (row) => ({ links: ([row[name] ?? []].flat() as (string | number)[]).map((id) => linkOf(row, id)) });
 }
 
-export function alignmentOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
+export function cellClassOf({ kind }: FieldMetadata): 'number' | 'day' | undefined {
   if (kind === 'decimal' || kind === 'integer') return 'number';
   return kind === 'date' || kind === 'datetime' ? 'day' : undefined;
 }

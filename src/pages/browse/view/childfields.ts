@@ -1,22 +1,22 @@
-/** Child lists of a type: fields with lists of rows that belong to a row. */
+/** Child lists of a type: fields that list the rows that refer to a row. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { visibleFieldsOf } from './cells';
 
 export interface ChildField {
   name: string;
-  child: GraphQLObjectType;
-  /** Whether the list is a connection, which has pages. */
-  nodes: boolean;
+  childType: GraphQLObjectType;
+  /** Whether the list is a connection, which is paginated. */
+  isConnection: boolean;
 }
 
-/** Returns all lists of rows except for relation fields of the row itself. */
+/** Returns the fields with lists of rows, except for the relation fields of the row itself. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
   const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.object);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {
     if (relationFields.includes(name) || extensions.field || extensions.action) return [];
     const namedType = getNamedType(type);
     const nodes = isObjectType(namedType) && namedType.name.endsWith('Connection') ? namedType.getFields().nodes : undefined;
-    const child = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
-    return isObjectType(child) && child.extensions.resource ? [{ name, child, nodes: nodes !== undefined }] : [];
+    const childType = nodes ? getNamedType(nodes.type) : isListType(getNullableType(type)) ? namedType : undefined;
+    return isObjectType(childType) && childType.extensions.resource ? [{ name, childType, isConnection: nodes !== undefined }] : [];
   });
 }

@@ -13,24 +13,24 @@ import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
-/** What inputs need to know about a relation: the endpoint of its rows, and all rows as choices if there are few. */
+/** Properties of the input of a relation: the endpoint of the rows, and all rows as choices if there are few. */
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows, if they can be searched by name and are too many for choices. */
-  searched?: string;
+  /** GraphQL type of the rows, if there are too many for choices and they can be searched by name. */
+  searchType?: string;
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
 
-/** Inputs for several rows have no search. */
-function relatedTo({ relation }: FieldMetadata, related: RelationChoicesOf, isSingle: boolean): RelationChoices {
-  const found = related(relation!.type);
-  return isSingle ? found : { ...found, searched: undefined };
+/** Returns the properties of the input of a relation. Inputs for several rows have no search. */
+function relationProperties({ relation }: FieldMetadata, relationChoicesOf: RelationChoicesOf, isSingle: boolean): RelationChoices {
+  const relationChoices = relationChoicesOf(relation!.type);
+  return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };
 }
 
-export function writeControls(fields: readonly FieldMetadata[], related: RelationChoicesOf): FormControl[] {
+export function writeControlsOf(fields: readonly FieldMetadata[], relationChoicesOf: RelationChoicesOf): FormControl[] {
   return fields
     .filter((field) => !field.restReadOnly && !field.hidden)
     .map((field) => ({
@@ -41,16 +41,16 @@ export function writeControls(fields: readonly FieldMetadata[], related: Relatio
       help: field.help,
       ...limitsOf(field),
       choices: field.choices,
-      ...(field.relation && { many: field.relation.many, ...relatedTo(field, related, !field.relation.many) }),
+      ...(field.relation && { many: field.relation.many, ...relationProperties(field, relationChoicesOf, !field.relation.many) }),
     }));
 }
 
 const COMPARISON_SIGNS: Record<ComparisonOperator, string> = { gt: '>', gte: '≥', lt: '<', lte: '≤' };
 
-export function filterControls(
+export function filterControlsOf(
   filters: readonly FilterMetadata[],
   fields: readonly FieldMetadata[],
-  related: RelationChoicesOf,
+  relationChoicesOf: RelationChoicesOf,
 ): FormControl[] {
   return filters.map((filter) => {
     const field = fields.find(({ name }) => name === filter.field)!;
@@ -63,14 +63,14 @@ export function filterControls(
       places: field.places,
       choices: field.choices,
       many: filter.parse === 'ids',
-      commas: isCommaList,
+      commaSeparated: isCommaList,
       ...(isCommaList && { help: 'Comma-separated ids. Rows with any of them match.' }),
-      ...(field.relation && relatedTo(field, related, filter.parse !== 'ids' && !isCommaList)),
+      ...(field.relation && relationProperties(field, relationChoicesOf, filter.parse !== 'ids' && !isCommaList)),
     };
   });
 }
 
-const KINDS: Record<string, FieldKind> = {
+const KIND_BY_SCALAR: Record<string, FieldKind> = {
   Int: 'integer',
   Boolean: 'boolean',
   Date: 'date',
@@ -79,11 +79,11 @@ const KINDS: Record<string, FieldKind> = {
   Decimal: 'decimal',
 };
 
-export const argumentControls = (args: readonly GraphQLArgument[]): FormControl[] =>
+export const argumentControlsOf = (args: readonly GraphQLArgument[]): FormControl[] =>
   args.map(({ name, type, description, defaultValue }) => ({
     key: toSnakeCase(name),
     label: `${name[0]!.toUpperCase()}${toSnakeCase(name).slice(1).replaceAll('_', ' ')}`,
-    kind: KINDS[getNamedType(type).name] ?? 'string',
+    kind: KIND_BY_SCALAR[getNamedType(type).name] ?? 'string',
     required: isNonNullType(type) && defaultValue === undefined,
     help: description ?? undefined,
   }));

@@ -35,25 +35,25 @@ const hasBase = (type: GraphQLObjectType) => 'exerciseBase' in type.getFields();
 export const detailSelection = (type: GraphQLObjectType): string =>
   [hasPlan(type) ? PLAN_SELECTION : '', hasBase(type) ? TRANSLATIONS_SELECTION : ''].join(' ');
 
-const link = (endpoint: string, id: string | number, label: string): RowLink => ({
+const linkTo = (endpoint: string, id: string | number, label: string): RowLink => ({
   label,
   id: String(id),
   href: `${API_BASE_PATH}/${endpoint}/${id}/`,
 });
 
-export function trainingOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
+export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan | undefined {
   const plan = canonicalRepresentation as PlanData | undefined;
   if (!plan?.days.length) return undefined;
   const { front, back, frontSecondary, backSecondary } = plan.muscles;
   const ids = (...muscles: { id: string | number }[]) => muscles.map(({ id }) => String(id));
   return {
     days: plan.days.map(({ day, weekdays, sets }) => ({
-      link: link('day', day.id, day.name),
+      link: linkTo('day', day.id, day.name),
       weekdays: weekdays.text,
       sets: sets.map(({ set, exercises }) => ({
-        link: link('set', set.id, `Set ${set.id}`),
+        link: linkTo('set', set.id, `Set ${set.id}`),
         exercises: exercises.flatMap(({ summary, exercise }) =>
-          exercise ? [{ link: link('exercise', exercise.id, exercise.name), text: summary }] : [],
+          exercise ? [{ link: linkTo('exercise', exercise.id, exercise.name), text: summary }] : [],
         ),
       })),
     })),
@@ -62,11 +62,11 @@ export function trainingOf({ canonicalRepresentation }: Row): TrainingPlan | und
   };
 }
 
-/** Returns links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
-export function translationsOf(type: GraphQLObjectType, { base, id }: Row): DetailField {
+/** Returns a field with links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
+export function translationLinksField(type: GraphQLObjectType, { base, id }: Row): DetailField {
   const isExercise = 'languageId' in type.getFields();
   const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])
     .filter((translation) => !isExercise || String(translation.id) !== String(id))
-    .map((translation) => link('exercise', translation.id, `${translation.name} (${translation.language.fullName})`));
+    .map((translation) => linkTo('exercise', translation.id, `${translation.name} (${translation.language.fullName})`));
   return { label: isExercise ? 'Translations' : 'Exercises', key: 'translations', cell: { links } };
 }

@@ -6,49 +6,49 @@ import type { RenderInput } from '../../../rest/htmlrenderer';
 import { versionInETag } from '../../../rest/preconditions';
 import type { RestRequest } from '../../../rest/request';
 import { API_BASE_PATH, type Route } from '../../../rest/routes';
-import { writeControls, type RelationChoices, type RelationChoicesOf } from './controls';
+import { writeControlsOf, type RelationChoices, type RelationChoicesOf } from './controls';
 import type { rowSearches } from './rownames';
 import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { differingTexts, readableValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
-/** A relation to more rows has a search field instead of a list of choices. */
+/** If there are more rows to choose from, a relation has a search field instead of a list of choices. */
 const MAX_CHOICES = 60;
 const ID = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [
-  { key: 'username', label: 'User name', kind: 'string', line: true, required: true },
+  { key: 'username', label: 'User name', kind: 'string', singleLine: true, required: true },
   { key: 'password', label: 'Password', kind: 'password', required: true },
 ];
 
 const SAFE_METHODS = ['GET', 'HEAD'];
 
-/** The row that an edit form changes. */
+/** The row that an edit form changes, as JSON of the REST API. */
 interface CurrentRow {
   row: Record<string, unknown>;
   version?: string;
 }
 
 type StoredValues = NonNullable<WriteForm['stored']>;
-type Forms = Pick<HtmlView, 'forms' | 'removable' | 'locked' | 'version'>;
+type Forms = Pick<HtmlView, 'forms' | 'removable' | 'lockedMethods' | 'version'>;
 
 export class FormBuilder {
   constructor(
-    private readonly places: PageRoutes,
-    private readonly namingOf: ReturnType<typeof rowSearches>,
+    private readonly pageRoutes: PageRoutes,
+    private readonly rowSearchOf: ReturnType<typeof rowSearches>,
   ) {}
 
-  private async relatedRows(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
-    const target = this.places.nameOf(type);
-    const naming = this.namingOf(type);
+  private async readRelationChoices(type: string, { context, signedIn }: RestRequest): Promise<RelationChoices> {
+    const target = this.pageRoutes.endpointNameOf(type);
+    const rowSearch = this.rowSearchOf(type);
     // Anonymous clients cannot see the rows of users.
-    if (!naming || (naming.owned && !signedIn)) return { target };
-    const choices = await naming.rows(context.resolverContext, {}, MAX_CHOICES + 1);
+    if (!rowSearch || (rowSearch.owned && !signedIn)) return { target };
+    const choices = await rowSearch.rows(context.resolverContext, {}, MAX_CHOICES + 1);
     if (choices && choices.length <= MAX_CHOICES) return { target, choices };
-    return { target, ...(naming.find && { searched: type }) };
+    return { target, ...(rowSearch.find && { searchType: type }) };
   }
 
-  /** Resolves the contents of search fields: a name to the rows that match, an id to the name of its row. */
-  lookedUp(
+  /** Adds search results to controls with a search field: the rows that match a name, or the name of the row with an id. */
+  addSearchResults(
     controls: readonly FormControl[],
     textOf: (key: string) => string | undefined,
     { context }: RestRequest,
@@ -56,36 +56,39 @@ export class FormBuilder {
     return Promise.all(
       controls.map(async (control) => {
         const text = textOf(control.key)?.trim();
-        if (!control.searched || !text) return control;
-        const { find, rows } = this.namingOf(control.searched)!;
-        if (!ID.test(text)) return { ...control, found: await find!(context.resolverContext, text) };
+        if (!control.searchType || !text) return control;
+        const { find, rows } = this.rowSearchOf(control.searchType)!;
+        if (!ID.test(text)) return { ...control, matches: await find!(context.resolverContext, text) };
         const [row] = (await rows(context.resolverContext, { id: { eq: text } }, 1)) ?? [];
-        return { ...control, ...(row && { chosen: String(row.label) }) };
+        return { ...control, ...(row && { chosenName: String(row.label) }) };
       }),
     );
   }
 
-  /** Labels stored values of search fields with the names of their rows. */
-  async namedValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
-    const differing = controls.filter(({ key }) => stored[key]);
-    const named = await this.lookedUp(differing, (key) => stored[key]!.texts.at(-1), request);
+  /** Adds a readable label to each stored value. For a search field, whose value is an id, the label is the name of that row. */
+  async labelStoredValues(controls: readonly FormControl[], stored: StoredValues, request: RestRequest): Promise<StoredValues> {
+    const differingControls = controls.filter(({ key }) => stored[key]);
+    const controlsWithResults = await this.addSearchResults(differingControls, (key) => stored[key]!.texts.at(-1), request);
     return Object.fromEntries(
-      named.map((control) => [control.key, { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) }]),
+      controlsWithResults.map((control) => [
+        control.key,
+        { ...stored[control.key]!, label: readableValue(control, stored[control.key]!.texts) },
+      ]),
     );
   }
 
-  async relatedOf({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
+  async relationChoicesFor({ fields, view }: Endpoint, request: RestRequest): Promise<RelationChoicesOf> {
     const filterFields = new Set(view.filters.map(({ field }) => field));
     const types = fields
       .filter((field) => field.relation && (!field.restReadOnly || filterFields.has(field.name)))
       .map((field) => field.relation!.type);
-    const relatedByType = new Map<string, RelationChoices>();
-    await Promise.all([...new Set(types)].map(async (type) => relatedByType.set(type, await this.relatedRows(type, request))));
-    return (type) => relatedByType.get(type) ?? { target: this.places.nameOf(type) };
+    const choicesByType = new Map<string, RelationChoices>();
+    await Promise.all([...new Set(types)].map(async (type) => choicesByType.set(type, await this.readRelationChoices(type, request))));
+    return (type) => choicesByType.get(type) ?? { target: this.pageRoutes.endpointNameOf(type) };
   }
 
-  /** Returns the row that fills the form; undefined if the response is not about a row. */
-  private async rowOf(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
+  /** Returns the row that fills the form; undefined if it cannot be read. */
+  private async readCurrentRow(endpoint: Endpoint, id: string, { request, answer }: RenderInput): Promise<CurrentRow | undefined> {
     if (answer.status < 300 && request.method !== 'OPTIONS')
       return { row: answer.body as Record<string, unknown>, version: versionInETag(answer) };
     if (SAFE_METHODS.includes(request.method)) return undefined;
@@ -94,9 +97,9 @@ export class FormBuilder {
     return data?.row ? { row: data.row, ...(version && { version: data.row[version] }) } : undefined;
   }
 
-  async formsOf(pageRoute: Route, result: RenderInput, related: RelationChoicesOf): Promise<Forms> {
+  async formsOf(pageRoute: Route, result: RenderInput, relationChoicesOf: RelationChoicesOf): Promise<Forms> {
     const { request } = result;
-    const noForms = { forms: [], removable: false, locked: [] };
+    const noForms = { forms: [], removable: false, lockedMethods: [] };
     if (pageRoute.kind === 'login')
       return { ...noForms, forms: [formOf(`${API_BASE_PATH}/login/`, ['POST'], LOGIN_CONTROLS, undefined, result)] };
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail') return noForms;
@@ -106,9 +109,9 @@ export class FormBuilder {
     const methods = Object.entries(operations).flatMap(([method, operation]) =>
       operation && permitsMethod(pageRoute, method) ? [method] : [],
     );
-    // The form is kept if the session ended meanwhile, so that typed values are not lost.
-    if (!request.signedIn && !request.form) return { ...noForms, locked: methods };
-    const controls = writeControls(endpoint.fields, related);
+    // If the session ended before the form was submitted, the form is shown again, so that typed values are not lost.
+    if (!request.signedIn && !request.form) return { ...noForms, lockedMethods: methods };
+    const controls = writeControlsOf(endpoint.fields, relationChoicesOf);
     if (pageRoute.kind === 'list')
       return {
         ...noForms,
@@ -116,31 +119,32 @@ export class FormBuilder {
       };
     if (methods.length === 0) return noForms;
     const writeMethods = methods.filter((method) => method !== 'DELETE');
-    const current = (await this.rowOf(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
-    if (!current) {
-      // A form for a row that was deleted meanwhile becomes one for a new row, so that typed values are not lost. The status is 403 if its parent was deleted.
-      const isLost = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
-      return isLost ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
+    const currentRow = (await this.readCurrentRow(endpoint, pageRoute.id, result)) ?? (request.signedIn ? undefined : { row: {} });
+    if (!currentRow) {
+      // If the row was deleted in the meantime, the form is shown again as one for a new row, so that typed values are not lost. The update failed
+      // with 404, or with 403 if the parent row was deleted too.
+      const rowWasDeleted = request.form && [403, 404].includes(result.answer.status) && writeMethods.includes(request.method) && create;
+      return rowWasDeleted ? { ...noForms, forms: [deletedRowForm(listPath(endpoint), controls, result)] } : noForms;
     }
-    const { row, version } = current;
+    const { row, version } = currentRow;
     const forms = writeMethods.length ? [formOf(detailPath(endpoint, pageRoute.id), writeMethods, controls, row, result)] : [];
-    // A form that was rejected for another reason keeps its version: its values are still those of that version.
+    // A form that was rejected for another reason keeps its version, because its values are still based on that version.
     const formVersion = result.answer.status === CONFLICT_STATUS ? version : (request.form?.version ?? version);
-    return { forms, removable: methods.includes('DELETE'), locked: [], version: formVersion };
+    return { forms, removable: methods.includes('DELETE'), lockedMethods: [], version: formVersion };
   }
 }
 
-/** The status of a version mismatch (RFC 9110, section 15.5.13). */
+/** Status code of a version mismatch (RFC 9110, section 15.5.13). */
 const CONFLICT_STATUS = 412;
 
-/** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without a zone offset. */
+/** Length of `YYYY-MM-DDThh:mm:ss`: forms show and accept local times of the server, without an offset from UTC. */
 const LOCAL_DATETIME_LENGTH = 19;
 const textsOf = (value: unknown, { kind }: FormControl): string[] =>
   (value == null ? [] : [value].flat().map(String)).map((text) => (kind === 'datetime' ? text.slice(0, LOCAL_DATETIME_LENGTH) : text));
 
 const emptyValueOf = ({ kind, many }: FormControl): unknown => (many ? [] : kind === 'boolean' ? false : kind === 'relation' ? null : '');
 
-/** A rejected form keeps the typed values. Any other form shows those of the row. */
+/** Builds a form. If it was rejected, it keeps the typed values; otherwise it shows those of the row. */
 function formOf(
   action: string,
   methods: readonly string[],
@@ -162,6 +166,7 @@ function formOf(
   return { ...form, values: postedForm.values, failed: 'fields', conflict, stored };
 }
 
+/** Builds a form for a new row from the values of a form whose row was deleted. */
 function deletedRowForm(action: string, controls: readonly FormControl[], { request: { form } }: RenderInput): WriteForm {
   const { raw, values } = form!;
   return {

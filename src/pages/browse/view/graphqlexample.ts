@@ -28,17 +28,18 @@ interface Translation {
   types: Readonly<Record<string, GraphQLInputType>>;
 }
 
-/** Returns undefined for operations that the public schema does not have. Translations are memoized per document. */
-export function graphqlExplainer(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
+/** Returns a function that translates operations. It returns undefined for those that the public schema does not support. Documents are memoized. */
+export function operationTranslator(schema: GraphQLSchema): (operation: RestOperation, variables: Variables) => HtmlView['graphql'] {
   const translations = new Map<string, Translation | undefined>();
   return ({ document }, variables) => {
-    if (!translations.has(document)) translations.set(document, translate(schema, parse(document)));
+    if (!translations.has(document)) translations.set(document, toPublicDocument(schema, parse(document)));
     const translation = translations.get(document);
     return translation && { document: translation.text, variables: toJsonVariables(variables, translation.types) };
   };
 }
 
-function translate(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
+/** Removes the fields that the public schema does not have. Returns undefined if none are left or the rest is invalid. */
+function toPublicDocument(schema: GraphQLSchema, document: DocumentNode): Translation | undefined {
   const info = new TypeInfo(schema);
   const Field = (node: FieldNode) => {
     const field = info.getFieldDef();
@@ -76,23 +77,23 @@ function removeUnused(document: DocumentNode): DocumentNode {
   });
 }
 
-/** Returns the variables as JSON. A file becomes null and an empty `where` is left out. */
+/** Converts the variables to JSON values. A file becomes null, and an empty `where` is left out. */
 function toJsonVariables(variables: Variables, types: Translation['types']): Variables {
   const entries = Object.entries(variables).filter(([name]) => types[name]);
-  const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, valueOf(types[name]!, value)]));
+  const jsonVariables = Object.fromEntries(entries.map(([name, value]) => [name, toJsonValue(types[name]!, value)]));
   if (jsonVariables.where && !Object.keys(jsonVariables.where).length) delete jsonVariables.where;
   return jsonVariables;
 }
 
-function valueOf(type: GraphQLInputType, value: unknown): unknown {
+function toJsonValue(type: GraphQLInputType, value: unknown): unknown {
   const nullable = getNullableType(type);
   if (value === null || value === undefined) return value;
   if (isListType(nullable))
-    return Array.isArray(value) ? value.map((item) => valueOf(nullable.ofType, item)) : valueOf(nullable.ofType, value);
-  // REST passes stored values of enums, as strings in conditions; clients send their names.
+    return Array.isArray(value) ? value.map((item) => toJsonValue(nullable.ofType, item)) : toJsonValue(nullable.ofType, value);
+  // REST passes the stored values of enums (as strings in conditions); GraphQL clients send the names.
   if (isEnumType(nullable)) return nullable.getValues().find((one) => String(one.value) === String(value))?.name ?? null;
   if (!isInputObjectType(nullable)) return typeof value === 'object' ? null : value;
   const fields = nullable.getFields();
   const entries = Object.entries(value as Variables).filter(([name]) => fields[name]);
-  return Object.fromEntries(entries.map(([name, inner]) => [name, valueOf(fields[name]!.type, inner)]));
+  return Object.fromEntries(entries.map(([name, inner]) => [name, toJsonValue(fields[name]!.type, inner)]));
 }

@@ -1,20 +1,25 @@
-/** Finds out which values of a response are ids, and of which endpoint, from the GraphQL selection behind the response. */
+/** Finds the ids in a REST response and the endpoints of their rows, from the GraphQL selection that produced the response. */
 import { getNamedType, isObjectType, Kind, parse, type FragmentDefinitionNode, type GraphQLNamedType, type GraphQLSchema } from 'graphql';
 import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
+/** Describes the ids in a JSON value. Items of a list have the links of the list. */
 export interface Links {
-  /** The value is an id, or a list of ids, of rows of this endpoint. */
+  /** Endpoint of the rows, if the value is an id or a list of ids. */
   readonly endpoint?: string;
+  /** Links of the values of an object. */
   readonly keys: Readonly<Record<string, Links>>;
 }
 
 export const NO_LINKS: Links = { keys: {} };
 
-/** `endpointOf` returns the endpoint of a type. `at` is the path from the data of the operation to the response body. */
+/**
+ * Returns the links of a response. `bodyPath` is the path from the data of the operation to the response body. `endpointOf` returns the endpoint of a
+ * type.
+ */
 export function linksOf(
   schema: GraphQLSchema,
   document: string,
-  at: readonly string[],
+  bodyPath: readonly string[],
   endpointOf: (type: string) => string | undefined,
 ): Links {
   const { definitions } = parse(document);
@@ -37,7 +42,7 @@ export function linksOf(
       if (!field) continue;
       if (node.selectionSet) {
         const childLinks = linksOfSet(getNamedType(field.type), node.selectionSet);
-        // REST shows a list of `{ key value }` as one object with these keys.
+        // REST converts a list of `{ key value }` to one object with these keys.
         keys[key] = Object.keys(childLinks).sort().join() === 'key,value' ? childLinks.value! : { keys: childLinks };
       } else if (relation) keys[key] = { endpoint: endpointOf(relation.type), keys: {} };
       else if (node.name.value === 'id' && type.extensions.resource) keys[key] = { endpoint: endpointOf(type.name), keys: {} };
@@ -48,6 +53,6 @@ export function linksOf(
 
   const rootType = schema.getRootType(operation.operation)!;
   let links: Links = { keys: linksOfSet(rootType, operation.selectionSet) };
-  for (const key of at) links = links.keys[key] ?? NO_LINKS;
+  for (const key of bodyPath) links = links.keys[key] ?? NO_LINKS;
   return links;
 }

@@ -1,8 +1,8 @@
-/** Readable labels of fields, where the label that REST shows does not suit people. */
+/** Readable labels of fields. They replace labels of the REST API that are hard to understand on a page. */
 import type { FieldMetadata } from '../../../contract/metadata';
 import { labelFor as humanize, upperFirst } from '../../../core/model/inflection';
 
-/** Label that is ambiguous, because several dates have it; the field name says more. */
+/** Label that several date fields have. It is replaced by the name of the field, which is more specific. */
 const AMBIGUOUS_LABEL = 'Date';
 
 /** Labels by field name, for fields that share a label. */
@@ -15,7 +15,7 @@ const LABELS_BY_NAME: Readonly<Record<string, string>> = {
   freetimeIntensity: 'Intensity of free time',
 };
 
-const REPLACED_LABELS: Readonly<Record<string, string>> = {
+const LABEL_REPLACEMENTS: Readonly<Record<string, string>> = {
   'Base license': 'License of the base',
   'Creation date': 'Created on',
   'Date of Birth': 'Date of birth',
@@ -43,15 +43,15 @@ const REPLACED_LABELS: Readonly<Record<string, string>> = {
   'Weekday rows': 'Weekdays',
 };
 
-const replaceLabel = (label: string): string => REPLACED_LABELS[label] ?? label;
+const replaceLabel = (label: string): string => LABEL_REPLACEMENTS[label] ?? label;
 
 /** Converts the name of a GraphQL field to words: `weightEntries` becomes `Weight entries`. */
 export const fieldWords = (name: string): string => replaceLabel(humanize(name));
 
-/** Returns the readable title of an endpoint: OPTIONS has titles for API clients, such as `Get log overview`. */
+/** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
-/** Returns the label of a field. A relation is labelled by the field with its rows, because its own label may be about the id. */
+/** Returns the label of a field. For a relation, it is derived from the name of the field with the rows, because the label may be about the id. */
 export function labelOf({ relation, label, name }: FieldMetadata): string {
   if (relation) return fieldWords(relation.object);
   return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));

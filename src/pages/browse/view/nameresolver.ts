@@ -1,4 +1,4 @@
-/** Resolves names to ids in form and filter values: people type names, API clients send ids. A name is resolved if exactly one row matches. */
+/** Replaces names in form and filter values by ids, because people type names where API clients send ids. Exactly one row must match a name. */
 import type { FieldMetadata } from '../../../contract/metadata';
 import type { Endpoint } from '../../../rest/endpoints';
 import type { RestRequest } from '../../../rest/request';
@@ -9,21 +9,22 @@ import { rowSearches, type RowSearch } from './rownames';
 export const CHOSEN_ID_PREFIX = '_chosen_';
 
 const ID = /^\d+$/;
-/** Labels of a user's own rows start with the id, because these rows may have equal names. */
+/** Prefix of the labels of a user's own rows: the id, because these rows may have equal names. */
 const ID_PREFIX = /^(\d+)(?:: |$)/;
 
 const isSameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase();
 
+/** Returns the id of the row with the name `text`, if it is unambiguous. `chosenId` is the id of the suggestion that the user chose. */
 async function resolveName(
   { find, rows, owned }: RowSearch,
   text: string,
-  chosen: string | undefined,
+  chosenId: string | undefined,
   context: object,
 ): Promise<string | undefined> {
   if (owned && ID_PREFIX.test(text)) return ID_PREFIX.exec(text)![1];
-  if (chosen !== undefined && ID.test(chosen)) {
-    const [row] = (await rows(context, { id: { eq: chosen } }, 1)) ?? [];
-    if (row && isSameName(String(row.label), text)) return chosen;
+  if (chosenId !== undefined && ID.test(chosenId)) {
+    const [row] = (await rows(context, { id: { eq: chosenId } }, 1)) ?? [];
+    if (row && isSameName(String(row.label), text)) return chosenId;
   }
   const matches = (await find?.(context, text)) ?? [];
   const nameOf = (label: string | number) => (owned ? String(label).replace(ID_PREFIX, '') : String(label));
@@ -32,17 +33,18 @@ async function resolveName(
   return (exactMatches.length === 1 || matches.length === 1) && match ? match.value! : undefined;
 }
 
-/** Returns the relation fields that refer to a single row. */
+/** Returns the relation fields that refer to at most one row. */
 const singleRelations = (fields: readonly FieldMetadata[]) => fields.filter(({ relation }) => relation && !relation.many);
 
+/** Returns a function that replaces the names in the form or the filters of a request. */
 export function nameResolver({ schema, prepare }: Pick<ViewSources, 'schema' | 'prepare'>) {
-  const namingOf = rowSearches(schema, prepare);
+  const rowSearchOf = rowSearches(schema, prepare);
 
-  const resolveId = async (type: string, text: string | undefined, chosen: string | undefined, context: object) => {
+  const resolveId = async (type: string, text: string | undefined, chosenId: string | undefined, context: object) => {
     const name = text?.trim();
     if (!name || ID.test(name)) return undefined;
-    const naming = namingOf(type);
-    return naming && resolveName(naming, name, chosen, context);
+    const rowSearch = rowSearchOf(type);
+    return rowSearch && resolveName(rowSearch, name, chosenId, context);
   };
 
   async function resolveForm({ fields }: Endpoint, { form, context }: RestRequest): Promise<void> {

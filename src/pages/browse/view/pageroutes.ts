@@ -2,34 +2,36 @@
 import type { Endpoint, Endpoints } from '../../../rest/endpoints';
 import type { RenderInput } from '../../../rest/htmlrenderer';
 import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
-import { plural, singular } from './cells';
+import { pluralLabelOf, singularLabelOf } from './cells';
 import type { Resource } from './viewmodel';
 
-/** Other views of the same rows are for API clients only. */
+/** Whether pages show the rows at this endpoint. Other endpoints with the same rows are for API clients only. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {
-  private readonly byType: ReadonlyMap<string, Endpoint>;
+  private readonly endpointByType: ReadonlyMap<string, Endpoint>;
 
   constructor(private readonly endpoints: Endpoints) {
-    this.byType = new Map([...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]));
+    this.endpointByType = new Map(
+      [...endpoints.resources.values()].filter(isDefaultView).map((endpoint) => [endpoint.type.name, endpoint]),
+    );
   }
 
   endpointOf(type: string): Endpoint | undefined {
-    return this.byType.get(type);
+    return this.endpointByType.get(type);
   }
 
-  /** Returns the path segment of the endpoint of a type. */
-  nameOf(type: string): string | undefined {
+  /** Returns the name of the endpoint of a type, which is a segment of its path. */
+  endpointNameOf(type: string): string | undefined {
     return this.endpointOf(type)?.view.rest;
   }
 
-  listed(): Resource[] {
+  listedResources(): Resource[] {
     return this.endpoints.listed.flatMap((name) => [this.endpoints.resources.get(name)!].filter(isDefaultView).map(resourceOf));
   }
 
-  /** Returns the route that the page stands for: after a creation that of the new row. */
-  placeOf(route: Route, { answer, request }: RenderInput): Route {
+  /** Returns the route of the page that is shown: that of the request or, after a creation, that of the new row. */
+  routeOfPage(route: Route, { answer, request }: RenderInput): Route {
     if (route.kind !== 'list' || answer.status !== 201 || request.method !== 'POST') return route;
     const createdRoute = findRoute(this.endpoints, detailPath(route.endpoint, (answer.body as { id: number }).id));
     return createdRoute && createdRoute !== 'redirect' ? createdRoute : route;
@@ -38,8 +40,8 @@ export class PageRoutes {
 
 export const resourceOf = ({ view, resource, type }: Endpoint): Resource => ({
   name: view.rest,
-  singular: singular(type),
-  plural: plural(type),
+  singular: singularLabelOf(type),
+  plural: pluralLabelOf(type),
   description: view.description,
   owned: resource.owned,
 });

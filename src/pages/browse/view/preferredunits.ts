@@ -1,4 +1,4 @@
-/** Labels inputs for masses with the unit of mass that the viewer prefers. */
+/** Adds the mass unit that the viewer prefers to the inputs for masses. */
 import type { GraphQLSchema } from 'graphql';
 import type { Endpoint, PrepareOperation, RunOperation } from '../../../rest/endpoints';
 import type { Row } from './cells';
@@ -7,8 +7,8 @@ import { prefersPounds } from './rowreader';
 import type { FormControl } from './viewmodel';
 
 export class PreferredUnitLabels {
-  private run?: RunOperation;
-  /** By type name: the REST key of the field in the preferred unit; empty if the type has none. */
+  private readUnitSystem?: RunOperation;
+  /** REST key of the field in the preferred unit, by type name; empty if the type has no such field. */
   private readonly keyByType = new Map<string, string>();
 
   constructor(
@@ -16,13 +16,13 @@ export class PreferredUnitLabels {
     private readonly prepare: PrepareOperation,
   ) {}
 
-  /** Returns a function that adds the unit to the input. The preference is read only if the type has such a field. */
-  async of({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
+  /** Returns a function that adds the unit to the input for it. The preference is read only if the type has such a field. */
+  async unitAdderFor({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
     let key = this.keyByType.get(type.name);
     if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));
     if (key === '') return (control) => control;
-    this.run ??= this.prepare('{ viewer { profile { unitSystem } } }');
-    const { data } = await this.run(context, {});
+    this.readUnitSystem ??= this.prepare('{ viewer { profile { unitSystem } } }');
+    const { data } = await this.readUnitSystem(context, {});
     const unit = prefersPounds((data?.viewer?.profile ?? {}) as Row) ? 'lb' : 'kg';
     return (control) => (control.key === key ? { ...control, unit } : control);
   }

@@ -4,35 +4,36 @@ import type { Choice, FieldMetadata, FieldKind, ResourceMetadata } from '../../.
 import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
 
 const MAX_LABEL_LENGTH = 60;
-const MAX_FOUND = 20;
+const MAX_MATCHES = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Path suffix: all rows of the list are part of the name, not only the first one. */
+/** Path suffix of a list of which all rows are part of the name, rather than only the first one. */
 const ALL_ROWS_SUFFIX = '[]';
-/** Kinds of fields that name rows without any text field. */
+/** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
 
 export interface RowSearch {
   owned: boolean;
-  /** Returns the rows whose name matches, at most MAX_FOUND. Absent if the names contain no text field. */
+  /** Returns the rows whose name matches, at most MAX_MATCHES. Absent if the names contain no text fields. */
   find?(context: object, text: string): Promise<Choice[]>;
+  /** Returns the first rows that match `where`, with their names as labels. */
   rows(context: object, where: object, first: number): Promise<Choice[] | undefined>;
 }
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Rule by which rows of a type get their names. */
+/** Rule that derives the names of the rows of a type. */
 export interface NameRule {
   /** Paths of the fields that make up the name; empty if rows have no name. */
-  paths: readonly Path[];
+  paths: readonly FieldPath[];
   selection: string;
   nameOf(row: Row): string;
   /** Returns the text that distinguishes rows with equal names; empty if there is none. */
-  apartOf(row: Row): string;
+  distinctionOf(row: Row): string;
 }
 
-type Path = readonly string[];
+type FieldPath = readonly string[];
 
-/** Returns the text field that orders the rows or is called `name`, else the first text field, else the first date or time. */
+/** Returns the text field that orders the rows or is called `name`, or else the first text field, or else the first date or time. */
 function namingField(fields: readonly FieldMetadata[], ordering: readonly string[]): FieldMetadata | undefined {
   const visibleFields = fields.filter(({ hidden }) => !hidden);
   const textFields = visibleFields.filter(({ kind }) => kind === 'string');
@@ -45,17 +46,17 @@ function namingField(fields: readonly FieldMetadata[], ordering: readonly string
 }
 
 /** Converts a path to a selection: `a.b` → `a { b }`. */
-const selection = (path: Path): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
+const selectionOfPath = (path: FieldPath): string => path.reduceRight((inner, name) => (inner ? `${name} { ${inner} }` : name), '');
 
-const pathOf = (text: string): Path => text.replaceAll(ALL_ROWS_SUFFIX, '').split('.');
+const pathOf = (text: string): FieldPath => text.replaceAll(ALL_ROWS_SUFFIX, '').split('.');
 
-function textsAt(value: unknown, [name, ...rest]: Path): string[] {
+function textsAt(value: unknown, [name, ...rest]: FieldPath): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => textsAt(item, name === undefined ? [] : [name, ...rest]));
   if (value === null || value === undefined) return [];
   return name === undefined ? [String(value as string | number)] : textsAt((value as Row)[name], rest);
 }
 
-/** Returns the text at the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
+/** Returns the text at the end of the path. Texts of several rows are joined: `Back Squat + Deadlift`. */
 function textAt(row: Row, path: string): string {
   const texts = [...new Set(textsAt(row, pathOf(path)).filter(Boolean))];
   if (!path.includes(ALL_ROWS_SUFFIX)) return texts[0] ?? '';
@@ -63,7 +64,7 @@ function textAt(row: Row, path: string): string {
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
 }
 
-/** If all rows have the same parent, its name is not part of theirs. */
+/** Returns the rule for the names of rows. `parent` is a relation with the same value in all rows; it is not part of their names. */
 export function nameRuleOf(
   type: GraphQLObjectType,
   { names: declaredNames, apart, ordering }: ResourceMetadata,
@@ -75,63 +76,63 @@ export function nameRuleOf(
   const namePaths = names ?? (field ? [field.name] : []);
   return {
     paths: namePaths.map(pathOf),
-    selection: [...namePaths, ...(apart === undefined ? [] : [apart])].map((path) => selection(pathOf(path))).join(' '),
+    selection: [...namePaths, ...(apart === undefined ? [] : [apart])].map((path) => selectionOfPath(pathOf(path))).join(' '),
     nameOf: (row) =>
       namePaths
         .map((path) => textAt(row, path))
         .filter(Boolean)
         .join(', '),
-    apartOf: (row) => (apart === undefined ? '' : textAt(row, apart)),
+    distinctionOf: (row) => (apart === undefined ? '' : textAt(row, apart)),
   };
 }
 
-/** Returns a function that names these rows. Equal names are followed by the text that distinguishes the rows, in parentheses. */
-export function distinctNamesOf(rows: readonly Row[], nameOf: (row: Row) => string, { apartOf }: NameRule): (row: Row) => string {
+/** Returns a function that returns the name of one of the rows. Equal names are followed by a distinguishing text in parentheses. */
+export function distinctNamesOf(rows: readonly Row[], nameOf: (row: Row) => string, { distinctionOf }: NameRule): (row: Row) => string {
   const distinctionsByName = new Map<string, Set<string>>();
-  for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(apartOf(row)));
+  for (const row of rows) distinctionsByName.set(nameOf(row), (distinctionsByName.get(nameOf(row)) ?? new Set()).add(distinctionOf(row)));
   return (row) => {
     const name = nameOf(row);
-    const distinction = !name || distinctionsByName.get(name)!.size > 1 ? apartOf(row) : '';
+    const distinction = !name || distinctionsByName.get(name)!.size > 1 ? distinctionOf(row) : '';
     return name && distinction ? `${name} (${distinction})` : name || distinction;
   };
 }
 
-function isTextPath(type: GraphQLObjectType, [name, ...rest]: Path): boolean {
+function isTextPath(type: GraphQLObjectType, [name, ...rest]: FieldPath): boolean {
   const field = type.getFields()[name!]!;
   return rest.length ? isTextPath(getNamedType(field.type) as GraphQLObjectType, rest) : field.extensions.field?.kind === 'string';
 }
 
-/** Returns the condition that matches the text at the end of the path. In a list on the way one matching row is enough. */
-function searchCondition(type: GraphQLObjectType, [name, ...rest]: Path, text: string): object {
+/** Returns the `where` condition that searches for `text` in the field at the end of the path. In a list on the path, one matching row is enough. */
+function searchCondition(type: GraphQLObjectType, [name, ...rest]: FieldPath, text: string): object {
   const field = type.getFields()[name!]!;
   const inner = rest.length ? searchCondition(getNamedType(field.type) as GraphQLObjectType, rest, text) : { search: text };
   return { [name!]: isListType(getNullableType(field.type)) ? { some: inner } : inner };
 }
 
-/** Returns undefined for public types whose rows have no name. */
-function namingOf(
+/** Returns undefined for types without a list of rows, and for public types whose rows have no name. */
+function createRowSearch(
   schema: GraphQLSchema,
   type: GraphQLObjectType,
   resource: ResourceMetadata,
   prepare: PrepareOperation,
 ): RowSearch | undefined {
   const { owned, many } = resource;
-  const calling = nameRuleOf(type, resource);
-  const { paths, selection: nameSelection } = calling;
+  const nameRule = nameRuleOf(type, resource);
+  const { paths, selection: nameSelection } = nameRule;
   if (!schema.getQueryType()?.getFields()[many] || (!owned && paths.length === 0)) return undefined;
   const textPaths = [...paths, ...(resource.apart === undefined ? [] : [pathOf(resource.apart)])].filter((path) => isTextPath(type, path));
   let run: RunOperation | undefined;
   const document = `query ($where: ${type.name}Where, $first: Int) { page: ${many}(where: $where, first: $first) { nodes { id ${nameSelection} } } }`;
   const rows: RowSearch['rows'] = async (context, where, first) => {
     const { data } = await (run ??= prepare(document))(context, { where, first });
-    const foundRows = data?.page.nodes as Row[] | undefined;
-    const nameOf = distinctNamesOf(foundRows ?? [], calling.nameOf, calling);
-    // Several rows of a user may have the same name or none, so their labels start with the id.
+    const matchingRows = data?.page.nodes as Row[] | undefined;
+    const nameOf = distinctNamesOf(matchingRows ?? [], nameRule.nameOf, nameRule);
+    // Several rows of a user may have the same name or no name, so their labels start with the id.
     const labelOf = (row: Row): string => {
       const name = nameOf(row).slice(0, MAX_LABEL_LENGTH);
       return owned ? [String(row.id), name].filter(Boolean).join(': ') : name;
     };
-    return foundRows?.map((row) => ({ value: String(row.id), label: labelOf(row) }));
+    return matchingRows?.map((row) => ({ value: String(row.id), label: labelOf(row) }));
   };
   return {
     owned,
@@ -139,18 +140,18 @@ function namingOf(
     ...(textPaths.length && {
       async find(context, text) {
         const conditions = textPaths.map((path) => searchCondition(type, path, text));
-        return (await rows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_FOUND)) ?? [];
+        return (await rows(context, conditions.length > 1 ? { or: conditions } : conditions[0]!, MAX_MATCHES)) ?? [];
       },
     }),
   };
 }
 
 export function rowSearches(schema: GraphQLSchema, prepare: PrepareOperation): (type: string) => RowSearch | undefined {
-  const namingByType = new Map<string, RowSearch | undefined>();
+  const searchByType = new Map<string, RowSearch | undefined>();
   return (name) => {
     const type = schema.getType(name);
     if (!isObjectType(type) || !type.extensions.resource) return undefined;
-    if (!namingByType.has(name)) namingByType.set(name, namingOf(schema, type, type.extensions.resource, prepare));
-    return namingByType.get(name);
+    if (!searchByType.has(name)) searchByType.set(name, createRowSearch(schema, type, type.extensions.resource, prepare));
+    return searchByType.get(name);
   };
 }

@@ -1,10 +1,10 @@
-/** Comparison of the values of a form with those of a row that was changed meanwhile. */
+/** Compares the values of a form with those of its row, which was changed in the meantime. */
 import type { FormTexts } from '../../../rest/dialect/methodoverride';
 import type { FormControl, StoredValue } from './viewmodel';
 
 const TIME_WITHOUT_SECONDS = /(^|T)(\d\d:\d\d)$/;
 
-/** Returns one text for all spellings of a value, such as `80` and `80.00`. */
+/** Returns the same text for all spellings of a value, such as `80` and `80.00`. */
 function normalizeText(text: string, { kind }: FormControl): string {
   const trimmed = text.trim();
   if ((kind === 'decimal' || kind === 'integer') && trimmed !== '') return String(Number(trimmed));
@@ -12,28 +12,28 @@ function normalizeText(text: string, { kind }: FormControl): string {
   return trimmed.replaceAll('\r\n', '\n');
 }
 
-/** Returns the texts that count: of several with the same key the last one, unless the field has several values. An empty text is no value. */
+/** Returns the texts that the server would store: only the last one, unless the field has several values. Empty texts are no values. */
 const effectiveTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
   (control.many ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 
-/** The value as people read it, such as the name of a related row. */
+/** Returns the value in readable form, such as the name of a related row. */
 export function readableValue(control: FormControl, texts: readonly string[]): string {
   const labels = (control.many ? texts : texts.slice(-1)).map(
-    (text) => control.chosen ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
+    (text) => control.chosenName ?? control.choices?.find(({ value }) => value === text)?.label ?? text,
   );
   if (control.kind === 'boolean') return labels.includes('true') ? 'yes' : 'no';
   return labels.filter((label) => label !== '').join(', ') || '–';
 }
 
-/** Returns the stored values that differ from the posted ones. Fields that were not posted do not count, nor do files. */
+/** Returns the stored values that differ from the posted ones. Fields that were not posted and files are ignored. */
 export function differingTexts(controls: readonly FormControl[], posted: FormTexts, stored: FormTexts): Record<string, StoredValue> {
-  const differing = controls.filter((control) => {
+  const differingControls = controls.filter((control) => {
     if (control.kind === 'image' || !posted[control.key]) return false;
     const [postedTexts, storedTexts] = [posted, stored].map((texts) => JSON.stringify(effectiveTexts(texts[control.key], control)));
     return postedTexts !== storedTexts;
   });
   return Object.fromEntries(
-    differing.map((control) => {
+    differingControls.map((control) => {
       const texts = stored[control.key] ?? [];
       return [control.key, { texts, label: readableValue(control, texts) }];
     }),

@@ -1,17 +1,17 @@
-/** Plan of a table for the rows of one type: the selection to read, and how the rows become cells. */
+/** Plan of a table for the rows of one type: the GraphQL selection to read, and the conversion of rows to cells. */
 import { getNullableType, isListType, type GraphQLObjectType } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { API_BASE_PATH } from '../../../rest/routes';
 import {
   cellFormatterOf,
-  isColumn,
+  hasColumn,
   rowNameOf,
-  plural,
+  pluralLabelOf,
   selectionOf,
-  alignmentOf,
+  cellClassOf,
   visibleFieldsOf,
-  singular,
-  type EndpointOf,
+  singularLabelOf,
+  type EndpointNameOf,
   type Row,
 } from './cells';
 import { childFieldsOf, type ChildField } from './childfields';
@@ -22,11 +22,11 @@ import { labelOf, fieldWords } from './labels';
 const MAX_NAMES_PER_CELL = 4;
 const IMAGES_FIELD = 'images';
 
-function namesOf(type: GraphQLObjectType, rows: readonly Row[], endpoint: string | undefined): Cell {
+function linksCell(type: GraphQLObjectType, rows: readonly Row[], endpointName: string | undefined): Cell {
   const links = rows.map((row) => ({
     label: rowNameOf(type, row),
     id: String(row.id),
-    ...(endpoint !== undefined && { href: `${API_BASE_PATH}/${endpoint}/${String(row.id)}/` }),
+    ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
   }));
   return truncateLinks({ links });
 }
@@ -37,32 +37,37 @@ function truncateLinks(cell: Cell): Cell {
   return remainingCount > 0 ? { links: [...links.slice(0, MAX_NAMES_PER_CELL), { label: `${remainingCount} more`, id: '' }] } : cell;
 }
 
-/** The columns are the name, the other fields and the child rows. */
+/** The columns show the name, the other fields and the child rows. */
 export class TablePlan {
   readonly selection: string;
-  private readonly calling: NameRule;
+  private readonly nameRule: NameRule;
   private readonly columns: TableView['columns'];
   private readonly columnFields: readonly FieldMetadata[];
   private readonly childLists: readonly ChildField[];
   private readonly hasImages: boolean;
 
-  /** `without` is the field for which no column is needed, because it is the same in all rows: their parent. */
+  /** `parentField` refers to the parent of all rows. It gets no column, because its value is the same in all of them. */
   constructor(
     private readonly type: GraphQLObjectType,
-    private readonly rest: string | undefined,
-    private readonly pathOf: EndpointOf,
-    without?: FieldMetadata,
+    private readonly endpointName: string | undefined,
+    private readonly endpointNameOf: EndpointNameOf,
+    parentField?: FieldMetadata,
   ) {
-    this.calling = nameRuleOf(type, type.extensions.resource!, without);
-    const { paths, selection } = this.calling;
+    this.nameRule = nameRuleOf(type, type.extensions.resource!, parentField);
+    const { paths, selection } = this.nameRule;
     const visibleFields = visibleFieldsOf(type);
-    this.columnFields = visibleFields.filter((field) => field !== without && isColumn(field, this.calling));
-    this.childLists = childFieldsOf(type).filter(({ nodes, child }) => !nodes && child.extensions.resource!.owned);
+    this.columnFields = visibleFields.filter((field) => field !== parentField && hasColumn(field, this.nameRule));
+    this.childLists = childFieldsOf(type).filter(({ isConnection, childType }) => !isConnection && childType.extensions.resource!.owned);
     this.hasImages = isListType(getNullableType(type.getFields()[IMAGES_FIELD]?.type));
     const nameField = paths.length === 1 && paths[0]!.length === 1 ? visibleFields.find(({ name }) => name === paths[0]![0]) : undefined;
     this.columns = [
-      { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singular(type), sortable: nameField?.ordered ?? false },
-      ...this.columnFields.map((field) => ({ key: field.rest, label: labelOf(field), sortable: field.ordered, as: alignmentOf(field) })),
+      { key: nameField?.rest ?? '', label: nameField ? labelOf(nameField) : singularLabelOf(type), sortable: nameField?.ordered ?? false },
+      ...this.columnFields.map((field) => ({
+        key: field.rest,
+        label: labelOf(field),
+        sortable: field.ordered,
+        cellClass: cellClassOf(field),
+      })),
       ...this.childLists.map(({ name }) => ({ key: name, label: fieldWords(name), sortable: false })),
     ];
     this.selection = [
@@ -70,26 +75,26 @@ export class TablePlan {
       selection,
       ...this.columnFields.map((field) => selectionOf(type, field)),
       this.hasImages ? `${IMAGES_FIELD} { image }` : '',
-      ...this.childLists.map(({ name, child }) => `${name} { id ${nameRuleOf(child, child.extensions.resource!).selection} }`),
+      ...this.childLists.map(({ name, childType }) => `${name} { id ${nameRuleOf(childType, childType.extensions.resource!).selection} }`),
     ].join(' ');
   }
 
-  sheet(rows: readonly Row[]): TableView {
-    const cellFormatters = this.columnFields.map((field) => cellFormatterOf(this.type, field, rows, this.pathOf));
-    return { title: plural(this.type), columns: this.columns, rows: rows.map((row) => this.rowOf(row, cellFormatters)) };
+  tableOf(rows: readonly Row[]): TableView {
+    const cellFormatters = this.columnFields.map((field) => cellFormatterOf(this.type, field, rows, this.endpointNameOf));
+    return { title: pluralLabelOf(this.type), columns: this.columns, rows: rows.map((row) => this.rowOf(row, cellFormatters)) };
   }
 
   private rowOf(row: Row, cellFormatters: readonly ((row: Row) => Cell)[]): TableRow {
-    const { type, rest, childLists, pathOf } = this;
+    const { type, endpointName, childLists, endpointNameOf } = this;
     const image = this.hasImages ? (row[IMAGES_FIELD] as Row[])[0]?.image : undefined;
     return {
       id: String(row.id),
-      name: rowNameOf(type, row, this.calling),
-      ...(rest !== undefined && { href: `${API_BASE_PATH}/${rest}/${String(row.id)}/` }),
+      name: rowNameOf(type, row, this.nameRule),
+      ...(endpointName !== undefined && { href: `${API_BASE_PATH}/${endpointName}/${String(row.id)}/` }),
       ...(typeof image === 'string' && { picture: image }),
       cells: [
         ...cellFormatters.map((formatCell) => truncateLinks(formatCell(row))),
-        ...childLists.map(({ name, child }) => namesOf(child, row[name] as Row[], pathOf(child.name))),
+        ...childLists.map(({ name, childType }) => linksCell(childType, row[name] as Row[], endpointNameOf(childType.name))),
       ],
     };
   }

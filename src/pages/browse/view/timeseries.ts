@@ -1,4 +1,4 @@
-/** Time series of a list for charts: one line per measured quantity, one chart per unit. */
+/** Time series of a list for charts: one line for each thing that was measured (such as an exercise), one chart for each unit. */
 import { getNamedType, type GraphQLObjectType, type GraphQLSchema } from 'graphql';
 import type { FieldMetadata } from '../../../contract/metadata';
 import { fieldMetadataOf, type Endpoint, type PrepareOperation, type RunOperation } from '../../../rest/endpoints';
@@ -9,23 +9,23 @@ import { nameRuleOf } from './rownames';
 export type Point = [moment: string, number: number];
 
 export interface Line {
-  /** What the line shows; absent if the series has only one line. */
+  /** Name of what was measured; absent if the type of the rows has no field for it. */
   name?: string;
   points: Point[];
 }
 
-/** Lines of the same unit, which share a chart. */
+/** The lines of one chart, which have the same unit. */
 export interface Series {
   label: string;
   unit?: string;
   lines: readonly Line[];
   /** Number of lines that were omitted because there are too many. */
-  left: number;
+  omittedCount: number;
 }
 
 export interface TimeSeries {
   series: readonly Series[];
-  /** Period in days, up to the newest row; 0 for all rows. */
+  /** Length of the period in days. It ends with the newest row; 0 means all rows. */
   days: number;
 }
 
@@ -35,7 +35,7 @@ export const PERIOD_KEY = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS = 5000;
-/** Limits the rows that are read. With more rows per day, fewer days are drawn. */
+/** Limits the number of rows that are read. If there are more rows per day, fewer days are drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
@@ -44,14 +44,14 @@ const UNIT_TYPE_SUFFIX = /Unit$/;
 interface SeriesSpec {
   day: FieldMetadata;
   value: FieldMetadata;
-  /** Field that says what was measured, and so names the line. */
-  by?: FieldMetadata;
+  /** Field that says what was measured; each of its values is a line. */
+  lineField?: FieldMetadata;
   unit?: FieldMetadata;
-  /** Values are in the mass unit of the profile, unless the row has a unit. */
-  preferred: boolean;
+  /** Whether values are in the mass unit of the profile if the row has no unit. */
+  isInPreferredUnit: boolean;
 }
 
-/** Chooses the first date and the first decimal of a row, if the unit of the decimal is known. */
+/** Chooses the first date and the first decimal; undefined without them, for public rows, and if the unit of the decimal is unknown. */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');
@@ -61,21 +61,21 @@ function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpe
   const unitChoice = fieldMetadataOf(type).find(({ kind, name }) => kind === 'choice' && name === 'unit');
   const unit = units.find(({ relation }) => relation!.object.startsWith(value.name)) ?? unitChoice;
   if (units.length > 0 && !unit) return undefined;
-  const by =
+  const lineField =
     fields.find(({ relation }) => relation && !relation.owned && !relation.many && !UNIT_TYPE_SUFFIX.test(relation.type)) ??
     fields.find(({ kind, null: isNullable }) => kind === 'choice' && !isNullable);
-  const preferred = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
-  return { day, value, preferred, ...(by && { by }), ...(unit && { unit }) };
+  const isInPreferredUnit = unitChoice !== undefined && schema.getQueryType()?.getFields().viewer !== undefined;
+  return { day, value, isInPreferredUnit, ...(lineField && { lineField }), ...(unit && { unit }) };
 }
 
-/** Returns the field whose values are written in the mass unit that the viewer prefers. */
+/** Returns the field whose values are in the mass unit that the viewer prefers, if the type has one. */
 export function preferredUnitField(type: GraphQLObjectType, schema: GraphQLSchema): FieldMetadata | undefined {
   const spec = seriesSpecOf(type, schema);
-  return spec?.preferred ? spec.value : undefined;
+  return spec?.isInPreferredUnit ? spec.value : undefined;
 }
 
-const selectionOfSpec = (type: GraphQLObjectType, { day, value, by, unit }: SeriesSpec): string =>
-  [by, unit]
+const selectionOfSpec = (type: GraphQLObjectType, { day, value, lineField, unit }: SeriesSpec): string =>
+  [lineField, unit]
     .flatMap((field) => (field ? [selectionOfField(type, field)] : []))
     .concat('id', day.name, value.name)
     .join(' ');
@@ -89,7 +89,7 @@ function selectionOfField(type: GraphQLObjectType, field: FieldMetadata): string
   return `${field.name} ${field.relation.object} { id ${nameRuleOf(target, target.extensions.resource!).selection} }`;
 }
 
-function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
+function valueLabel(type: GraphQLObjectType, field: FieldMetadata, row: Row): string {
   const id = String(row[field.name] as string | number);
   if (!field.relation) return String(field.choices?.find(({ value }) => value === id)?.label ?? id);
   const target = targetOf(type, field);
@@ -97,18 +97,18 @@ function valueName(type: GraphQLObjectType, field: FieldMetadata, row: Row): str
   return (relatedRow && nameRuleOf(target, target.extensions.resource!).nameOf(relatedRow)) ?? id;
 }
 
-/** Groups the rows to lines. Of several values on one day the largest is drawn. */
-function linesOf(type: GraphQLObjectType, { day, value, by }: SeriesSpec, rows: readonly Row[]): Line[] {
+/** Groups the rows into lines. If a day has several values, the largest is drawn. */
+function linesOf(type: GraphQLObjectType, { day, value, lineField }: SeriesSpec, rows: readonly Row[]): Line[] {
   const lines = new Map<string, Map<string, number>>();
   for (const row of rows) {
-    const name = by ? valueName(type, by, row) : '';
+    const name = lineField ? valueLabel(type, lineField, row) : '';
     const moment = formatDateTime(String(row[day.name]), day.kind).slice(0, DATE_LENGTH);
     const points = lines.get(name) ?? new Map<string, number>();
     points.set(moment, Math.max(points.get(moment) ?? -Infinity, Number(row[value.name])));
     lines.set(name, points);
   }
   const namedLines = [...lines].map(([name, points]) => ({
-    ...(by && { name }),
+    ...(lineField && { name }),
     points: [...points].sort(([a], [b]) => (a < b ? -1 : 1)),
   }));
   return namedLines.sort((a, b) => b.points.length - a.points.length);
@@ -120,7 +120,7 @@ const isInformative = ({ points }: Line): boolean => points.length > 1 && points
 export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperation) {
   const specByType = new Map<string, { spec?: SeriesSpec; run?: RunOperation }>();
 
-  /** `where` is the filter of the list. */
+  /** Reads the time series of a list. `where` is the filter of the list. */
   return async ({ type, resource }: Endpoint, where: object, days: number, context: object): Promise<TimeSeries | undefined> => {
     if (!specByType.has(type.name)) specByType.set(type.name, { spec: seriesSpecOf(type, schema) });
     const entry = specByType.get(type.name)!;
@@ -137,18 +137,18 @@ export function timeSeriesReader(schema: GraphQLSchema, prepare: PrepareOperatio
     const rows = days
       ? allRows.filter((row) => newestTime - Date.parse(String(row[spec.day.name]).slice(0, DATE_LENGTH)) < days * DAY_MS)
       : allRows;
-    const units = new Map<string, Row[]>();
+    const rowsByUnit = new Map<string, Row[]>();
     for (const row of rows) {
-      const unit = spec.unit ? valueName(type, spec.unit, row) : '';
-      units.set(unit, [...(units.get(unit) ?? []), row]);
+      const unit = spec.unit ? valueLabel(type, spec.unit, row) : '';
+      rowsByUnit.set(unit, [...(rowsByUnit.get(unit) ?? []), row]);
     }
-    const series = [...units].map(([name, unitRows]) => {
+    const series = [...rowsByUnit].map(([name, unitRows]) => {
       const lines = linesOf(type, spec, unitRows);
       return {
         label: labelOf(spec.value),
         ...(name && { unit: name }),
         lines: lines.slice(0, MAX_LINES),
-        left: Math.max(0, lines.length - MAX_LINES),
+        omittedCount: Math.max(0, lines.length - MAX_LINES),
       };
     });
     return { series: series.filter(({ lines }) => lines.some(isInformative)), days };

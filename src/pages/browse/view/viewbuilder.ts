@@ -1,13 +1,13 @@
-/** Builds the view model of a browsable page from a REST request and its response. Nothing here runs for JSON clients. */
+/** Builds the view model of a browsable page from a REST request and its response. It is not used for JSON responses. */
 import type { GraphQLSchema } from 'graphql';
-import { argumentControls, filterControls } from './controls';
+import { argumentControlsOf, filterControlsOf } from './controls';
 import type { Endpoint, RestOperation, PrepareOperation } from '../../../rest/endpoints';
 import type { ApiDescription, RenderInput } from '../../../rest/htmlrenderer';
-import { graphqlExplainer } from './graphqlexample';
+import { operationTranslator } from './graphqlexample';
 import { FormBuilder } from './forms';
 import { linksOf, NO_LINKS, type Links } from './idlinks';
 import type { Metadata } from '../../../rest/dialect/metadata';
-import { plural, singular } from './cells';
+import { pluralLabelOf, singularLabelOf } from './cells';
 import { rowSearches } from './rownames';
 import { pathOf, PageRoutes, resourceOf } from './pageroutes';
 import { PreferredUnitLabels } from './preferredunits';
@@ -30,30 +30,30 @@ export interface ViewSources extends ApiDescription {
 const SEARCH_PATH = new RegExp(`^${API_BASE_PATH}/(\\w+)/search/$`);
 
 export class ViewBuilder {
-  private readonly places: PageRoutes;
+  private readonly pageRoutes: PageRoutes;
   private readonly forms: FormBuilder;
-  private readonly sheets: RowReader;
-  private readonly series: ReturnType<typeof timeSeriesReader>;
-  private readonly preferred: PreferredUnitLabels;
-  private readonly explainOperation: ReturnType<typeof graphqlExplainer>;
+  private readonly rowReader: RowReader;
+  private readonly readTimeSeries: ReturnType<typeof timeSeriesReader>;
+  private readonly preferredUnits: PreferredUnitLabels;
+  private readonly translateOperation: ReturnType<typeof operationTranslator>;
   private readonly linksByDocument = new Map<string, Links>();
 
   constructor(private readonly sources: ViewSources) {
     const { schema, publicSchema, endpoints, prepare } = sources;
-    this.places = new PageRoutes(endpoints);
-    this.forms = new FormBuilder(this.places, rowSearches(schema, prepare));
-    this.sheets = new RowReader(prepare, (type) => this.places.endpointOf(type));
-    this.series = timeSeriesReader(schema, prepare);
-    this.preferred = new PreferredUnitLabels(schema, prepare);
-    this.explainOperation = graphqlExplainer(publicSchema);
+    this.pageRoutes = new PageRoutes(endpoints);
+    this.forms = new FormBuilder(this.pageRoutes, rowSearches(schema, prepare));
+    this.rowReader = new RowReader(prepare, (type) => this.pageRoutes.endpointOf(type));
+    this.readTimeSeries = timeSeriesReader(schema, prepare);
+    this.preferredUnits = new PreferredUnitLabels(schema, prepare);
+    this.translateOperation = operationTranslator(publicSchema);
   }
 
-  async of(result: RenderInput): Promise<HtmlView> {
+  async build(result: RenderInput): Promise<HtmlView> {
     const { request } = result;
     const { route } = request;
     const view = baseView(result);
     if (!route) return view;
-    const pageRoute = this.places.placeOf(route, result);
+    const pageRoute = this.pageRoutes.routeOfPage(route, result);
     const options = (await this.sources.describe(pageRoute, request).catch(() => undefined))?.body as Metadata | undefined;
     Object.assign(view, {
       kind: pageRoute.kind,
@@ -69,38 +69,38 @@ export class ViewBuilder {
     return Object.assign(view, await this.forms.formsOf(pageRoute, result, () => ({})));
   }
 
-  /** Returns the properties of the view that depend on the kind of the route. */
+  /** Returns the view properties that only the API root, free-standing endpoints or actions have. */
   private viewOfKind(pageRoute: Route, path: string): Partial<HtmlView> {
     if (pageRoute.kind === 'root')
       return {
-        resources: this.places.listed(),
+        resources: this.pageRoutes.listedResources(),
         name: 'All data',
         description: 'Lists open as tables and rows as pages. Programs get JSON from the same URLs.',
       };
     if (pageRoute.kind === 'standalone') {
       const match = SEARCH_PATH.exec(path);
-      const resource = match && this.places.listed().find(({ name }) => name === match[1]);
+      const resource = match && this.pageRoutes.listedResources().find(({ name }) => name === match[1]);
       return {
-        filters: argumentControls(pageRoute.computed.field.args),
+        filters: argumentControlsOf(pageRoute.computed.field.args),
         ...(resource && { name: `Search ${resource.plural.toLowerCase()}` }),
       };
     }
     if (pageRoute.kind === 'action')
-      return { filters: argumentControls(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
+      return { filters: argumentControlsOf(pageRoute.computed.field.args), action: pageRoute.computed.metadata.name };
     return {};
   }
 
   private async viewOfRows(endpoint: Endpoint, pageRoute: Route, name: string, result: RenderInput): Promise<Partial<HtmlView>> {
     const { request } = result;
     const { fields, view: viewMetadata } = endpoint;
-    const related = await this.forms.relatedOf(endpoint, request);
-    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, related);
+    const relationChoicesOf = await this.forms.relationChoicesFor(endpoint, request);
+    const { forms, ...formProperties } = await this.forms.formsOf(pageRoute, result, relationChoicesOf);
     const data = await this.readData(pageRoute, result);
-    const addUnit = forms.length ? await this.preferred.of(endpoint, request.context.resolverContext) : undefined;
+    const addUnit = forms.length ? await this.preferredUnits.unitAdderFor(endpoint, request.context.resolverContext) : undefined;
     const filledForms = forms.map(async (form) => {
-      const controls = await this.forms.lookedUp(form.controls, (key) => form.values[key]?.at(-1), request);
-      const named = form.stored && { stored: await this.forms.namedValues(form.controls, form.stored, request) };
-      return { ...form, ...named, controls: addUnit ? controls.map(addUnit) : controls };
+      const controls = await this.forms.addSearchResults(form.controls, (key) => form.values[key]?.at(-1), request);
+      const labelledValues = form.stored && { stored: await this.forms.labelStoredValues(form.controls, form.stored, request) };
+      return { ...form, ...labelledValues, controls: addUnit ? controls.map(addUnit) : controls };
     });
     const rowView = {
       ...formProperties,
@@ -114,8 +114,8 @@ export class ViewBuilder {
     const filterValue = (key: string) => request.query.getAll(key).at(-1);
     return {
       ...rowView,
-      filters: await this.forms.lookedUp(filterControls(viewMetadata.filters, fields, related), filterValue, request),
-      orderable: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
+      filters: await this.forms.addSearchResults(filterControlsOf(viewMetadata.filters, fields, relationChoicesOf), filterValue, request),
+      sortableKeys: fields.filter(({ hidden, ordered }) => !hidden && ordered).map(({ rest: key }) => key),
       window: parsePageWindow(request.query, request.maxLimit),
     };
   }
@@ -125,12 +125,12 @@ export class ViewBuilder {
     const isLogin = route.kind === 'login';
     const endpoint = route.kind === 'list' || route.kind === 'detail' ? route.endpoint : undefined;
     if (lastOperation && !isLogin && lastOperation.operation !== endpoint?.existingIds)
-      return this.explainOperation(lastOperation.operation, lastOperation.variables);
-    if (isLogin) return this.explainOperation(this.sources.endpoints.login, { username: '', password: '' });
+      return this.translateOperation(lastOperation.operation, lastOperation.variables);
+    if (isLogin) return this.translateOperation(this.sources.endpoints.login, { username: '', password: '' });
     if (!endpoint) return undefined;
-    if (route.kind === 'detail') return this.explainOperation(endpoint.detail, { id: route.id });
+    if (route.kind === 'detail') return this.translateOperation(endpoint.detail, { id: route.id });
     const { limit, offset } = parsePageWindow(request.query, request.maxLimit);
-    return this.explainOperation(endpoint.list, { first: limit, offset });
+    return this.translateOperation(endpoint.list, { first: limit, offset });
   }
 
   private linksFor(route: Route, pageRoute: Route, { request, answer }: RenderInput): Links {
@@ -141,45 +141,48 @@ export class ViewBuilder {
     return pageRoute.kind === 'detail' ? this.linksOfOperation(pageRoute.endpoint.detail, 'row') : NO_LINKS;
   }
 
-  private linksOfOperation({ document }: RestOperation, ...at: string[]): Links {
+  private linksOfOperation({ document }: RestOperation, ...bodyPath: string[]): Links {
     let links = this.linksByDocument.get(document);
     if (!links)
-      this.linksByDocument.set(document, (links = linksOf(this.sources.schema, document, at, (type) => this.places.nameOf(type))));
+      this.linksByDocument.set(
+        document,
+        (links = linksOf(this.sources.schema, document, bodyPath, (type) => this.pageRoutes.endpointNameOf(type))),
+      );
     return links;
   }
 
-  /** Returns readable data: the table of a list, or the row of a detail page or action. Undefined for other responses. */
+  /** Reads the data in readable form: the table and chart of a list, or the row of a detail page or action. Returns undefined for other pages. */
   private async readData(
     pageRoute: Route,
     { request, answer }: RenderInput,
-  ): Promise<Pick<HtmlView, 'name' | 'sheet' | 'detailRow' | 'drawn'> | undefined> {
+  ): Promise<Pick<HtmlView, 'name' | 'table' | 'detailRow' | 'timeSeries'> | undefined> {
     if (pageRoute.kind !== 'list' && pageRoute.kind !== 'detail' && pageRoute.kind !== 'action') return undefined;
     const { endpoint } = pageRoute;
     const { resolverContext: context } = request.context;
     if (pageRoute.kind === 'list') {
-      const name = plural(endpoint.type);
+      const name = pluralLabelOf(endpoint.type);
       if (answer.status !== 200 || request.method !== 'GET') return { name };
       const { results } = answer.body as { results: { id: number }[] };
       const where = (request.lastOperation?.variables.where ?? {}) as object;
       const requestedDays = Number(request.query.get(PERIOD_KEY));
       const days = request.query.has(PERIOD_KEY) ? (PERIODS.find((period) => period === requestedDays) ?? PERIODS[0]) : PERIODS[0];
       const ids = results.map(({ id }) => String(id));
-      const [sheet, chartData] = await Promise.all([
-        this.sheets.list(endpoint, ids, context),
-        ids.length ? this.series(endpoint, where, days, context) : undefined,
+      const [table, timeSeries] = await Promise.all([
+        this.rowReader.readTable(endpoint, ids, context),
+        ids.length ? this.readTimeSeries(endpoint, where, days, context) : undefined,
       ]);
-      return { name, sheet, drawn: chartData };
+      return { name, table, timeSeries };
     }
     const detailRow = [200, 201, 400, 412].includes(answer.status)
-      ? await this.sheets.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
+      ? await this.rowReader.readDetailRow(endpoint, pageRoute.id, context, request.signedIn)
       : undefined;
     return pageRoute.kind === 'detail'
-      ? { name: detailRow?.name ?? singular(endpoint.type), detailRow }
+      ? { name: detailRow?.name ?? singularLabelOf(endpoint.type), detailRow }
       : detailRow && { name: '', detailRow };
   }
 }
 
-/** Returns the view of an unknown path. Views of known paths extend it. */
+/** Returns the view of an unknown path. The view of a known path overwrites its properties. */
 function baseView({ request, answer, headers }: RenderInput): HtmlView {
   const { context, method, query, signedIn, path, route } = request;
   return {
@@ -205,11 +208,11 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
     actions: [],
     resources: [],
     filters: [],
-    orderable: [],
+    sortableKeys: [],
     forms: [],
     removable: false,
     notice: method === 'GET' && answer.status === 200 ? noticeOf(request.message.headers) : undefined,
-    locked: [],
+    lockedMethods: [],
     signedIn,
     visitor: context.authentication.visitor?.() ?? {},
   };
@@ -217,18 +220,18 @@ function baseView({ request, answer, headers }: RenderInput): HtmlView {
 
 function viewOfEndpoint(endpoint: Endpoint): Partial<HtmlView> {
   const { fields, view, resource, actions } = endpoint;
-  const visible = fields.filter(({ hidden }) => !hidden);
+  const visibleFields = fields.filter(({ hidden }) => !hidden);
   return {
     resource: resourceOf(endpoint),
-    kinds: Object.fromEntries(visible.map(({ rest, kind }) => [rest, kind])),
-    writable: visible.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
-    labels: Object.fromEntries(visible.map((metadata) => [metadata.rest, labelOf(metadata)])),
+    kinds: Object.fromEntries(visibleFields.map(({ rest, kind }) => [rest, kind])),
+    writable: visibleFields.filter(({ restReadOnly }) => !restReadOnly).map(({ rest }) => rest),
+    labels: Object.fromEntries(visibleFields.map((metadata) => [metadata.rest, labelOf(metadata)])),
     siblings: resource.views.map(({ rest }) => rest).filter((name) => name !== view.rest),
     actions: [...actions.values()].map(({ metadata, field }) => ({ name: metadata.name, description: field.description ?? '' })),
   };
 }
 
-/** Returns the messages of a 400 response, if it has them by field. */
+/** Returns the messages of a 400 response by field; empty if it has other content. */
 function errorsOf({ status, body }: RestResponse): FieldErrors {
   if (status !== 400 || body === null || typeof body !== 'object') return {};
   return Object.values(body).every(Array.isArray) ? (body as FieldErrors) : {};

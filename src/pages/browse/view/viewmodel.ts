@@ -1,4 +1,4 @@
-/** View model of a browsable page: everything that the page shows of a request and its response. */
+/** View model of a browsable page: all data of a request and its response that the page shows. */
 import type { FormTexts } from '../../../rest/dialect/methodoverride';
 import type { Choice, FieldKind } from '../../../contract/metadata';
 import type { Links } from './idlinks';
@@ -11,8 +11,8 @@ export interface FormControl {
   label: string;
   kind: FieldKind | 'password';
   required: boolean;
-  /** Whether the input has a single line, whatever its maximum length. */
-  line?: boolean;
+  /** Whether the input has a single line, regardless of its maximum length. */
+  singleLine?: boolean;
   help?: string;
   minLength?: number;
   maxLength?: number;
@@ -26,27 +26,27 @@ export interface FormControl {
   /** Whether the input sends several values under its key. */
   many?: boolean;
   /** Whether the value is a text with several ids, separated by commas. */
-  commas?: boolean;
-  /** Name of the endpoint of the rows that the id refers to. */
+  commaSeparated?: boolean;
+  /** Name of the endpoint of the rows, if the value is an id. */
   target?: string;
-  /** GraphQL type of the rows that are searched by name. */
-  searched?: string;
+  /** GraphQL type of the rows, if the input searches them by name. */
+  searchType?: string;
   /** Rows that match the typed name. */
-  found?: readonly Choice[];
-  /** Name of the row whose id is the value of the input. */
-  chosen?: string;
+  matches?: readonly Choice[];
+  /** Name of the row, if the value of the input is its id. */
+  chosenName?: string;
 }
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>;
 
-/** The stored value of a field that a form would overwrite although another client has changed the row meanwhile. */
+/** The stored value of a field that another client has changed since the form was opened, and that the form would overwrite. */
 export interface StoredValue {
   texts: readonly string[];
-  /** The value as people read it. */
+  /** The value in readable form. */
   label: string;
 }
 
-/** Why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
+/** Reason why a valid form was rejected: another client has changed or deleted the row since the form was opened. */
 export type WriteConflict = 'changed' | 'deleted';
 
 export type SavedNotice = 'created' | 'saved' | 'deleted';
@@ -59,6 +59,7 @@ export interface WriteForm {
   values: FormTexts;
   /** The values of the form as JSON text. */
   raw: string;
+  /** Which of its two HTML forms was rejected: the one with the fields or the one with JSON. */
   failed?: 'fields' | 'raw';
   conflict?: WriteConflict;
   /** After a conflict: the stored values that differ from those of the form, by key. */
@@ -72,7 +73,7 @@ export interface RowLink {
   href?: string;
 }
 
-/** Content of a table cell: links to rows, the URL of an image, or a text. */
+/** Content of a table cell: a text, links to rows, or the URL of an image. */
 export interface Cell {
   text?: string;
   links?: readonly RowLink[];
@@ -84,8 +85,8 @@ export interface Column {
   key: string;
   label: string;
   sortable: boolean;
-  /** Alignment: numbers are aligned right, dates are not wrapped. */
-  as?: 'number' | 'day';
+  /** CSS class of the cells: numbers are aligned right, dates are not wrapped. */
+  cellClass?: 'number' | 'day';
 }
 
 export interface TableRow {
@@ -93,7 +94,7 @@ export interface TableRow {
   name: string;
   href?: string;
   picture?: string;
-  /** Cells of all columns but the first, which shows the name. */
+  /** Cells of all columns except for the first one, which shows the name. */
   cells: readonly Cell[];
 }
 
@@ -104,14 +105,15 @@ export interface TableView {
   rows: readonly TableRow[];
 }
 
-/** Child list of a row, with its first or its newest rows. */
+/** Some child rows of a row: the first or the newest ones. */
 export interface ChildRows {
   label: string;
   total: number;
-  sheet: TableView;
-  /** URL of the list of all child rows; `add` is that of its form for a new row. */
-  all?: string;
-  add?: string;
+  table: TableView;
+  /** URL of the list of all child rows; absent if that list cannot be filtered by the parent. */
+  listUrl?: string;
+  /** URL of the form for a new child row; absent if the visitor cannot add rows. */
+  addUrl?: string;
 }
 
 export interface TrainingPlan {
@@ -120,7 +122,7 @@ export interface TrainingPlan {
     weekdays: string;
     sets: readonly { link: RowLink; exercises: readonly { link: RowLink; text: string }[] }[];
   }[];
-  /** Ids of the main muscles that the plan trains; `secondary` are those that help. */
+  /** Ids of the muscles that the plan mainly trains; `secondary` are the other trained muscles. */
   main: readonly string[];
   secondary: readonly string[];
 }
@@ -133,19 +135,20 @@ export interface DetailField {
 
 export interface DetailRow {
   name: string;
-  training?: TrainingPlan;
-  /** Unit of sums of nutrients. */
+  trainingPlan?: TrainingPlan;
+  /** Unit in which sums of nutrients are shown. */
   massUnit: 'g' | 'oz';
-  /** Daily energy goal in kcal, if the row is compared with it. */
+  /** Daily energy goal of the user in kcal, if the page compares the row with it. */
   goal?: number;
   fields: readonly DetailField[];
-  below: readonly ChildRows[];
+  childLists: readonly ChildRows[];
 }
 
 export interface Resource {
   name: string;
-  /** Label of one row, such as `Weight entry`; `plural` is that of several rows. */
+  /** Label of one row, such as `Weight entry`. */
   singular: string;
+  /** Label of several rows, such as `Weight entries`. */
   plural: string;
   description: string;
   owned: boolean;
@@ -172,7 +175,7 @@ export interface HtmlView {
   allow: readonly string[];
   options?: Metadata;
   links: Links;
-  /** Messages of the response by field, if it has them by field. */
+  /** Validation messages by REST key; empty if the response has none. */
   errors: FieldErrors;
   resource?: Resource;
   id?: string;
@@ -181,30 +184,35 @@ export interface HtmlView {
   kinds: Readonly<Record<string, FieldKind>>;
   /** REST keys of the visible fields that can be written. */
   writable: readonly string[];
+  /** Labels of the visible fields by REST key. */
   labels: Readonly<Record<string, string>>;
   /** Names of other endpoints with the same rows. */
   siblings: readonly string[];
   /** Rows of a list page. */
-  sheet?: TableView;
+  table?: TableView;
   /** Time series of a list page. */
-  drawn?: TimeSeries;
+  timeSeries?: TimeSeries;
   /** The row of a detail page or of an action. */
   detailRow?: DetailRow;
   actions: readonly { name: string; description: string }[];
   /** Resources that the API root lists. */
   resources: readonly Resource[];
   filters: readonly FormControl[];
-  orderable: readonly string[];
+  /** REST keys of the fields by which a list can be sorted. */
+  sortableKeys: readonly string[];
+  /** Maximum number of rows of a list page, and number of rows before it. */
   window?: { limit: number; offset: number };
+  /** The GraphQL operation that is equivalent to the request; absent if there is none. */
   graphql?: { document: string; variables: Record<string, unknown> };
   forms: readonly WriteForm[];
+  /** Whether the visitor can delete the row. */
   removable: boolean;
   /** Version of the row that the forms of the page change. */
   version?: string;
-  /** What the form of the previous page did. */
+  /** What the form on the previous page has written. */
   notice?: SavedNotice;
-  /** HTTP methods that become available by signing in. */
-  locked: readonly string[];
+  /** HTTP methods that are available only after signing in. */
+  lockedMethods: readonly string[];
   signedIn: boolean;
   visitor: { username?: string; csrfToken?: string };
 }

@@ -1,4 +1,4 @@
-/** Arrangement of a result table by the user: sort order, filter and hidden columns. */
+/** Sort order, filter and hidden columns of a result table, as chosen by the user. */
 import { formatLine, formatCell, cellText } from '../../../platform/csv';
 import type { Column, Table } from './table';
 import { columnHeadingOf } from './columntitles';
@@ -42,7 +42,7 @@ export function nextSortOrder({ sort }: Arrangement, column: string): Arrangemen
   return sort.descending ? undefined : { column, descending: true };
 }
 
-/** Column names are those of the CSV export of the server, except for columns in a converted unit. */
+/** Returns the table as CSV. Columns have the names of the CSV export of the server, except for those in a converted unit. */
 export const csvOf = ({ columns, rows }: Table): string =>
   formatLine(columns.map((column) => formatCell(column.isConverted ? columnHeadingOf(column) : column.name))) +
   rows.map((row) => formatLine(row.map(formatCell))).join('');

@@ -4,7 +4,7 @@ import type { ChartSettings } from './settings';
 import type { Column, Table } from './table';
 import { columnTitlesOf } from './columntitles';
 
-/** More colours are hard to tell apart: further series are merged into one. */
+/** More colours would be hard to distinguish; further series are merged into one. */
 const MAX_SERIES = 12;
 /** Maximum number of rows that are drawn. More points would overlap and take long to draw. */
 export const MAX_CHART_ROWS = 5_000;
@@ -12,18 +12,18 @@ const MAX_SUGGESTED_LINES = 3;
 
 export interface Series {
   name: string;
-  /** `x` is an index of the categories of the axis, or else the value itself. */
+  /** `x` is an index into the categories of the axis or, without categories, the value itself. */
   points: [x: number | string, y: number, label: string][];
 }
 
 export interface Drawing {
   kind: ChartSettings['kind'];
   x: { name: string; kind: Column['kind']; categories: string[] };
-  /** Names of the drawn columns. `categories` are those of the vertical axis of a heat map. */
+  /** `names` are the names of the drawn columns, `categories` those of the vertical axis of a heat map. */
   y: { names: string[]; categories: string[] };
   series: Series[];
   /** Number of rows that are not drawn because there are too many. */
-  omitted: number;
+  omittedCount: number;
 }
 
 const cellText = (value: unknown) => (value === null ? '–' : csvCellText(value));
@@ -63,27 +63,27 @@ export function suggestChart({ columns, rows }: Table): ChartSettings | undefine
   return secondNumber === undefined ? { kind: 'bar', x: columns[0]!.name, y: [number] } : { kind: 'scatter', x: number, y: [secondNumber] };
 }
 
-/** Values with the same x are added up in bars and in the cells of a heat map; lines and scatter charts show each value. */
+/** Computes a drawing. Bar charts and heat maps show the sum of the values at the same position; line and scatter charts show each value. */
 export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   const { kind, x, y, by } = settings;
   const columnIndexOf = (name: string) => table.columns.findIndex((column) => column.name === name);
   const titles = columnTitlesOf(table.columns);
-  const title = (name: string) => titles.get(name) ?? name;
+  const titleOf = (name: string) => titles.get(name) ?? name;
   const xIndex = columnIndexOf(x);
   const xKind = table.columns[xIndex]?.kind ?? 'text';
   const rows = table.rows.slice(0, MAX_CHART_ROWS);
-  const omitted = table.rows.length - rows.length;
+  const omittedCount = table.rows.length - rows.length;
   // Bars have categories on their axis, even if the column contains days.
   const isNumeric = kind === 'scatter' ? xKind !== 'text' : kind === 'line' && xKind !== 'text';
   const categories = isNumeric ? [] : distinctTexts(rows.map((row) => row[xIndex]));
   const xPositions = new Map(categories.map((name, index) => [name, index]));
   const xOf = (row: readonly unknown[]): number | string =>
     isNumeric ? (xKind === 'number' ? Number(row[xIndex]) : cellText(row[xIndex])) : xPositions.get(cellText(row[xIndex]))!;
-  if (kind === 'heatmap') return heatmap(rows, settings, { columnIndexOf, title, xOf, categories, omitted });
+  if (kind === 'heatmap') return heatmapOf(rows, settings, { columnIndexOf, titleOf, xOf, categories, omittedCount });
 
   const series = new Map<string, Series['points']>();
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
-  // A column with too many values for series names the points of a scatter chart.
+  // In a scatter chart, a column with too many values for series labels the points.
   const isPointLabel = kind === 'scatter' && distinctTexts(rows.map((row) => row[byIndex])).length > MAX_SERIES;
   const labelIndex =
     isPointLabel || (kind === 'scatter' && by === undefined) ? (isPointLabel ? byIndex : findLabelColumn(table, x, y)) : -1;
@@ -94,8 +94,7 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
       const value = row[columnIndexOf(name)];
       if (value === null || value === undefined || !Number.isFinite(Number(value))) continue;
       const seriesName =
-        byIndex < 0 || isPointLabel ? title(name) : y.length > 1 ? `${cellText(row[byIndex])}, ${title(name)}` : cellText(row[byIndex]);
-      // Further series are merged into one, as there are no more colours.
+        byIndex < 0 || isPointLabel ? titleOf(name) : y.length > 1 ? `${cellText(row[byIndex])}, ${titleOf(name)}` : cellText(row[byIndex]);
       if (seriesNames.size < MAX_SERIES) seriesNames.add(seriesName);
       const mergedName = seriesNames.has(seriesName) ? seriesName : 'Others';
       const points = series.get(mergedName) ?? [];
@@ -105,10 +104,10 @@ export function drawingOf(table: Table, settings: ChartSettings): Drawing {
   }
   return {
     kind,
-    x: { name: title(x), kind: isNumeric ? xKind : 'text', categories },
-    y: { names: y.map(title), categories: [] },
+    x: { name: titleOf(x), kind: isNumeric ? xKind : 'text', categories },
+    y: { names: y.map(titleOf), categories: [] },
     series: [...series].map(([name, points]) => ({ name, points: kind === 'bar' || kind === 'stacked' ? sumByX(points) : points })),
-    omitted,
+    omittedCount,
   };
 }
 
@@ -123,17 +122,17 @@ function sumByX(points: Series['points']): Series['points'] {
 
 interface HeatmapOptions {
   columnIndexOf(name: string): number;
-  title(name: string): string;
+  titleOf(name: string): string;
   xOf(row: readonly unknown[]): number | string;
   categories: string[];
-  omitted: number;
+  omittedCount: number;
 }
 
-/** Without a column for the colours, a cell shows the number of rows. */
-function heatmap(
+/** Computes a heat map. Without a column for the colours, cells show numbers of rows. */
+function heatmapOf(
   rows: Table['rows'],
   { x, y, by }: ChartSettings,
-  { columnIndexOf, title, xOf, categories, omitted }: HeatmapOptions,
+  { columnIndexOf, titleOf, xOf, categories, omittedCount }: HeatmapOptions,
 ): Drawing {
   const yIndex = columnIndexOf(y[0]!);
   const byIndex = by === undefined ? -1 : columnIndexOf(by);
@@ -147,14 +146,14 @@ function heatmap(
   }
   return {
     kind: 'heatmap',
-    x: { name: title(x), kind: 'text', categories },
-    y: { names: [title(y[0]!)], categories: yCategories },
+    x: { name: titleOf(x), kind: 'text', categories },
+    y: { names: [titleOf(y[0]!)], categories: yCategories },
     series: [
       {
-        name: by === undefined ? 'Rows' : title(by),
+        name: by === undefined ? 'Rows' : titleOf(by),
         points: [...cells.values()].map(([xPosition, yPosition, value]) => [xPosition, yPosition, String(value)]),
       },
     ],
-    omitted,
+    omittedCount,
   };
 }

@@ -3,7 +3,7 @@ import type { Column } from './table';
 
 /** Path segments that say nothing about the value of a column. */
 const STRUCTURAL_SEGMENTS = new Set(['keys', 'nodes', 'node', 'edges', 'bucket']);
-/** Last path segments that stand for their object, and are left out of titles. */
+/** Last path segments that identify the object to which they belong, as in `exercise.name`. Titles leave them out. */
 const NAMING_SEGMENTS = new Set(['name', 'nameEn', 'start', 'number', 'label', 'title']);
 const STATISTIC_TITLES: Readonly<Record<string, string>> = { avg: 'mean', stddev: 'standard deviation of' };
 
@@ -16,10 +16,10 @@ const wordsOf = (part: string) =>
     .replace(/(?<=[a-z\d])(?=[A-Z])/g, ' ')
     .toLowerCase();
 
-function titleOf({ name, unit }: Column, from: number): string {
+function titleOf({ name, unit }: Column, startIndex: number): string {
   const parts = name
     .split('.')
-    .slice(from)
+    .slice(startIndex)
     .filter((part, index, all) => !STRUCTURAL_SEGMENTS.has(part) || index === all.length - 1);
   if (parts.length > 1 && NAMING_SEGMENTS.has(parts.at(-1)!)) parts.pop();
   const words = parts.map((part) => STATISTIC_TITLES[part] ?? wordsOf(part)).join(' ');
@@ -29,7 +29,7 @@ function titleOf({ name, unit }: Column, from: number): string {
 
 const withUnit = (title: string, { unit }: Column) => (unit ? `${title} (${unit})` : title);
 
-/** Returns titles by column name. Columns whose titles would be equal keep their names. */
+/** Returns titles by column name. If the titles of several columns would be equal, these columns keep their names. */
 export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
   const [rootSegment] = columns[0]?.name.split('.') ?? [];
   // All columns of a single row share their first segment, which therefore says nothing.
@@ -41,5 +41,5 @@ export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, 
   );
 }
 
-/** Returns the heading in a table, where columns have the names of the CSV export. */
+/** Returns the heading of a column in a table: its name, as in the CSV export, with its unit. */
 export const columnHeadingOf = (column: Column): string => withUnit(column.name, column);

@@ -37,7 +37,7 @@ type Field = GraphQLField<unknown, unknown>;
 const fieldOf = (type: GraphQLNamedType, name: string): Field | undefined => (isObjectType(type) ? type.getFields()[name] : undefined);
 
 export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, operationName }: Request): MassUnits {
-  const masses = new Map<string, Unit>();
+  const massUnits = new Map<string, Unit>();
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const node of query.definitions) if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
   const walk = (
@@ -61,28 +61,28 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
       const fieldType = getNamedType(field.type);
       if (node.selectionSet && isCompositeType(fieldType)) walk(node.selectionSet, fieldType, fieldPath, unit);
       else if (isLeafType(fieldType)) {
-        const massUnit = unitIn(field, argument !== undefined, unit);
-        if (massUnit) masses.set(fieldPath.join('.'), massUnit);
+        const massUnit = massUnitOf(field, argument !== undefined, unit);
+        if (massUnit) massUnits.set(fieldPath.join('.'), massUnit);
       }
     }
   };
   const operation = getOperationAST(query, operationName);
   const root = operation && schema.getRootType(operation.operation);
   if (root) walk(operation.selectionSet, root, [], undefined);
-  return masses;
+  return massUnits;
 }
 
-/** Returns the unit of a mass, undefined for other fields. A unit argument applies to its field, and below it to fields whose description says so. */
-function unitIn({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
+/** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
+function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
-  // Integers whose description mentions kilograms are numbers of distinct masses.
+  // Integers whose description mentions kilograms are counts of distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 
 /** Converts the masses in the table of a list to the chosen unit; without one they keep their units. */
-export function convertMasses(table: Table, masses: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
-  if (masses.size === 0) return table;
-  const unitOf = (name: string) => masses.get(list ? `${list.root}.${name}` : name);
+export function convertMasses(table: Table, massUnits: MassUnits, list: List | undefined, chosenUnit: Unit | undefined): Table {
+  if (massUnits.size === 0) return table;
+  const unitOf = (name: string) => massUnits.get(list ? `${list.root}.${name}` : name);
   const units = table.columns.map(({ name, kind }) => (kind === 'number' ? unitOf(name) : undefined));
   const factors = units.map((unit) => (unit && chosenUnit && unit !== chosenUnit ? KILOGRAMS[unit] / KILOGRAMS[chosenUnit] : undefined));
   const columns = table.columns.map((column, index) => {

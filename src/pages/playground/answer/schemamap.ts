@@ -14,7 +14,7 @@ export interface Relation {
   from: string;
   field: string;
   to: string;
-  /** Whether the field is a list, with pages or without. */
+  /** Whether the field is a list, paginated or not. */
   isMany: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface SchemaMap {
   relations: Relation[];
 }
 
-/** Returns the type that the field leads to; for a connection that of its nodes. */
+/** Returns the type that the field refers to; for a connection, the type of its nodes. */
 function targetOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObjectType; isMany: boolean } | undefined {
   const namedType = getNamedType(type);
   if (!isObjectType(namedType)) return undefined;
@@ -34,7 +34,7 @@ function targetOf({ type }: GraphQLField<unknown, unknown>): { type: GraphQLObje
   return { type: namedType, isMany: isListType(getNullableType(type)) };
 }
 
-/** Types of rows are those that implement the interface `Node`, which has an id. */
+/** Returns the map of a schema. Types of rows are those that implement the interface `Node`, which has an id. */
 export function schemaMapOf(schema: GraphQLSchema): SchemaMap {
   const node = schema.getType('Node');
   const rows = isInterfaceType(node) ? [...schema.getPossibleTypes(node)] : [];

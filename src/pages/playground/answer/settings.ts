@@ -1,4 +1,4 @@
-/** View of a query result, as chosen by a worked question, a user or a share link. */
+/** View of a query result, as chosen by an example question, a user or a share link. */
 export const VIEWS = ['tree', 'table', 'chart'] as const;
 export type ResultViewName = (typeof VIEWS)[number];
 
@@ -9,8 +9,8 @@ export type ChartKind = (typeof CHARTS)[number];
 export interface ChartSettings {
   kind: ChartKind;
   x: string;
-  /** Columns with the values; in a heat map one column, for the vertical axis. */
+  /** Columns with the values; in a heat map, the column of the vertical axis. */
   y: readonly string[];
-  /** Column that distinguishes lines or bars; in a heat map the column of the colours. */
+  /** Column that distinguishes lines or bars; in a heat map, the column of the colours. */
   by?: string;
 }

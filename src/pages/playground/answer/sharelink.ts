@@ -4,11 +4,11 @@ import { UNITS, type Unit } from './massunits';
 
 export interface SharedRequest {
   query: string;
-  /** Variables as the JSON text of their editor. */
+  /** JSON text of the variables editor. */
   variables?: string;
   view?: ResultViewName;
   chart?: ChartSettings;
-  /** Unit of masses. */
+  /** Unit in which masses are shown. */
   unit?: Unit;
 }
 

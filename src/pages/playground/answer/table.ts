@@ -1,6 +1,6 @@
 /**
- * A query result as a table: rows of a list are rows, and the fields below are columns named by their path (`keys.exercise.name`), as in the CSV
- * export. Values of a nested list share a cell, unless that list is selected: then each of its rows is a row of the table.
+ * A query result as a table. Its rows are those of a list; its columns are the fields of these rows, named by their path (`keys.exercise.name`) as in
+ * the CSV export. Values of a nested list share a cell, unless that list is selected: then each of its rows is a row of the table.
  */
 import { isNumber, cellText } from '../../../platform/csv';
 
@@ -38,7 +38,7 @@ export interface List {
   name: string;
   /** Path of the outermost list that contains this one, or its own path. */
   root: string;
-  rows: number;
+  rowCount: number;
 }
 
 /** Returns all lists of objects in the result. Nested lists come after the lists that contain them. */
@@ -46,8 +46,8 @@ export function listsOf(data: unknown): List[] {
   const listsByPath = new Map<string, List>();
   const walk = (value: unknown, path: string, root: string | undefined): void => {
     if (isList(value)) {
-      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rows: 0 };
-      list.rows += value.length;
+      const list = listsByPath.get(path) ?? { name: path, root: root ?? path, rowCount: 0 };
+      list.rowCount += value.length;
       listsByPath.set(path, list);
       for (const row of value) if (isFields(row)) walkFields(row, path, list.root);
     } else if (isFields(value)) walkFields(value, path, root);
@@ -59,18 +59,18 @@ export function listsOf(data: unknown): List[] {
   return [...listsByPath.values()];
 }
 
-/** Returns the list to show by default: the first one, or if that has a single row, the first list within it that has more. */
+/** Returns the list to show by default: the first one or, if that has a single row, the first list within it that has more rows. */
 export function mainList(lists: readonly List[]): List | undefined {
   const [first] = lists;
-  if (!first || first.rows > 1) return first;
-  return lists.find(({ root, rows }) => root === first.root && rows > 1) ?? first;
+  if (!first || first.rowCount > 1) return first;
+  return lists.find(({ root, rowCount }) => root === first.root && rowCount > 1) ?? first;
 }
 
 function valueAt(data: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => (isFields(value) ? value[key] : undefined), data);
 }
 
-/** Returns the paths of all values in order of appearance, whichever list becomes the rows. */
+/** Returns the paths of all values in order of appearance, regardless of which list provides the rows of the table. */
 function namesOf(rows: readonly unknown[]): string[] {
   const names = new Set<string>();
   const walk = (value: unknown, path: string): void => {
@@ -83,13 +83,13 @@ function namesOf(rows: readonly unknown[]): string[] {
   return [...names].filter((name) => ![...names].some((other) => other.startsWith(`${name}.`)));
 }
 
-/** A single value is kept as it is; several are joined to a text. */
+/** Joins several values to a text. A single value is returned unchanged. */
 function joinValues(values: readonly unknown[]): unknown {
   if (values.length < 2) return values[0] ?? null;
   return values.map(cellText).join(SEPARATOR);
 }
 
-/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` make one table row per item. */
+/** Returns the table rows for one row of the result. Lists along the path `unrolledPath` become one table row per item. */
 function cellsOf(value: unknown, path: string, unrolledPath: string): Cells[] {
   if (Array.isArray(value)) {
     if (path === unrolledPath || unrolledPath.startsWith(`${path}.`)) {
@@ -105,7 +105,7 @@ function cellsOf(value: unknown, path: string, unrolledPath: string): Cells[] {
   for (const [key, part] of Object.entries(value)) {
     const parts = cellsOf(part, joinPath(path, key), unrolledPath);
     const [singleRow] = parts;
-    // Shortcut for the most frequent case, a single value: results may be large.
+    // Faster path for the most frequent case, a single value, because results may be large.
     if (singleRow && parts.length === 1) for (const row of rows) for (const [name, cell] of singleRow) row.set(name, cell);
     else rows = rows.flatMap((row) => parts.map((cells) => new Map([...row, ...cells])));
   }
@@ -119,7 +119,7 @@ function kindOf(name: string, values: readonly unknown[]): ColumnKind {
   return presentValues.every((value) => typeof value === 'string' && TIME_PATTERN.test(value)) ? 'time' : 'text';
 }
 
-/** Returns the table of a list; without lists the result is a single row. */
+/** Returns the table of a list; without a list, the whole result is a single row. */
 export function tableOf(data: unknown, list?: List): Table {
   const rows = list ? (valueAt(data, list.root) as readonly unknown[]) : [data];
   const unrolledPath = list && list.name !== list.root ? list.name.slice(list.root.length + 1) : '';

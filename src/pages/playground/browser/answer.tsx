@@ -1,4 +1,4 @@
-/** Result panel: the choice of the view and the statistics of the run, and below them the table or chart. The tree view is GraphiQL's own. */
+/** Result panel: the choice of the view, the statistics of the run, and the table or chart. The tree view is part of GraphiQL itself. */
 import { pick, useGraphiQL, useGraphiQLActions } from '@graphiql/react';
 import { parse, type ExecutionResult, type GraphQLSchema } from 'graphql';
 import { lazy, Suspense, useEffect, useLayoutEffect, useMemo, useRef } from 'react';
@@ -18,7 +18,7 @@ const ChartView = lazy(() => import('./chart'));
 const TITLES = { tree: 'Tree', table: 'Table', chart: 'Chart' } as const;
 const KILOBYTE = 1_000;
 
-function sizeOf(bytes: number): string {
+function formatBytes(bytes: number): string {
   if (bytes < KILOBYTE) return `${bytes} B`;
   const [size, unit] = bytes < KILOBYTE * KILOBYTE ? [bytes / KILOBYTE, 'kB'] : [bytes / KILOBYTE / KILOBYTE, 'MB'];
   return `${size.toFixed(1)} ${unit}`;
@@ -30,7 +30,7 @@ function RunStatistics({ run }: { run: ViewState['run'] }) {
   const summary = [
     `Status ${status}`,
     `${milliseconds.toFixed(0)} ms`,
-    sizeOf(bytes),
+    formatBytes(bytes),
     ...(cost === undefined ? [] : [`charged ${cost}`]),
     ...(statements === undefined ? [] : [`${statements} ${statements === 1 ? 'statement' : 'statements'}`]),
   ];
@@ -54,8 +54,8 @@ interface ResponseError {
   extensions?: { code?: string };
 }
 
-function ErrorList({ answer }: { answer: ExecutionResult }) {
-  const errors = (answer.errors ?? []) as readonly ResponseError[];
+function ErrorList({ result }: { result: ExecutionResult }) {
+  const errors = (result.errors ?? []) as readonly ResponseError[];
   const mustSignIn = csrfToken === undefined && errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   return (
     <div className="problems" role="alert">
@@ -78,9 +78,9 @@ function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: Lis
     <label>
       Rows of{' '}
       <select aria-label="Rows of" value={list?.name} onChange={({ target }) => choose(target.value)}>
-        {lists.map(({ name, rows }) => (
+        {lists.map(({ name, rowCount }) => (
           <option key={name} value={name}>
-            {name} ({rows})
+            {name} ({rowCount})
           </option>
         ))}
       </select>
@@ -90,7 +90,7 @@ function ListSelect({ lists, list, choose }: { lists: readonly List[]; list: Lis
 
 const NO_MASSES: MassUnits = new Map();
 
-function massesIn(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
+function massUnitsOfRun(run: ViewState['run'], schema: GraphQLSchema | null | undefined): MassUnits {
   if (!run || !schema) return NO_MASSES;
   const { query, variables, operationName } = run.request;
   try {
@@ -102,13 +102,13 @@ function massesIn(run: ViewState['run'], schema: GraphQLSchema | null | undefine
 }
 
 /** Select element for the unit of masses, if the table contains any. */
-function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | undefined; choose: (unit: Unit) => void }) {
+function UnitSelect({ table, selectedUnit, choose }: { table: Table; selectedUnit: Unit | undefined; choose: (unit: Unit) => void }) {
   const units = table.columns.flatMap(({ unit }) => unit ?? []);
   if (units.length === 0) return null;
   return (
     <label>
       Unit{' '}
-      <select aria-label="Unit" value={chosen ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
+      <select aria-label="Unit" value={selectedUnit ?? units[0]} onChange={({ target }) => choose(target.value as Unit)}>
         {UNITS.map((unit) => (
           <option key={unit}>{unit}</option>
         ))}
@@ -117,52 +117,52 @@ function UnitSelect({ table, chosen, choose }: { table: Table; chosen: Unit | un
   );
 }
 
-function ResultView({ tab, look, answer }: { tab: string; look: ViewState; answer: ExecutionResult }) {
+function ResultView({ tab, viewState, result }: { tab: string; viewState: ViewState; result: ExecutionResult }) {
   const { schema } = useGraphiQL(pick('schema'));
-  const lists = useMemo(() => listsOf(answer.data), [answer]);
-  const list = lists.find(({ name }) => name === look.list) ?? mainList(lists);
-  const receivedTable: Table | undefined = useMemo(() => (answer.data ? tableOf(answer.data, list) : undefined), [answer, list]);
-  const masses = useMemo(() => massesIn(look.run, schema), [look.run, schema]);
+  const lists = useMemo(() => listsOf(result.data), [result]);
+  const list = lists.find(({ name }) => name === viewState.list) ?? mainList(lists);
+  const receivedTable: Table | undefined = useMemo(() => (result.data ? tableOf(result.data, list) : undefined), [result, list]);
+  const massUnits = useMemo(() => massUnitsOfRun(viewState.run, schema), [viewState.run, schema]);
   const table = useMemo(
-    () => receivedTable && convertMasses(receivedTable, masses, list, look.unit),
-    [receivedTable, masses, list, look.unit],
+    () => receivedTable && convertMasses(receivedTable, massUnits, list, viewState.unit),
+    [receivedTable, massUnits, list, viewState.unit],
   );
-  if (!table) return <ErrorList answer={answer} />;
+  if (!table) return <ErrorList result={result} />;
   return (
     <>
-      {answer.errors && <ErrorList answer={answer} />}
+      {result.errors && <ErrorList result={result} />}
       <div className="tools">
         <ListSelect lists={lists} list={list} choose={(name) => viewStates.change(tab, { list: name, chart: undefined })} />
-        <UnitSelect table={table} chosen={look.unit} choose={(unit) => viewStates.change(tab, { unit })} />
-        <Downloads table={table} look={look} answer={answer} />
+        <UnitSelect table={table} selectedUnit={viewState.unit} choose={(unit) => viewStates.change(tab, { unit })} />
+        <Downloads table={table} viewState={viewState} result={result} />
       </div>
-      {look.view === 'table' ? (
-        <TableView table={table} arrangement={look.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
+      {viewState.view === 'table' ? (
+        <TableView table={table} arrangement={viewState.arrangement} change={(arrangement) => viewStates.change(tab, { arrangement })} />
       ) : (
         <Suspense fallback={<p className="hint">Loading the chart …</p>}>
-          <ChartView table={table} settings={look.chart} change={(chart) => viewStates.change(tab, { chart })} />
+          <ChartView table={table} settings={viewState.chart} change={(chart) => viewStates.change(tab, { chart })} />
         </Suspense>
       )}
     </>
   );
 }
 
-/** `urlRequest` is the request in the URL of the page. */
+/** Renders the panel. `urlRequest` is the request in the URL of the page. */
 export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined }) {
   const { tabs, activeTabIndex, isFetching, queryEditor, variableEditor, responseEditor } = useGraphiQL(
     pick('tabs', 'activeTabIndex', 'isFetching', 'queryEditor', 'variableEditor', 'responseEditor'),
   );
   const { run } = useGraphiQLActions();
   const { id = '', response, title } = tabs[activeTabIndex] ?? {};
-  const look = useViewState(id);
-  const answer = useMemo(() => parseResponse(response), [response]);
+  const viewState = useViewState(id);
+  const result = useMemo(() => parseResponse(response), [response]);
   const panelRef = useRef<HTMLElement>(null);
-  const hasRun = useRef(!urlRequest?.runs);
+  const hasRun = useRef(!urlRequest?.runsOnLoad);
 
   useLayoutEffect(() => {
     viewStates.active = id;
   }, [id]);
-  // The tab that is active on load contains the request of the URL.
+  // On load, GraphiQL puts the request of the URL into the active tab.
   useLayoutEffect(() => {
     if (urlRequest)
       viewStates.change(viewStates.active, { view: urlRequest.view ?? 'tree', chart: urlRequest.chart, unit: urlRequest.unit });
@@ -176,28 +176,28 @@ export function ResultPanel({ urlRequest }: { urlRequest: UrlRequest | undefined
     void run();
   }, [queryEditor, variableEditor, responseEditor, run]);
   useEffect(() => {
-    // The tree is an element of GraphiQL beside this one; the style sheet hides it by this attribute.
-    panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', look.view);
-  }, [look.view]);
+    // GraphiQL shows the tree next to this panel. With this attribute, the style sheet hides it in other views.
+    panelRef.current?.closest('.graphiql-response')?.setAttribute('data-view', viewState.view);
+  }, [viewState.view]);
 
   return (
     <section className="answer" aria-label="Result" ref={panelRef}>
       <div className="bar">
         <div role="group" aria-label="Result view" className="views">
           {VIEWS.map((view) => (
-            <button key={view} aria-pressed={look.view === view} onClick={() => viewStates.change(id, { view })}>
+            <button key={view} aria-pressed={viewState.view === view} onClick={() => viewStates.change(id, { view })}>
               {TITLES[view]}
             </button>
           ))}
         </div>
-        <RunStatistics run={look.run} />
+        <RunStatistics run={viewState.run} />
         <CostGauge />
-        <ShareControls look={look} />
+        <ShareControls viewState={viewState} />
       </div>
-      {look.view !== 'tree' && (
+      {viewState.view !== 'tree' && (
         <div className="shown">
-          {answer ? (
-            <ResultView tab={id} look={look} answer={answer} />
+          {result ? (
+            <ResultView tab={id} viewState={viewState} result={result} />
           ) : (
             <p className="hint">{isFetching ? 'Running …' : 'Run the query to see its result here.'}</p>
           )}

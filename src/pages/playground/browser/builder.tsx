@@ -1,4 +1,4 @@
-/** Panel that builds a query by ticking fields, with the explorer plugin of GraphiQL. */
+/** Panel that builds a query from checkboxes for the fields, with the explorer plugin of GraphiQL. */
 import { explorerPlugin } from '@graphiql/plugin-explorer';
 import { useGraphiQL } from '@graphiql/react';
 import { useEffect, useRef } from 'react';
@@ -32,7 +32,7 @@ function addLabels(root: HTMLElement): void {
 
 export default function Builder() {
   const containerRef = useRef<HTMLDivElement>(null);
-  // The plugin writes into the query editor as soon as it is rendered.
+  // The plugin writes into the query editor as soon as it is rendered, so it must wait for the editor.
   const ready = useGraphiQL(({ queryEditor }) => Boolean(queryEditor));
   useEffect(() => {
     const root = containerRef.current;

@@ -1,4 +1,4 @@
-/** Chart view of a result. It is a bundle of its own, loaded on first use. */
+/** Chart view of a result. It is a separate bundle, loaded on first use. */
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { drawingOf, fitsTable, suggestChart } from '../answer/chart';
 import type { ChartSettings } from '../answer/settings';
@@ -11,7 +11,7 @@ import { downloadFileName, downloadFile } from './save';
 
 const BAR_HEIGHT_PX = 20;
 const BARS_MARGIN_PX = 90;
-/** Image pixels per CSS pixel: sharp on most screens and in print. */
+/** Image pixels per CSS pixel, for images that are sharp on most screens and in print. */
 const PNG_SCALE = 2;
 
 type Chart = ReturnType<typeof init>;
@@ -33,7 +33,7 @@ async function pngOf(chart: Chart): Promise<Blob | null> {
 
 interface Props {
   table: Table;
-  /** Settings of the user, a share link or a worked question. They may belong to another result and not fit this table. */
+  /** Settings of the user, a share link or an example question. They may belong to another result and not fit this table. */
   settings: ChartSettings | undefined;
   change: (settings: ChartSettings) => void;
 }
@@ -81,7 +81,7 @@ export default function ChartView({ table, settings: requestedSettings, change }
           PNG
         </button>
       </div>
-      {drawing.omitted > 0 && <p className="hint">Only the first rows are shown; {drawing.omitted} more are omitted.</p>}
+      {drawing.omittedCount > 0 && <p className="hint">Only the first rows are shown; {drawing.omittedCount} more are omitted.</p>}
       <div
         className="chart"
         role="img"

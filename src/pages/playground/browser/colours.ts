@@ -1,8 +1,8 @@
-/** Colours of the GraphiQL theme around an element, as values: ECharts cannot read CSS variables. */
+/** Colours of the GraphiQL theme of an element, as values, because ECharts cannot read CSS variables. */
 export interface ThemeColours {
   text: string;
   line: string;
-  ground: string;
+  background: string;
   isDark: boolean;
 }
 
@@ -10,7 +10,7 @@ const MAX_DARK_LIGHTNESS_PERCENT = 50;
 
 export function themeColoursOf(element: Element): ThemeColours {
   const style = getComputedStyle(element);
-  /** Returns hue, saturation and lightness of a CSS variable. */
+  /** Returns the hue, saturation and lightness of a CSS variable. */
   const hslParts = (name: string) =>
     style
       .getPropertyValue(name)
@@ -20,7 +20,7 @@ export function themeColoursOf(element: Element): ThemeColours {
   return {
     text: colourOf('--color-neutral'),
     line: colourOf('--color-neutral', 0.3),
-    ground: colourOf('--color-base'),
+    background: colourOf('--color-base'),
     isDark: parseFloat(hslParts('--color-base')[2] ?? '') < MAX_DARK_LIGHTNESS_PERCENT,
   };
 }

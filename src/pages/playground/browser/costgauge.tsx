@@ -1,4 +1,4 @@
-/** Gauge of the estimated cost of the query in the editor: each change is followed by a dry run, which executes nothing. */
+/** Gauge of the estimated cost of the query in the editor. It is updated after each change by a dry run, which executes nothing. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useEffect, useState } from 'react';
 import { estimateCost, type CostEstimate } from './fetcher';
@@ -9,7 +9,7 @@ type Tab = Record<'query' | 'variables' | 'headers' | 'operationName', string | 
 
 const parseObject = (json: string | null) => (json?.trim() ? (JSON.parse(json) as Record<string, string>) : undefined);
 
-/** Incomplete queries, variables and headers have no cost. */
+/** Returns undefined if the query, the variables or the headers are incomplete. */
 async function estimateTab({ query, variables, headers, operationName }: Tab, signal: AbortSignal): Promise<CostEstimate | undefined> {
   if (!query?.trim()) return undefined;
   try {
@@ -25,15 +25,15 @@ export function CostGauge() {
   const [estimate, setEstimate] = useState<CostEstimate>();
 
   useEffect(() => {
-    const superseded = new AbortController();
+    const abortController = new AbortController();
     const update = async () => {
-      const result = await estimateTab({ query, variables, headers, operationName }, superseded.signal);
-      if (!superseded.signal.aborted) setEstimate(result);
+      const result = await estimateTab({ query, variables, headers, operationName }, abortController.signal);
+      if (!abortController.signal.aborted) setEstimate(result);
     };
     const timer = setTimeout(() => void update(), TYPING_PAUSE_MS);
     return () => {
       clearTimeout(timer);
-      superseded.abort();
+      abortController.abort();
     };
   }, [query, variables, headers, operationName]);
 

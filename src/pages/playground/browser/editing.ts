@@ -12,35 +12,37 @@ export const variablesJsonOf = (variables: object) => (Object.keys(variables).le
 interface PendingRequest {
   query: string;
   variables: string;
-  look: Partial<ViewState>;
+  viewState: Partial<ViewState>;
 }
 
 /**
- * Returns a function that runs a query in the active tab, or in a new tab if the active one contains a query that the user wrote. A call before the
- * editors have loaded is run once they have.
+ * Returns a function that runs a query in the active tab, or in a new tab if `isReplaceable` is false for the query of the active one, because the
+ * user wrote it. If the editors have not loaded yet, the query is run when they have.
  */
-export function useRunQuery(isOurs: (query: string) => boolean): (query: string, variables: string, look: Partial<ViewState>) => void {
+export function useRunQuery(
+  isReplaceable: (query: string) => boolean,
+): (query: string, variables: string, viewState: Partial<ViewState>) => void {
   const { queryEditor, variableEditor, responseEditor } = useGraphiQL(pick('queryEditor', 'variableEditor', 'responseEditor'));
   const { addTab, run, setOperationName } = useGraphiQLActions();
   const [pendingRequest, setPendingRequest] = useState<PendingRequest>();
   useEffect(() => {
     if (!pendingRequest || !queryEditor || !variableEditor || !responseEditor) return;
-    const { query, variables, look } = pendingRequest;
+    const { query, variables, viewState } = pendingRequest;
     setPendingRequest(undefined);
-    if (!isOurs(queryEditor.getValue())) addTab();
+    if (!isReplaceable(queryEditor.getValue())) addTab();
     queryEditor.setValue(query);
     variableEditor.setValue(variables);
     // The editor reports the operation name a moment later, but the query is run now.
     setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {
-      viewStates.change(viewStates.active, look);
+      viewStates.change(viewStates.active, viewState);
       void run();
     });
-  }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isOurs]);
-  return useCallback((query, variables, look) => setPendingRequest({ query, variables, look }), []);
+  }, [pendingRequest, queryEditor, variableEditor, responseEditor, addTab, run, setOperationName, isReplaceable]);
+  return useCallback((query, variables, viewState) => setPendingRequest({ query, variables, viewState }), []);
 }
 
 export const viewStateOf = ({ chart }: Question): Partial<ViewState> => ({ view: 'chart', chart, list: undefined, unit: undefined });
 
-export const variablesTextOf = (question: Question): string => variablesJsonOf(variablesOf(question, isoDateToday()));
+export const initialVariablesJsonOf = (question: Question): string => variablesJsonOf(variablesOf(question, isoDateToday()));

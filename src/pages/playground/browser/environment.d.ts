@@ -1,4 +1,4 @@
-/** Constants that `scripts/build.mjs` defines in the bundle: the URLs of the compiled workers by the labels of Monaco, the editor of GraphiQL. */
+/** Defined by `scripts/build.mjs`: the URLs of the compiled workers, by the labels of Monaco, the editor of GraphiQL. */
 declare const PLAYGROUND_WORKERS: Readonly<Record<string, string>> & { readonly editor: string };
 
 declare module '*.css';

@@ -1,4 +1,4 @@
-/** Panels that are loaded when they are first opened. */
+/** Panels whose code is loaded when they are first opened. */
 import { lazy, Suspense, type ComponentType } from 'react';
 import { Loading } from './loading';
 

@@ -1,4 +1,4 @@
-/** Fetcher of GraphiQL: sends operations, and reports the status, time, size and cost of each run. */
+/** Sends the operations of GraphiQL, and reports the status, time, size and cost of each run. */
 import { getOperationAST, OperationTypeNode, parse, type ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import type { Fetcher } from '@graphiql/toolkit';
@@ -41,11 +41,11 @@ export interface CostEstimate {
   limit: number;
   /** The most expensive field. */
   coordinate?: string;
-  /** The argument that reduces its cost. */
+  /** The argument of that field that can be changed to reduce the cost. */
   argument?: string;
 }
 
-/** Estimated cost of an operation that is not executed; `undefined` if it is invalid or the server does not respond with a cost. */
+/** Returns the estimated cost of an operation, without executing it; undefined if it is invalid or the server responds without a cost. */
 export async function estimateCost(
   request: RunReport['request'],
   editedHeaders: Readonly<Record<string, string>> | undefined,
@@ -53,7 +53,7 @@ export async function estimateCost(
 ): Promise<CostEstimate | undefined> {
   const type = operationType(request.query, request.operationName);
   if (!type || type === OperationTypeNode.SUBSCRIPTION) return undefined;
-  // With this media type an invalid operation, which is normal while it is edited, has status 200, so that browsers do not log it.
+  // With this media type, the response to an invalid operation has status 200. Other statuses would be logged by browsers after each edit.
   const headers = { ...MEDIA_TYPE_HEADERS, Accept: 'application/json', ...csrfHeaders, ...editedHeaders };
   const body = JSON.stringify({ ...request, extensions: { dryRun: true } });
   const response = await fetch('/graphql', { method: 'POST', headers, body, signal });
@@ -61,7 +61,7 @@ export async function estimateCost(
   return typeof extensions?.cost === 'number' ? (extensions as unknown as CostEstimate) : undefined;
 }
 
-/** `undefined` for queries that cannot be parsed: the server reports their syntax errors. */
+/** Returns the type of the operation; undefined for queries that cannot be parsed, whose syntax errors the server reports. */
 function operationType(query: string, operationName?: string | null): OperationTypeNode | undefined {
   try {
     return getOperationAST(parse(query), operationName)?.operation;
@@ -70,21 +70,21 @@ function operationType(query: string, operationName?: string | null): OperationT
   }
 }
 
-/** Calls `onRun` after every operation except introspection. */
+/** Creates the fetcher of GraphiQL. It calls `onRun` after every query and mutation, except for introspection. */
 export const createFetcher =
   (onRun: (run: RunReport) => void): Fetcher =>
   async (request, options) => {
     const headers = { ...csrfHeaders, ...(options?.headers as Record<string, string> | undefined) };
-    // Subscriptions are received as server-sent events. Their requests have the headers of the headers editor, too.
+    // Subscriptions are received as server-sent events. Their requests also have the headers of the headers editor.
     if (operationType(request.query, request.operationName) === OperationTypeNode.SUBSCRIPTION)
       return createClient({ url: '/graphql/stream', headers, retryAttempts: 0 }).iterate(request as { query: string });
-    const init = { method: 'POST', body: JSON.stringify(request) };
+    const requestInit = { method: 'POST', body: JSON.stringify(request) };
     if (request.operationName === INTROSPECTION_NAME) {
       const schemaResponse = await fetch(SCHEMA_PATH);
       if (schemaResponse.ok) return { data: (await schemaResponse.json()) as Record<string, unknown> };
     }
     const startTime = performance.now();
-    const response = await fetch('/graphql', { ...init, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
+    const response = await fetch('/graphql', { ...requestInit, headers: { ...MEDIA_TYPE_HEADERS, ...headers } });
     const body = await response.arrayBuffer();
     if (request.operationName !== INTROSPECTION_NAME)
       onRun({

@@ -13,17 +13,17 @@ const SELECTED_COLOURS = { light: '#d55e00', dark: '#ff8a4c' };
 const NODE_COLOURS = { light: '#0072b2', dark: '#56b4e9' };
 const INITIAL_TYPE = 'WorkoutLog';
 
-function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose: (name: string) => void }) {
+function Graph({ map, selectedType, choose }: { map: SchemaMap; selectedType: string; choose: (name: string) => void }) {
   const containerRef = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = containerRef.current;
     if (!element) return;
     const chart = init(element, null, { renderer: 'svg' });
     const draw = () => {
-      const { text, line, ground, isDark } = themeColoursOf(element);
+      const { text, line, background, isDark } = themeColoursOf(element);
       const scheme = isDark ? 'dark' : 'light';
       chart.setOption({
-        backgroundColor: ground,
+        backgroundColor: background,
         animation: false,
         series: {
           type: 'graph',
@@ -36,13 +36,13 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
           bottom: 110,
           data: map.types.map(({ name }) => ({
             name,
-            symbolSize: name === chosen ? 18 : 10,
-            itemStyle: { color: (name === chosen ? SELECTED_COLOURS : NODE_COLOURS)[scheme] },
+            symbolSize: name === selectedType ? 18 : 10,
+            itemStyle: { color: (name === selectedType ? SELECTED_COLOURS : NODE_COLOURS)[scheme] },
           })),
           links: map.relations.map(({ from, to }) => ({
             source: from,
             target: to,
-            lineStyle: { color: from === chosen || to === chosen ? SELECTED_COLOURS[scheme] : line, curveness: 0.2 },
+            lineStyle: { color: from === selectedType || to === selectedType ? SELECTED_COLOURS[scheme] : line, curveness: 0.2 },
           })),
           label: { show: true, position: 'right', color: text, fontFamily: 'system-ui, sans-serif' },
         },
@@ -60,7 +60,7 @@ function Graph({ map, chosen, choose }: { map: SchemaMap; chosen: string; choose
       resizeObserver.disconnect();
       chart.dispose();
     };
-  }, [map, chosen, choose]);
+  }, [map, selectedType, choose]);
   return (
     <div className="graph" role="img" aria-label={`${map.types.length} types and ${map.relations.length} relations`} ref={containerRef} />
   );
@@ -100,11 +100,11 @@ function Relations({
 
 export default function Map() {
   const schema = useGraphiQL((state) => state.schema);
-  const [chosen, choose] = useState(INITIAL_TYPE);
+  const [selectedType, choose] = useState(INITIAL_TYPE);
   const dialogRef = useRef<HTMLDialogElement>(null);
   const [isDialogOpen, setDialogOpen] = useState(false);
   const map = useMemo(() => (schema ? schemaMapOf(schema) : undefined), [schema]);
-  const nearbyMap = useMemo(() => map && neighbourhoodOf(map, chosen), [map, chosen]);
+  const nearbyMap = useMemo(() => map && neighbourhoodOf(map, selectedType), [map, selectedType]);
   useEffect(() => {
     if (isDialogOpen) dialogRef.current?.showModal();
   }, [isDialogOpen]);
@@ -115,7 +115,7 @@ export default function Map() {
       <div className="tools">
         <label>
           Type{' '}
-          <select aria-label="Type" value={chosen} onChange={({ target }) => choose(target.value)}>
+          <select aria-label="Type" value={selectedType} onChange={({ target }) => choose(target.value)}>
             {map.types.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
@@ -123,19 +123,19 @@ export default function Map() {
         </label>
         <button onClick={() => setDialogOpen(true)}>All types</button>
       </div>
-      <p>{map.types.find(({ name }) => name === chosen)?.description}</p>
-      <Graph map={nearbyMap} chosen={chosen} choose={choose} />
-      <Relations title="References" end="to" relations={nearbyMap.relations.filter(({ from }) => from === chosen)} choose={choose} />
+      <p>{map.types.find(({ name }) => name === selectedType)?.description}</p>
+      <Graph map={nearbyMap} selectedType={selectedType} choose={choose} />
+      <Relations title="References" end="to" relations={nearbyMap.relations.filter(({ from }) => from === selectedType)} choose={choose} />
       <Relations
         title="Referenced by"
         end="from"
-        relations={nearbyMap.relations.filter(({ to, from }) => to === chosen && from !== chosen)}
+        relations={nearbyMap.relations.filter(({ to, from }) => to === selectedType && from !== selectedType)}
         choose={choose}
       />
       {isDialogOpen && (
         <dialog ref={dialogRef} className="map" aria-label="All types" onClose={() => setDialogOpen(false)}>
           <button onClick={() => dialogRef.current?.close()}>Close</button>
-          <Graph map={map} chosen={chosen} choose={choose} />
+          <Graph map={map} selectedType={selectedType} choose={choose} />
         </dialog>
       )}
     </section>

@@ -1,4 +1,4 @@
-/** Converts a drawing to an option of ECharts. (https://echarts.apache.org/en/option.html) */
+/** Converts a drawing to an option object of ECharts. (https://echarts.apache.org/en/option.html) */
 import type { ComposeOption } from 'echarts/core';
 import type { BarSeriesOption, HeatmapSeriesOption, LineSeriesOption, ScatterSeriesOption } from 'echarts/charts';
 import type {
@@ -38,26 +38,26 @@ const SERIES_COLOURS = [
   '#20b2aa',
   '#b03060',
 ];
-/** The first colours are too dark for a dark background. */
+/** Lighter versions of the first colours, which would be too dark on a dark background. */
 const DARK_SERIES_COLOURS = ['#56b4e9', '#f0b429', '#2fbf93', '#ff8a4c', '#e29bc0', '#9ad0f5', ...SERIES_COLOURS.slice(6)];
 const HEATMAP_COLOURS = ['#cfe8f5', '#56b4e9', '#0072b2', '#08306b'];
-/** More points have no symbols; of more categories not every one has a label. */
+/** With more items, points have no symbols, and some categories have no label. */
 const MAX_MARKED_ITEMS = 80;
 const MAX_HORIZONTAL_LABELS = 8;
 const MAX_SHORT_NAME_LENGTH = 10;
-/** Rotated axis labels: widths in pixels, the angle in degrees. */
+/** Rotated axis labels: maximum width in pixels, angle in degrees, and approximate width of a character in pixels. */
 const ROTATED_LABEL = { width: 110, angle: 40, character: 7 };
 /** Distance between an axis with horizontal labels and its title. */
 const TITLE_GAP_PX = 28;
 /** Space below the chart for the colour scale or the legend. */
 const BOTTOM_SPACE_PX = { heat: 88, legend: 56, none: 28 };
 
-/** Whether bars are horizontal, which makes long names readable. */
+/** Whether the bars are horizontal, which makes long names readable. */
 export const isHorizontalBarChart = ({ kind, x }: Drawing): boolean =>
   kind === 'bar' && x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
 /** Returns the distance between an axis with rotated labels and its title: the height of the longest label. */
-function gapBelow(names: readonly string[]): number {
+function titleGapFor(names: readonly string[]): number {
   const longest = Math.max(0, ...names.map((name) => name.length));
   const width = Math.min(ROTATED_LABEL.width, longest * ROTATED_LABEL.character);
   return Math.round(width * Math.sin((ROTATED_LABEL.angle / 180) * Math.PI)) + TITLE_GAP_PX;
@@ -66,12 +66,12 @@ function gapBelow(names: readonly string[]): number {
 function seriesOf(drawing: Drawing, hasManyPoints: boolean): NonNullable<Option['series']> {
   const { kind, series } = drawing;
   const isHorizontal = isHorizontalBarChart(drawing);
-  const data = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
+  const dataOf = ({ points }: Series) => points.map(([x, y, name]) => ({ value: isHorizontal ? [y, x] : [x, y], name }));
   return series.map((item) => {
-    if (kind === 'line') return { type: 'line', name: item.name, data: data(item), showSymbol: !hasManyPoints, symbolSize: 6 };
-    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: data(item), symbolSize: 9 };
+    if (kind === 'line') return { type: 'line', name: item.name, data: dataOf(item), showSymbol: !hasManyPoints, symbolSize: 6 };
+    if (kind === 'scatter') return { type: 'scatter', name: item.name, data: dataOf(item), symbolSize: 9 };
     if (kind === 'heatmap') return { type: 'heatmap', name: item.name, data: item.points.map(([x, y, value]) => [x, y, Number(value)]) };
-    return { type: 'bar', name: item.name, data: data(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
+    return { type: 'bar', name: item.name, data: dataOf(item), ...(kind === 'stacked' && { stack: 'all' }), barMaxWidth: 48 };
   });
 }
 
@@ -87,12 +87,12 @@ const axisOf = ({ font, line }: ChartStyle) => ({
   nameTextStyle: font,
 });
 
-const isLong = ({ x }: Drawing): boolean =>
+const hasLongLabels = ({ x }: Drawing): boolean =>
   x.categories.length > MAX_HORIZONTAL_LABELS || x.categories.some((name) => name.length > MAX_SHORT_NAME_LENGTH);
 
-/** Long names are rotated, so that more of them fit. */
+/** Returns the options of category labels. Long names are rotated, so that more of them fit. */
 function labelOfCategories(drawing: Drawing, { font }: ChartStyle) {
-  if (!isHorizontalBarChart(drawing) && !isLong(drawing)) return { ...font, hideOverlap: true };
+  if (!isHorizontalBarChart(drawing) && !hasLongLabels(drawing)) return { ...font, hideOverlap: true };
   const labelAll = drawing.x.categories.length <= MAX_MARKED_ITEMS && { interval: 0 };
   const truncation = { overflow: 'truncate' as const, ...labelAll };
   return isHorizontalBarChart(drawing)
@@ -110,7 +110,7 @@ function xAxisOf(drawing: Drawing, style: ChartStyle) {
       : { type: x.kind === 'time' ? ('time' as const) : ('value' as const), scale: true }),
     name: x.name,
     nameLocation: 'middle' as const,
-    nameGap: hasCategories && isLong(drawing) ? gapBelow(x.categories) : TITLE_GAP_PX,
+    nameGap: hasCategories && hasLongLabels(drawing) ? titleGapFor(x.categories) : TITLE_GAP_PX,
     splitLine: { show: false },
   };
 }
@@ -123,7 +123,7 @@ function yAxisOf(drawing: Drawing, style: ChartStyle) {
     ...(kind === 'heatmap'
       ? { type: 'category' as const, data: y.categories }
       : { type: 'value' as const, scale: kind === 'line' || kind === 'scatter' }),
-    // If there are several columns, the legend names them.
+    // Several columns are named by the legend.
     name: y.names.length === 1 ? y.names[0] : '',
     ...(isHorizontal && { nameLocation: 'middle' as const, nameGap: TITLE_GAP_PX }),
     nameTextStyle: { ...style.font, align: isHorizontal ? ('center' as const) : ('left' as const) },
@@ -153,14 +153,14 @@ function heatScale({ series }: Drawing, { font }: ChartStyle): Option['visualMap
   };
 }
 
-export function echartsOptionOf(drawing: Drawing, { text, line, ground, isDark }: ThemeColours, animated: boolean): Option {
+export function echartsOptionOf(drawing: Drawing, { text, line, background, isDark }: ThemeColours, animated: boolean): Option {
   const { kind, series } = drawing;
   const font = { color: text, fontFamily: 'system-ui, sans-serif' };
   const style = { font, line };
   const isHeatmap = kind === 'heatmap';
   return {
     animation: animated,
-    backgroundColor: ground,
+    backgroundColor: background,
     textStyle: font,
     color: isDark ? DARK_SERIES_COLOURS : SERIES_COLOURS,
     aria: { enabled: true },
@@ -173,7 +173,7 @@ export function echartsOptionOf(drawing: Drawing, { text, line, ground, isDark }
     },
     tooltip: {
       trigger: kind === 'scatter' || isHeatmap ? 'item' : 'axis',
-      backgroundColor: ground,
+      backgroundColor: background,
       borderColor: line,
       textStyle: font,
       confine: true,

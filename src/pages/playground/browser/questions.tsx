@@ -1,9 +1,9 @@
-/** Panel of worked questions: a search field, the questions by group, and inputs for their variables. */
+/** Panel of example questions: a search field, the questions by group, and inputs for their variables. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState, type SubmitEvent } from 'react';
 import { QUESTIONS } from '../questions/all';
 import { GROUPS, type Question } from '../questions/question';
-import { variablesJsonOf, viewStateOf, useRunQuery, variablesTextOf } from './editing';
+import { variablesJsonOf, viewStateOf, useRunQuery, initialVariablesJsonOf } from './editing';
 import { isWelcome } from './welcome';
 
 const isReplaceable = (query: string) => isWelcome(query) || QUESTIONS.some((question) => question.query === query);
@@ -15,7 +15,7 @@ function parseValue(text: string, defaultValue: unknown): unknown {
 }
 
 function VariablesForm({ question, askQuestion }: { question: Question; askQuestion: (variables: string) => void }) {
-  const variables = JSON.parse(variablesTextOf(question) || '{}') as Record<string, unknown>;
+  const variables = JSON.parse(initialVariablesJsonOf(question) || '{}') as Record<string, unknown>;
   const names = Object.keys(variables);
   if (names.length === 0) return null;
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
@@ -83,7 +83,7 @@ function Questions() {
                   key={question.slug}
                   question={question}
                   isOpen={currentQuery === question.query}
-                  open={(variables = variablesTextOf(question)) => ask(question.query, variables, viewStateOf(question))}
+                  open={(variables = initialVariablesJsonOf(question)) => ask(question.query, variables, viewStateOf(question))}
                 />
               ))}
             </ul>

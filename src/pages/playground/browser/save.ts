@@ -10,7 +10,7 @@ export function downloadFile(name: string, type: string, content: string | Blob)
 }
 
 /** Derives a file name from the title of the tab. */
-export const downloadFileName = (ending: string): string => {
+export const downloadFileName = (extension: string): string => {
   const [title = ''] = document.title.split(' – ');
-  return `${title.replaceAll(/[^\w-]+/g, '-') || 'answer'}.${ending}`;
+  return `${title.replaceAll(/[^\w-]+/g, '-') || 'answer'}.${extension}`;
 };

@@ -1,4 +1,4 @@
-/** Copies the request as a share link or as a code snippet. */
+/** Controls that copy the request as a share link or as a code snippet. */
 import { pick, useGraphiQL } from '@graphiql/react';
 import { useState } from 'react';
 import { shareUrlOf } from '../answer/sharelink';
@@ -7,7 +7,7 @@ import type { ViewState } from './state';
 
 const STATUS_TIMEOUT_MS = 3_000;
 
-function variablesIn(text: string): Record<string, unknown> {
+function parseVariables(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text || '{}') as Record<string, unknown>;
   } catch {
@@ -16,7 +16,7 @@ function variablesIn(text: string): Record<string, unknown> {
   }
 }
 
-/** Returns false without the Clipboard API, which browsers offer over HTTPS only. The text is then shown for copying by hand. */
+/** Copies a text. Returns false if there is no Clipboard API, which requires HTTPS; the text is then shown for copying by hand. */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -26,7 +26,7 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-export function ShareControls({ look }: { look: ViewState }) {
+export function ShareControls({ viewState }: { viewState: ViewState }) {
   const { queryEditor, variableEditor } = useGraphiQL(pick('queryEditor', 'variableEditor'));
   const [statusText, setStatusText] = useState('');
   const [manualText, setManualText] = useState('');
@@ -36,15 +36,16 @@ export function ShareControls({ look }: { look: ViewState }) {
     setStatusText(isCopied ? `${label} copied` : '');
     if (isCopied) setTimeout(() => setStatusText(''), STATUS_TIMEOUT_MS);
   };
-  const query = () => queryEditor?.getValue() ?? '';
-  const variables = () => variableEditor?.getValue() ?? '';
-  const link = () =>
-    location.origin + shareUrlOf({ query: query(), variables: variables(), view: look.view, chart: look.chart, unit: look.unit });
+  const queryText = () => queryEditor?.getValue() ?? '';
+  const variablesText = () => variableEditor?.getValue() ?? '';
+  const shareLink = () =>
+    location.origin +
+    shareUrlOf({ query: queryText(), variables: variablesText(), view: viewState.view, chart: viewState.chart, unit: viewState.unit });
   const snippet = (name: string) =>
-    SNIPPETS[name]?.(`${location.origin}/graphql`, { query: query(), variables: variablesIn(variables()) }) ?? '';
+    SNIPPETS[name]?.(`${location.origin}/graphql`, { query: queryText(), variables: parseVariables(variablesText()) }) ?? '';
   return (
     <div className="share">
-      <button onClick={() => void copy('Link', link())}>Share link</button>
+      <button onClick={() => void copy('Link', shareLink())}>Share link</button>
       <select aria-label="Copy as" value="" onChange={({ target }) => void copy(target.value, snippet(target.value))}>
         <option value="" disabled>
           Copy as …

@@ -1,4 +1,4 @@
-/** State of each tab in addition to that of GraphiQL: the view of its result and the statistics of its last run. */
+/** State of each tab that GraphiQL does not store: the view of its result and the statistics of its last run. */
 import { useSyncExternalStore } from 'react';
 import type { ChartSettings, ResultViewName } from '../answer/settings';
 import { UNARRANGED, type Arrangement } from '../answer/arrangement';
@@ -7,27 +7,27 @@ import type { RunReport } from './fetcher';
 
 export interface ViewState {
   view: ResultViewName;
-  /** Name of the list that the table shows; undefined for the main one. */
+  /** Name of the list that the table shows; undefined for the default list. */
   list?: string;
   chart?: ChartSettings;
   arrangement: Arrangement;
-  /** Unit in which masses are shown; undefined for that of the response. */
+  /** Unit in which masses are shown; undefined for the units of the response. */
   unit?: Unit;
   run?: RunReport;
 }
 
-const INITIAL_LOOK: ViewState = { view: 'tree', arrangement: UNARRANGED };
+const INITIAL_VIEW_STATE: ViewState = { view: 'tree', arrangement: UNARRANGED };
 
-class Looks {
-  private readonly looks = new Map<string, ViewState>();
+class ViewStates {
+  private readonly stateByTab = new Map<string, ViewState>();
   private readonly listeners = new Set<() => void>();
   /** Id of the active tab. */
   active = '';
 
-  readonly of = (tab: string): ViewState => this.looks.get(tab) ?? INITIAL_LOOK;
+  readonly of = (tab: string): ViewState => this.stateByTab.get(tab) ?? INITIAL_VIEW_STATE;
 
   change(tab: string, changes: Partial<ViewState>): void {
-    this.looks.set(tab, { ...this.of(tab), ...changes });
+    this.stateByTab.set(tab, { ...this.of(tab), ...changes });
     for (const listener of this.listeners) listener();
   }
 
@@ -37,6 +37,6 @@ class Looks {
   };
 }
 
-export const viewStates = new Looks();
+export const viewStates = new ViewStates();
 
 export const useViewState = (tab: string): ViewState => useSyncExternalStore(viewStates.subscribe, () => viewStates.of(tab));

@@ -1,6 +1,6 @@
 /**
- * localStorage without request headers. `shouldPersistHeaders` is not enough: the history of queries would still store them, and leave API keys on a
- * shared computer.
+ * Stores values in localStorage without request headers, which may contain API keys that must not remain on a shared computer. GraphiQL’s option
+ * `shouldPersistHeaders` is not enough: the history of queries would still store headers.
  */
 export const storage = {
   getItem: (key: string) => localStorage.getItem(key),
@@ -12,14 +12,14 @@ export const storage = {
   },
 };
 
-/** Keys of GraphiQL only; the other pages of this origin keep theirs. */
+/** Returns the keys of GraphiQL. Those of other pages of this origin must not be deleted. */
 const graphiqlKeys = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith('graphiql:'));
 
 function withoutHeaders(value: string): string {
   try {
     return JSON.stringify(JSON.parse(value, (key, part: unknown) => (key === 'headers' ? null : part)));
   } catch {
-    // Not JSON but a plain setting, such as the theme.
+    // The value is not JSON but a plain setting, such as the theme.
     return value;
   }
 }

@@ -1,12 +1,12 @@
-/** Request in the URL of the page: a share link, or a worked question by its name. */
+/** Request in the URL of the page: that of a share link, or an example question by its slug. */
 import { getOperationAST, parse } from 'graphql';
 import { parseShareUrl, type SharedRequest } from '../answer/sharelink';
 import { QUESTIONS } from '../questions/all';
-import { variablesTextOf } from './editing';
+import { initialVariablesJsonOf } from './editing';
 
 export interface UrlRequest extends SharedRequest {
-  /** Whether the request is run on load. Only queries are, and only if the link has a view: then its author has run the query. */
-  runs: boolean;
+  /** Whether the request is run on load: only a query, and only if the link contains a view, which shows that its author has run the query. */
+  runsOnLoad: boolean;
 }
 
 function isQuery(query: string): boolean {
@@ -19,7 +19,8 @@ function isQuery(query: string): boolean {
 
 export function parseUrlRequest(parameters: URLSearchParams): UrlRequest | undefined {
   const question = QUESTIONS.find(({ slug }) => slug === parameters.get('question'));
-  if (question) return { query: question.query, variables: variablesTextOf(question), view: 'chart', chart: question.chart, runs: true };
-  const shared = parseShareUrl(parameters);
-  return shared && { ...shared, runs: shared.view !== undefined && isQuery(shared.query) };
+  if (question)
+    return { query: question.query, variables: initialVariablesJsonOf(question), view: 'chart', chart: question.chart, runsOnLoad: true };
+  const sharedRequest = parseShareUrl(parameters);
+  return sharedRequest && { ...sharedRequest, runsOnLoad: sharedRequest.view !== undefined && isQuery(sharedRequest.query) };
 }

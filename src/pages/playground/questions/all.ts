@@ -1,4 +1,4 @@
-/** All worked questions, in the order in which the playground lists them. */
+/** All example questions, in the order in which the playground lists them. */
 import { BODY } from './body';
 import { CATALOGUE } from './catalogue';
 import { EFFORT } from './effort';

@@ -1,4 +1,4 @@
-/** Worked questions about body weight. */
+/** Example questions about body weight. */
 import type { Question } from './question';
 
 export const BODY: readonly Question[] = [

@@ -1,4 +1,4 @@
-/** Worked questions about foods and exercises. They need no sign-in. */
+/** Example questions about foods and exercises. They can be run without signing in. */
 import type { Question } from './question';
 
 export const CATALOGUE: readonly Question[] = [

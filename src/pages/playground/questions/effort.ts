@@ -1,4 +1,4 @@
-/** Worked questions about training sessions and the effort of their sets. */
+/** Example questions about training sessions and the effort of their sets. */
 import type { Question } from './question';
 
 export const EFFORT: readonly Question[] = [

@@ -1,4 +1,4 @@
-/** Worked questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
+/** Example questions with training formulas: records, one-repetition maximum, volume, load, and the trend of the body weight. */
 import type { Question } from './question';
 
 const BUCKET_START = 'bucket.start';

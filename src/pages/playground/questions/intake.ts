@@ -1,4 +1,4 @@
-/** Worked questions that compare the diary with the nutrition plan and the body weight. */
+/** Example questions that compare the diary with the nutrition plan and the body weight. */
 import type { Question } from './question';
 
 const BUCKET_START = 'bucket.start';

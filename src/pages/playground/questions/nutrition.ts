@@ -1,4 +1,4 @@
-/** Worked questions about the diary and nutrition plans. */
+/** Example questions about the diary and nutrition plans. */
 import type { Question } from './question';
 
 export const NUTRITION: readonly Question[] = [

@@ -1,4 +1,4 @@
-/** A worked question: a question in plain words, the GraphQL query that answers it, and a chart of the result. */
+/** An example question: a question in plain words, the GraphQL query that answers it, and a chart of the result. */
 import type { ChartSettings } from '../answer/settings';
 
 export const GROUPS = ['Training', 'Nutrition', 'Body', 'Catalogue'] as const;
@@ -7,11 +7,11 @@ export interface Question {
   slug: string;
   group: (typeof GROUPS)[number];
   title: string;
-  /** Explanation of the result, and of what can be changed in the query. */
+  /** Explains the result, and what can be changed in the query. */
   sentence: string;
   query: string;
   variables?: Readonly<Record<string, unknown>>;
-  /** Number of days that the variable `since` lies before today. */
+  /** Number of days between the variable `since` and today. */
   days?: number;
   chart: ChartSettings;
 }

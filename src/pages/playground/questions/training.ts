@@ -1,4 +1,4 @@
-/** Worked questions about logged sets: weights, repetitions and frequency. */
+/** Example questions about logged sets: weights, repetitions and frequency. */
 import type { Question } from './question';
 
 const BUCKET_START = 'keys.dateBucket.start';
