@@ -32,7 +32,7 @@ process.chdir(root);
 /** What runs in browsers only: TypeScript looks at it with a configuration of its own, and the bundle is made of it. */
 const BROWSER = join('src/pages/playground/browser');
 
-/** What fits into one packet comes no sooner for being shorter. */
+/** Smaller files are not compressed: they fit into one packet anyway. */
 const MIN_BYTES = 1_400;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 

@@ -8,7 +8,7 @@ import type { Executor } from '../core/operation/executor';
 
 /** Whether a request is a dry run. Any extension value except `false` counts, and any header value, so that no mistake executes an operation. */
 export const isDryRun = ({ extensions, http }: Pick<GraphQLRequest, 'extensions' | 'http'>): boolean =>
-  (extensions?.dryRun ?? http?.headers.has('x-dry-run') ?? false) !== false;
+  Boolean(http?.headers.has('x-dry-run')) || (extensions?.dryRun ?? false) !== false;
 
 /** Returns the response with the estimated cost. Charges the time of the estimation. */
 export function dryRunResponse(

@@ -2,10 +2,10 @@
 import type { Parameters } from '../../database/rows';
 
 /**
- * Adds a bind parameter and returns its placeholder (`$1`). With `decisive` set, PostgreSQL plans each execution of the statement for the actual
+ * Adds a bind parameter and returns its placeholder (`$1`). With `needsCustomPlan`, PostgreSQL plans each execution of the statement for the actual
  * values.
  */
-export type BindParameter = (value: unknown, decisive?: boolean) => string;
+export type BindParameter = (value: unknown, needsCustomPlan?: boolean) => string;
 export type SqlCondition = (alias: string, bind: BindParameter) => string;
 
 /** Joins conditions by AND, without the keyword WHERE. Returns an empty text if there are none. */
@@ -17,8 +17,8 @@ export const whereClause = (conditions: readonly SqlCondition[], alias: string, 
 
 export function createParameters(): { bind: BindParameter; values: Parameters } {
   const values: Parameters = [];
-  const bind: BindParameter = (value, decisive = false) => {
-    if (decisive) values.needsCustomPlan = true;
+  const bind: BindParameter = (value, needsCustomPlan = false) => {
+    if (needsCustomPlan) values.needsCustomPlan = true;
     return `$${values.push(value)}`;
   };
   return { values, bind };
