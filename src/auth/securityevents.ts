@@ -82,8 +82,8 @@ const selectOfUser = (
   direction: 'ASC' | 'DESC',
 ) => `SELECT ${EVENT_COLUMNS} FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT}
   WHERE u."id" = $1 AND ($2::bigint IS NULL OR e."id" < $2) AND ($3::bigint IS NULL OR e."id" > $3) ORDER BY e."id" ${direction} LIMIT $4`;
-const NEWEST_OF_USER = selectOfUser('DESC');
-const OLDEST_OF_USER = selectOfUser('ASC');
+const SELECT_NEWEST_OF_USER = selectOfUser('DESC');
+const SELECT_OLDEST_OF_USER = selectOfUser('ASC');
 const COUNT_OF_USER = `SELECT count(*) AS "count" FROM "user_account" u JOIN "security_event" e ON ${IS_EVENT_OF_ACCOUNT} WHERE u."id" = $1`;
 const SELECT_EVENTS = `SELECT ${EVENT_COLUMNS} FROM "security_event" e LEFT JOIN "user_account" u ON ${IS_EVENT_OF_ACCOUNT}
   WHERE ($1::text IS NULL OR u."username" = $1) AND ($2::text[] IS NULL OR e."kind" = ANY($2)) AND ($3::text IS NULL OR e."address" = $3)
@@ -101,7 +101,7 @@ export interface EventPage {
 
 /** Returns a page of the events of a user: newest first, or oldest first if `backward`. */
 export const eventsOfUser = (userId: number, { older, newer, backward, limit }: EventPage, session: Session): Promise<SecurityEvent[]> => {
-  const statement = backward ? OLDEST_OF_USER : NEWEST_OF_USER;
+  const statement = backward ? SELECT_OLDEST_OF_USER : SELECT_NEWEST_OF_USER;
   return session.query(statement, [userId, older ?? null, newer ?? null, limit]) as Promise<Row[]> as Promise<SecurityEvent[]>;
 };
 

@@ -80,7 +80,7 @@ export interface FieldMetadata {
 export const isRequired = ({ null: optional, hasDefault, blank }: Pick<FieldMetadata, 'null' | 'hasDefault' | 'blank'>): boolean =>
   !optional && !hasDefault && !blank;
 
-/** Scope groups of access tokens. */
+/** Groups of resources to which the scope of an access token can be limited. */
 export type ScopeGroup = 'account' | 'training' | 'nutrition' | 'body' | 'catalogue';
 
 /**

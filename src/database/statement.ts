@@ -14,12 +14,12 @@ import type { SessionUsers } from './sessionuser';
 /** What the reads of one kind of client share: pool, limiter and prepared statements. */
 export interface Reads {
   pool: Pool;
-  /** Runs statements whose result may be stale, while it can be used. */
+  /** Read replica for statements whose result may be stale. Skipped while it is unusable. */
   replica?: Replica;
   limiter: Limiter<Caller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
-  /** Statement to send with each other one behind a transaction pooler, where settings do not last longer than a transaction. */
+  /** Sent before each statement behind a transaction pooler, where settings last only until the end of the transaction. */
   preceding?: PrecedingStatement;
   /** Absent: no session user is set. */
   sessionUsers?: SessionUsers;
@@ -108,7 +108,7 @@ export class Statement {
   /** Returns undefined if the replica fails, for example because of a recovery conflict or a table that it does not have yet. */
   private async queryReplica(replica: Replica): Promise<Row[] | undefined> {
     try {
-      // No preceding statement, because there is no pooler in front of the replica.
+      // No timeout settings are sent along, because the replica is not behind a pooler.
       const rows = await this.queryOn(await replica.pool.connect(), replica.sessionUsers, undefined);
       replica.statementCount += 1;
       this.isFromReplica = true;

@@ -9,7 +9,7 @@ export class StagedFiles {
     private readonly folder: string,
   ) {}
 
-  /** Stages a file for a path, which must be valid for rows. */
+  /** Stages a file. `path` is its final path and must be one that rows may store. */
   add(path: string, createFile: (localPath: string) => Promise<void>): Promise<void> {
     return this.media.files.write(`${this.folder}/${path}`, createFile);
   }

@@ -28,7 +28,7 @@ export function uploadMiddleware(config: Config, contextOf: (request: IncomingMe
   return async (request, response, next) => {
     if (request.method !== 'POST' || !request.is('multipart/form-data')) return next();
     if (config.graphqlCsrf && !PREFLIGHT_HEADERS.some((name) => request.get(name))) {
-      // The body stays unread, and Apollo sends the error.
+      // Apollo rejects the request for its missing CSRF header, so the body is not read.
       request.body = {};
       return next();
     }

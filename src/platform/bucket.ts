@@ -13,7 +13,7 @@ export interface Bucket {
 
 const BUCKET_NAME = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 
-/** Parses `s3://bucket/prefix`. Returns null for an invalid URL. `variable` returns the value of an environment variable. */
+/** Parses `s3://bucket/prefix`; `url` must be a valid URL. Returns null if it does not name a bucket. `variable` returns the value of an environment variable. */
 export function parseBucketUrl(url: string, endpoint: string | undefined, variable: (name: string) => string | undefined): Bucket | null {
   const { host, pathname, search, hash, username } = new URL(url);
   if (!BUCKET_NAME.test(host) || search || hash || username) return null;

@@ -52,7 +52,7 @@ export const anonymousLimits = (limits: MultipartLimits): MultipartLimits => ({
 export class MultipartError extends Error {
   constructor(
     readonly reason: 'boundary' | 'charset' | 'body too large' | 'file too large' | 'too many parts',
-    /** The invalid boundary, or the name of the rejected part. */
+    /** For `boundary`, the invalid boundary; otherwise the name of the rejected part. */
     readonly subject?: string,
     /** Accepted parts: the text fields within the limits, and the files before the first error. */
     readonly acceptedParts: MultipartParts = new Map(),

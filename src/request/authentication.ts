@@ -116,7 +116,7 @@ export class Authentication {
     return missingScopeError(group, access, this);
   }
 
-  /** Starts a session of the browser, which replaces the one of its cookie. Returns the Set-Cookie header. */
+  /** Starts a browser session and ends the one that the cookie names. Returns the Set-Cookie header. */
   async startSession(userId: number): Promise<string> {
     await this.endSession();
     return this.services.sessions.cookie(await this.services.sessions.start(userId, this.session), this.usesSecureCookies);

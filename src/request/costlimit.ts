@@ -22,7 +22,7 @@ export interface CostRates {
 const CAPACITY_SECONDS = 100;
 const MAX_BUCKETS = 50_000;
 const SHARE_INTERVAL_MS = 5_000;
-/** Minimum unreported cost that is shared with other instances, as a fraction of the capacity. */
+/** Unreported cost is shared with other instances only above this fraction of the capacity. */
 const MIN_SHARED_FRACTION = 0.01;
 /** Age after which a stored bucket is deleted. */
 const RETENTION = '1 hour';
@@ -67,9 +67,9 @@ class Bucket {
   }
 
   /**
-   * Reserves the cost and returns the reserved amount. The amount is at most the whole capacity, less what the request has already been `charged`, so that an
-   * expensive operation can run if the bucket is empty; estimates are often far above the actual cost. If only reservations of other requests are in the way,
-   * waits up to `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity still does not suffice. `pending`: the request's own reservations.
+   * Reserves the cost and returns the reserved amount: at most the capacity less what the request has already been `charged`, because estimates are
+   * often far too high and an expensive operation must not be rejected for ever. If only reservations of other requests are in the way, waits up to
+   * `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: this request's reservations.
    */
   async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));

@@ -38,7 +38,7 @@ import { ACCEPTED, PENDING, REVIEW_STATUS } from './status';
 
 const MEASURE_FIELDS = ['amount', 'gram', 'ingredientId'] as const;
 const MAX_CODE_LENGTH = 200;
-/** No stored ingredient has this id. */
+/** Placeholder for a missing ingredient id. No row has it, so nothing is found. */
 const NO_INGREDIENT_ID = 0;
 
 const GRAMS_PER_100_G = { digits: 6, places: 3, min: 0, max: 100 } as const;

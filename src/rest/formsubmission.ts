@@ -32,7 +32,7 @@ export async function submitOnce(
     } catch (error) {
       const conflict = error instanceof GraphQLError ? restErrorFromGraphQL(error) : undefined;
       if (!conflict || !CLAIM_CONFLICTS.includes(conflict.status)) throw error;
-      // Without Retry-After, the key belongs to another submission.
+      // Without Retry-After, waiting is pointless: the key was used for other values, or the response to it was lost.
       if (conflict.headers['Retry-After'] === undefined) throw alreadySubmitted();
       if (performance.now() > deadline) throw error;
     }

@@ -135,8 +135,8 @@ class Router {
     if (SAFE_METHODS.includes(method) || !idempotency) return handle();
     // Other routes do more than write rows: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
-    if (form?.key !== undefined)
-      return submitOnce(request, idempotency, { formKey: form.key, onlyWritesRows }, () => catchRestError(handle));
+    if (form?.formKey !== undefined)
+      return submitOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));
     if (message.headers['idempotency-key'] === undefined) return handle();
     return idempotency.once((await request.body()).data, () => catchRestError(handle), { onlyWritesRows });
   }

@@ -61,7 +61,7 @@ export class ErrorResponses {
     const { status, message } = error as { status: number; message: string };
     // Exhausted resources are checked first, because body parsers set a 4xx status even on errors of the operating system.
     if (isExhausted(error) || !(status >= 400 && status < 500)) return this.handleError(error, request, response);
-    // A body that exceeds the limit has already been rejected with 413 before its parser fails.
+    // The headers have been sent if the body exceeded the limit: it was rejected with 413 before its parser failed.
     if (response.headersSent) return void (response.writableEnded || response.destroy());
     if (sendFailurePage(request, response, status, message)) return;
     if (isGraphQL(request.path)) return sendGraphQLError(request, response, status, 'BAD_REQUEST', message);

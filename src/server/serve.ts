@@ -90,7 +90,7 @@ const baseUrl = ({ publicUrl, tls }: Config, port: number): string => publicUrl 
 const EMPTY_CATALOGUE = 'The catalogue is empty. To fill it: fitgraph seed, or fitgraph import';
 const NO_ACCOUNTS = 'There are no accounts yet. To create one: fitgraph user create <name> --superuser';
 
-/** Logs what `printBanner` prints, because in production every line of stdout must be a log line. */
+/** Logs the hints that `printBanner` would print, because in production every line of stdout must be a log line. */
 function logHints({ hasNoAccounts, hasEmptyCatalogue }: RunningApp, log: Logger): void {
   if (hasEmptyCatalogue) log.warn(EMPTY_CATALOGUE);
   if (hasNoAccounts) log.warn(NO_ACCOUNTS);

@@ -42,7 +42,7 @@ export class AggregatedMetrics {
       if (message.kind === 'collected') this.pendingRequests.get(worker)?.(message.metrics);
       if (message.kind === 'scrape') void this.scrape().then((text) => worker.isConnected() && worker.send({ kind: 'scraped', text }));
     });
-    cluster.on('exit', (worker) => this.keepCounters(worker));
+    cluster.on('exit', (worker) => this.keepCumulativeMetrics(worker));
   }
 
   countLostWorker(reason: 'hung' | 'crashed'): void {
@@ -76,10 +76,10 @@ export class AggregatedMetrics {
     });
   }
 
-  /** Keeps the last known counters of an exited worker. */
-  private keepCounters(worker: Worker): void {
-    const counters = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
+  /** Keeps the last known counters and histograms of an exited worker. */
+  private keepCumulativeMetrics(worker: Worker): void {
+    const cumulativeMetrics = (this.lastMetrics.get(worker) ?? []).filter(isCumulative);
     this.lastMetrics.delete(worker);
-    if (counters.length) this.exitedMetrics.push(counters);
+    if (cumulativeMetrics.length) this.exitedMetrics.push(cumulativeMetrics);
   }
 }

@@ -10,8 +10,8 @@ export type Aggregator = 'sum' | 'max' | 'min';
 export class CollectedMetrics {
   readonly registry = new Registry();
 
-  /** Registers a counter. `values` returns a single value, or with `label` the counter of each label value. */
-  addCounter<L extends string>(name: string, help: string, values: () => ValueByLabel | number, label?: L): void {
+  /** Registers a counter. `readValues` returns a single value, or with `label` the counter of each label value. */
+  addCounter<L extends string>(name: string, help: string, readValues: () => ValueByLabel | number, label?: L): void {
     new Counter({
       name,
       help,
@@ -19,7 +19,7 @@ export class CollectedMetrics {
       registers: [this.registry],
       collect() {
         this.reset();
-        const current = values();
+        const current = readValues();
         if (typeof current === 'number') this.inc(current);
         else for (const [value, count] of Object.entries(current)) this.inc({ [label!]: value } as Record<L, string>, count);
       },
@@ -30,7 +30,7 @@ export class CollectedMetrics {
   addGauge<L extends string>(
     name: string,
     help: string,
-    values: () => ValueByLabel | number | undefined | Promise<number | undefined>,
+    readValues: () => ValueByLabel | number | undefined | Promise<number | undefined>,
     { label, aggregator = 'sum' }: { label?: L; aggregator?: Aggregator } = {},
   ): void {
     new Gauge({
@@ -41,7 +41,7 @@ export class CollectedMetrics {
       aggregator,
       async collect() {
         this.reset();
-        const current = await values();
+        const current = await readValues();
         if (typeof current === 'number') this.set(current);
         else if (current === undefined) this.remove();
         else for (const [value, count] of Object.entries(current)) this.set({ [label!]: value } as Record<L, string>, count);

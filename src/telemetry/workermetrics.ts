@@ -20,16 +20,16 @@ const SCRAPE_TIMEOUT_MS = 3_000;
  */
 export function createScrape(registry: Registry): Scrape {
   if (!cluster.isWorker) return () => registry.metrics();
-  let finish: ((text: string) => void) | undefined;
+  let finishScrape: ((text: string) => void) | undefined;
   process.on('message', (message: MetricsMessage) => {
-    if (message.kind === 'scraped') finish?.(message.text);
+    if (message.kind === 'scraped') finishScrape?.(message.text);
     if (message.kind !== 'collect') return;
     void registry.getMetricsAsJSON().then((metrics) => process.send!({ kind: 'collected', metrics }));
   });
   return () =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error('The supervisor does not respond.')), SCRAPE_TIMEOUT_MS);
-      finish = (text) => {
+      finishScrape = (text) => {
         clearTimeout(timer);
         resolve(text);
       };

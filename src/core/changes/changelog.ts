@@ -61,8 +61,8 @@ const INVALID_CURSOR_MESSAGE = 'This is not a valid cursor of changes.';
 const INVALID_SNAPSHOT_SQLSTATES = ['22P02', '22003'];
 const SNAPSHOT = /^\d{1,20}:\d{1,20}:(\d{1,20}(,\d{1,20})*)?$/;
 
-/** Returns the xmax of a snapshot: the first transaction id that had not been assigned yet. */
-const nextTransactionId = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
+/** Returns the xmax of a snapshot: no transaction with this id or a later one had completed. */
+const xmaxOf = (snapshot: string): bigint => BigInt(snapshot.split(':')[1]!);
 
 const cursorAt = ({ log, issuedAt, seenSnapshot, untilSnapshot, afterId }: Position) =>
   encodeCursor(untilSnapshot === undefined ? [log, issuedAt, seenSnapshot] : [log, issuedAt, seenSnapshot, untilSnapshot, afterId]);
@@ -90,7 +90,7 @@ const tooManySubscriptions = (max: number) => new ClientError('TOO_MANY_SUBSCRIP
  */
 const isWithinLog = ({ seenSnapshot, untilSnapshot }: Position, endTransactionId: bigint | string | null): boolean =>
   endTransactionId !== null &&
-  [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || nextTransactionId(snapshot) <= BigInt(endTransactionId));
+  [seenSnapshot, untilSnapshot].every((snapshot) => snapshot === undefined || xmaxOf(snapshot) <= BigInt(endTransactionId));
 
 /** The rows whose changes a client receives. */
 export interface WatchedRows {
@@ -194,7 +194,7 @@ export class ChangeLog {
     if (
       position &&
       (position.issuedAt < now - CURSOR_MAX_AGE_DAYS * SECONDS_PER_DAY ||
-        !isWithinLog(position, position.log === log ? nextTransactionId(snapshot) : ended))
+        !isWithinLog(position, position.log === log ? xmaxOf(snapshot) : ended))
     )
       throw cursorExpiredError();
     const loggedChanges = rows.filter(({ id }) => id !== null) as unknown as LoggedChange[];

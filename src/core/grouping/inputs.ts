@@ -143,7 +143,7 @@ export const groupByInput = memoizePerEntity((entity: Entity): ClassType => {
   return Input;
 });
 
-/** Returns the name of the member of a `having` element that takes conditions on values of a kind. */
+/** Returns the name of the input field of `having` that holds conditions on values of this kind. */
 export const havingMemberName = (kind: FieldMeta['kind']): string =>
   ({ date: 'isDate', datetime: 'isDateTime', time: 'isTime' })[kind as string] ?? 'is';
 

@@ -154,7 +154,7 @@ export function startOfDay(day: string, zone: string): string {
   return formatMoment(DateTime.fromMillis(midnights.length ? Math.min(...midnights) : before, { zone }));
 }
 
-/** Returns the bucket of a value of `bucketSql`, which is a weekday number or the first day. */
+/** Returns the bucket for a result of `bucketSql`: a weekday number, or the first day of the bucket. */
 export function dayBucket(unit: DayUnit, value: string | number): DayBucket {
   if (typeof value === 'number') return { unit, start: null, end: null, number: value };
   const start = dayOrNull(value);

@@ -17,7 +17,7 @@ export interface PendingWrite {
   path?: InputPath;
 }
 
-/** Hooks run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
+/** All hooks except `undo` run in the transaction of the write, whether the row is written alone, in a tree or in bulk. */
 export interface WriteHooks {
   /** Runs at the start of the transaction, once for all rows of an entity. `id` is absent on creation, `input` on deletion. */
   begin?(rows: readonly PendingWrite[], context: Context, transaction: Transaction): Promise<void>;

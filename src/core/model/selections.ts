@@ -6,7 +6,7 @@ export interface FragmentBody {
   selectionSet: SelectionSetNode;
 }
 
-/** `Parent` stands for the type that the fields belong to. */
+/** Callbacks of `visitFields`. `Parent` is how the caller represents the type that the fields belong to. */
 export interface FieldVisitor<Parent> {
   /** Returns the fragment with this name. Undefined means that it is unknown and is to be skipped. */
   fragment(name: string): FragmentBody | undefined;

@@ -89,8 +89,8 @@ export class ResponseSize {
   }
 
   /**
-   * Counts one object before its completion. Returns true if graphql-js may complete it now, otherwise a promise of true for a later slice. Throws
-   * RESULT_TOO_LARGE.
+   * Counts an object before graphql-js completes it. Returns true or, if this turn has completed enough values, a promise that resolves in a later turn
+   * of the event loop. Throws RESULT_TOO_LARGE.
    */
   add(object: unknown, { fields, keys }: Shape): true | Promise<true> {
     const row = object as Record<string, unknown>;

@@ -66,7 +66,7 @@ interface PageWindow {
   offset: number;
   backward: boolean;
   terms: OrderTerm[];
-  /** Decoded cursors: the values of the rows at the cursors in the terms of the order. */
+  /** Decoded cursors: one value for each order term. */
   after?: unknown[];
   before?: unknown[];
 }

@@ -196,7 +196,7 @@ export function loadRowForCalculation<M, F extends keyof RowOf<M> & string>(
     .load(id) as Promise<RowFields<M, F> | null>;
 }
 
-/** A filter on child rows. Conditions with equal names share a batch. */
+/** A filter on child rows. Loads with the same `name` are batched together, so a name must identify its condition. */
 export interface NamedCondition {
   name: string;
   condition: SqlCondition;

@@ -24,7 +24,7 @@ interface FieldNeeds {
 const declaredNeeds: FieldNeeds[] = [];
 
 /** Type that fails to compile if the first parameter of a resolver, its `@Root()`, has fields that are not declared. The id needs no declaration. */
-type Declares<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
+type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Row extends Parameters<Resolver>[0]
   ? unknown
   : ['undeclared field of the row'];
 
@@ -37,7 +37,7 @@ export const Needs =
   <Resolver extends (...args: never[]) => unknown>(
     _target: object,
     property: string,
-    _descriptor: TypedPropertyDescriptor<Resolver> & Declares<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
+    _descriptor: TypedPropertyDescriptor<Resolver> & ReadsOnlyDeclared<RowFields<M, F | ('id' & keyof RowOf<M>)>, Resolver>,
   ): void => {
     declaredNeeds.push({ entity, field: property, columns });
   };

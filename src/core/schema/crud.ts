@@ -22,7 +22,7 @@ import type { FieldValues } from '../model/hooks';
 
 type Info = GraphQLResolveInfo;
 
-/** A resolver class whose methods are added later, because they refer to types of other resources, so that all resources must be loaded before. */
+/** A resolver class whose methods are added once all resources are loaded, because they refer to types of other resources. */
 export interface DeferredResolver {
   /** Adds the methods; repeated calls do nothing. */
   addMethods(): void;

@@ -16,19 +16,19 @@ export async function addRemainingIssues(
   error: unknown,
   drafts: readonly RowDraft[],
   context: Context,
-  findMissingRows: () => Promise<InputIssue[]> = async () => [],
+  findMissingRowIssues: () => Promise<InputIssue[]> = async () => [],
 ): Promise<unknown> {
   if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
   const paths = new Set(error.issues.map(({ path }) => path.join()));
-  const missingRowIssues = (await findMissingRows()).filter(({ path }) => !paths.has(path.join()));
+  const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
   // With an id, a row counts as existing, so that values for required fields may be absent.
   for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
   // Without the missing rows, it cannot be checked whether values are unique.
-  const invalidValueIssues = (await findInvalidValues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
+  const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }
 
-async function findInvalidValues(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
+async function findInvalidValueIssues(drafts: readonly RowDraft[], context: Context): Promise<readonly InputIssue[]> {
   try {
     await validateDrafts(drafts, context);
     return [];

@@ -64,8 +64,8 @@ const returnsWholeRow = (entity: Entity, values: FieldValues): boolean =>
 const returningColumns = (entity: Entity, wholeRow: boolean): string[] => (wholeRow ? [...storedColumns(entity).values()] : ['id']);
 
 /**
- * Returns the WHERE clause for those writable rows that have one of the values in `field`. Its literals are only the viewer's id and constants that
- * resources declare.
+ * Returns the WHERE clause for the writable rows whose `field` has one of the values. Only the viewer's id and constants declared by resources are
+ * inlined in the SQL.
  */
 function writableWhere(entity: Entity, values: readonly number[], alias: string, { context }: WriteContext, field = 'id'): WhereOptions {
   const escapeValue = (value: unknown) => context.session.database.sequelize.escape(value as string | number);
@@ -220,7 +220,7 @@ export const lockRows = (
   fields: readonly string[] = [],
 ): Promise<Row[]> => lockWhere(entity, 'id', ids, strength, writing, fields);
 
-/** Locks the parts of rows. Returns them with the given fields and the field that references their parent row. */
+/** Locks the child rows of the rows with these ids. Returns them with the given fields and the reference to their parent row. */
 export const lockParts = (
   { target, referenceField }: ChildMeta,
   ids: readonly number[],

@@ -275,7 +275,7 @@ export async function executeDeletions(
         writing,
       );
       if (ids.length > 1 || hasExpectedVersions(references)) await lockReferencedRows(entity, references, ids, 'UPDATE', writing);
-      // Several rows are locked and therefore exist; a single row may be missing.
+      // Rows that were locked above exist; a single row was not locked and may be missing.
       if ((await deleteRows(entity, ids, writing)) < ids.length) requireRows(entity, references, ids, []);
     }, resourceOf(entity)!.table),
   );

@@ -16,9 +16,9 @@ export const skipBackfill = (result: string): string => `
   END IF;`;
 
 /** SQL: trigger functions of owned rows. While a migration fills a column, they neither change row versions nor write to the change log. */
-export const rowFunctions = (skip: (result: string) => string): string => `
+export const rowFunctions = (skipSql: (result: string) => string): string => `
 CREATE OR REPLACE FUNCTION "fitgraph_stamped"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN${skip('NEW')}
+BEGIN${skipSql('NEW')}
   NEW."created_at" := OLD."created_at";
   -- Of two transactions the one that began earlier may write later.
   NEW."updated_at" := greatest(now(), OLD."updated_at");
@@ -27,7 +27,7 @@ BEGIN${skip('NEW')}
 END $$;
 
 CREATE OR REPLACE FUNCTION "fitgraph_rows_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN${skip('NULL')}
+BEGIN${skipSql('NULL')}
   EXECUTE format('INSERT INTO "change" ("user_id", "table", "row_id", "operation") SELECT %I, %L, "id", %L FROM changed ORDER BY "id"',
     TG_ARGV[0], TG_TABLE_NAME, TG_OP);
   EXECUTE format('SELECT pg_notify(''fitgraph_change'', owner::text) FROM (SELECT DISTINCT %I AS owner FROM changed) owners', TG_ARGV[0]);

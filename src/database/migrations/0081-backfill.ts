@@ -7,9 +7,9 @@ import { rowFunctions, skipBackfill } from './0070-weight-units';
 
 export const oldestVersion = '0.3.0';
 
-const partFunction = (skip: (result: string) => string) => `
+const partFunction = (skipSql: (result: string) => string) => `
 CREATE OR REPLACE FUNCTION "fitgraph_part_changed"() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN${skip('NULL')}
+BEGIN${skipSql('NULL')}
   EXECUTE format('UPDATE %2$I SET "version" = "version" WHERE "id" IN (SELECT %1$I FROM changed'
     || CASE TG_OP WHEN 'UPDATE' THEN ' UNION SELECT %1$I FROM former' ELSE '' END || ')', TG_ARGV[0], TG_ARGV[1]);
   RETURN NULL;

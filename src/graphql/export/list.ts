@@ -23,7 +23,7 @@ type Variables = Record<string, unknown>;
 
 export interface PageArguments {
   first: number;
-  /** Equal to `first`, for series, which have the argument `last` instead. */
+  /** Same page size as `first`, for time series, which take `last` instead. */
   last: number;
   after: string | null;
   offset: number | null;

@@ -42,12 +42,12 @@ function tickDates({ unit, count }: Step, first: Date, last: Date): Date[] {
   return days;
 }
 
-const monthOf = (day: Date) => day.toLocaleString('en', { month: 'short' });
+const monthNameOf = (day: Date) => day.toLocaleString('en', { month: 'short' });
 
 function labelOf(day: Date, unit: Step['unit'], previousDay: Date | undefined): string {
   const year = String(day.getFullYear());
   if (unit === 'year') return year;
-  const label = unit === 'month' ? monthOf(day) : `${day.getDate()} ${monthOf(day)}`;
+  const label = unit === 'month' ? monthNameOf(day) : `${day.getDate()} ${monthNameOf(day)}`;
   return previousDay?.getFullYear() === day.getFullYear() ? label : `${label} ${year}`;
 }
 

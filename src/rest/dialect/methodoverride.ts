@@ -18,7 +18,7 @@ export interface PostedForm {
   method: string;
   body: ParsedBody;
   csrfToken?: string;
-  key?: string;
+  formKey?: string;
   version?: string;
   values: FormTexts;
   /** The JSON text typed into the form, unparsed. */
@@ -64,7 +64,7 @@ export function parsePostedForm(body: ParsedBody): PostedForm {
   const form = {
     method: OVERRIDE_METHODS.includes(requestedMethod) ? requestedMethod : 'POST',
     csrfToken: text('csrfToken'),
-    key: text(FORM_KEY_FIELD),
+    formKey: text(FORM_KEY_FIELD),
     version: text(FORM_VERSION_FIELD),
     values,
   };

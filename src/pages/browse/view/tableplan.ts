@@ -37,7 +37,7 @@ function truncateLinks(cell: Cell): Cell {
   return remainingCount > 0 ? { links: [...links.slice(0, MAX_NAMES_PER_CELL), { label: `${remainingCount} more`, id: '' }] } : cell;
 }
 
-/** The columns show the name, the other fields and the child rows. */
+/** The first column is the name of the row; the other fields and the child rows follow. */
 export class TablePlan {
   readonly selection: string;
   private readonly nameRule: NameRule;

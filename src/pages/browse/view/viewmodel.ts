@@ -209,7 +209,7 @@ export interface HtmlView {
   removable: boolean;
   /** Version of the row that the forms of the page change. */
   version?: string;
-  /** What the form on the previous page has written. */
+  /** What the form on the previous page did to the row; shown as a notice. */
   notice?: SavedNotice;
   /** HTTP methods that are available only after signing in. */
   lockedMethods: readonly string[];
