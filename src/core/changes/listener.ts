@@ -86,7 +86,15 @@ export class NotificationListener {
     }
     this.client = client;
     // The heartbeat detects a dead connection, which otherwise would merely deliver no notifications.
-    this.heartbeat = setInterval(() => void client.query('SELECT 1').catch(() => undefined), HEARTBEAT_INTERVAL_MS).unref();
+    let isAnswered = true;
+    this.heartbeat = setInterval(() => {
+      if (!isAnswered) return;
+      isAnswered = false;
+      client.query('SELECT 1').then(
+        () => (isAnswered = true),
+        () => undefined,
+      );
+    }, HEARTBEAT_INTERVAL_MS).unref();
   }
 
   get connected(): boolean {
