@@ -39,7 +39,7 @@ export class Registry {
     return (this.linkedModels ??= [...this.models, ...declareAssociations(this.models)]);
   }
 
-  /** Builds the full schema, with fields for both REST and GraphQL. A test validates it, not each start. */
+  /** Builds the full schema, with fields for both REST and GraphQL. graphql-js validates the schemas derived from it on first use. */
   build(): GraphQLSchema {
     this.link();
     for (const resolver of this.resolvers) if (isDeferredResolver(resolver)) resolver.addMethods();

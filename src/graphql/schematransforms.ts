@@ -149,7 +149,6 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
       ...config,
       types: implementations,
       directives: [...directives, SEMANTIC_NON_NULL, ATOMIC_DIRECTIVE, COST, LIST_SIZE],
-      assumeValid: true,
     }),
   );
 }
@@ -190,7 +189,7 @@ export function restSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.OBJECT_FIELD]: (field) => (isGraphQLOnly(field) ? null : undefined),
     [MapperKind.INPUT_OBJECT_FIELD]: withStoredDefault,
   }).toConfig();
-  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE], assumeValid: true });
+  const schema = new GraphQLSchema({ ...config, types: [...types, COERCED_VALUE] });
   for (const type of Object.values(schema.getTypeMap()))
     if ((isObjectType(type) || isInterfaceType(type)) && !isIntrospectionType(type))
       for (const field of Object.values(type.getFields())) field.type = restOutputType(field.type, type);
