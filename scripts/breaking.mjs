@@ -1,8 +1,8 @@
 /**
- * Compares schema.graphql with that of the last release: of its tag, or where there is none the newest file of `released/`, to which a release
- * copies the schema under its version. A change that breaks clients fails unless schema.breaking.json lists it with its reason; so does a
- * listing of a change that is none (any more). Where the version of package.json may break clients of that release, as a major version may, or
- * a minor one before 1.0.0, breaking changes are only counted; CHANGELOG.md tells them.
+ * Compares schema.graphql with the schema of the last release: that of the latest tag or, without a tag, the newest file in `released/`, where each
+ * release stores its schema under its version. Fails if a change that breaks clients is not listed with a reason in schema.breaking.json, or if a
+ * listed change does not exist (any more). If the version in package.json permits breaking changes (a new major version, or a new minor version
+ * before 1.0.0), they are only counted; CHANGELOG.md describes them.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { buildSchema, isInputObjectType, isIntrospectionType, isRequiredArgument
 
 const LISTING = 'schema.breaking.json';
 
-/** The answer of git, undefined where it has none. */
+/** Returns the output of a git command, or undefined if it fails. */
 function git(...words) {
   try {
     return execFileSync('git', words, { encoding: 'utf8', maxBuffer: 64 * 1024 ** 2, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -22,7 +22,7 @@ function git(...words) {
 
 const KEPT = 'released';
 
-/** The newest of the kept files. */
+/** Returns the newest schema in `released/`. */
 function kept() {
   const files = existsSync(KEPT) ? readdirSync(KEPT).filter((file) => file.endsWith('.graphql')) : [];
   const [file] = files.sort((one, other) => other.localeCompare(one, 'en', { numeric: true }));
@@ -34,7 +34,7 @@ const tagged = tag && git('show', `${tag}:schema.graphql`);
 const release = tagged ? { name: tag, text: tagged } : kept();
 const listed = existsSync(LISTING) ? JSON.parse(readFileSync(LISTING, 'utf8')) : {};
 
-/** Arguments and input fields by path, e.g. `Query.exercises.first`. */
+/** Returns arguments and input fields by path, e.g. `Query.exercises.first`. */
 function inputsOf(schema) {
   const inputs = new Map();
   for (const type of Object.values(schema.getTypeMap())) {
@@ -47,7 +47,7 @@ function inputsOf(schema) {
   return inputs;
 }
 
-/** Messages for inputs that lost their default and so became required, which graphql-inspector takes for a change that breaks no client. */
+/** Returns messages for inputs that became required because they lost their default value. graphql-inspector does not report them as breaking. */
 function newlyRequired(before, after) {
   const released = inputsOf(before);
   return [...inputsOf(after)]
@@ -64,7 +64,7 @@ const breaking = [
 ];
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-/** Versions with the same one are compatible. */
+/** Returns the part of a version number that compatible versions share. */
 const compatibility = (name) => {
   const [major, minor] = name.replace(/^v/, '').split('.');
   return major === '0' ? `0.${minor}` : major;

@@ -1,7 +1,6 @@
 /**
- * The build: TypeScript to dist/src and dist/seeders, the playground's bundle to dist/playground. A step whose inputs are as they were
- * is skipped, so that every start can afford to run this file. Arguments name the steps, if not all. Messages go to stderr: stdout belongs to
- * the program that starts next.
+ * Builds TypeScript to dist/src and dist/seeders, and the bundle of the playground to dist/playground. Steps with unchanged inputs are skipped, so
+ * that every start can run this file. Arguments select steps by name. Messages go to stderr, because stdout belongs to the program that starts next.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -29,10 +28,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 const root = fileURLToPath(new URL('..', import.meta.url));
 process.chdir(root);
 
-/** What runs in browsers only: TypeScript looks at it with a configuration of its own, and the bundle is made of it. */
+/** Code that runs in browsers only. It is type-checked with a configuration of its own and becomes the bundle. */
 const BROWSER = join('src/pages/playground/browser');
 
-/** Smaller files are not compressed: they fit into one packet anyway. */
+/** Smaller files are not compressed, because they fit into one packet anyway. */
 const MIN_BYTES = 1_400;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
@@ -50,13 +49,13 @@ const wanted = process.argv.slice(2);
 if (outdated().length > 0) {
   mkdirSync('dist', { recursive: true });
   const unlock = await lock('dist/.lock');
-  // Asked again: another build may have done the work meanwhile.
+  // Checks again, because another build may have done the work in the meantime.
   const succeeded = await Promise.all(outdated().map(build));
   unlock();
   if (succeeded.includes(false)) process.exitCode = 1;
 }
 
-// What is up to date: dist/.stamp holds, for each step, the digest of the inputs and the outputs of its last success.
+// Up-to-date check: for each step, dist/.stamp stores the digest of the inputs and the outputs of its last success.
 
 function outdated() {
   const stamp = readStamp();
@@ -69,9 +68,9 @@ function outdated() {
 async function build({ name, inputs, run }) {
   const started = performance.now();
   const before = readStamp()[name]?.outputs;
-  // The digest is of the inputs as the step finds them; who edits a file during the build gets another build next time.
+  // Computed before the step: if a file is edited during the build, the next build runs the step again.
   const found = digest(inputs());
-  // A build that is stopped in the middle must not look like a success, whatever the inputs become.
+  // An interrupted build must not look like a success, even if the inputs return to their earlier state.
   if (before) writeStamp(name, { digest: null, outputs: before });
   try {
     const outputs = await run(before);
@@ -152,7 +151,7 @@ async function bundle() {
     logLevel: 'silent',
     target: 'es2022',
     outdir: 'dist/playground/assets',
-    // Names with a hash of the content: browsers may keep the files for ever.
+    // Names contain a hash of the content, so browsers may cache the files forever.
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
   };
@@ -171,19 +170,19 @@ async function bundle() {
     format: 'esm',
     splitting: true,
     jsx: 'automatic',
-    // GraphiQL is made with React; what tsconfig.json says of JSX is for the pages of the server.
+    // GraphiQL uses React. The JSX settings of tsconfig.json are for the pages of the server.
     tsconfigRaw: {},
     define: { PLAYGROUND_WORKERS: JSON.stringify(Object.fromEntries(addresses)), 'process.env.NODE_ENV': '"production"' },
-    // These two names lead to the UMD files, whose exports a split bundle loses: the prettify button would fail.
+    // These names resolve to UMD files, whose exports are lost in a split bundle: the prettify button would fail.
     alias: { 'prettier/parser-graphql': 'prettier/plugins/graphql', 'prettier/parser-babel': 'prettier/plugins/babel' },
-    // Only for subscriptions over a web socket, which we don't have.
+    // GraphiQL loads it only for subscriptions over WebSocket, which the playground does not use.
     external: ['graphql-ws'],
     plugins: [{ name: 'lighter-styles', setup: lighterStyles }],
   });
   const files = [...workers.outputFiles, ...page.outputFiles];
   mkdirSync(options.outdir, { recursive: true });
   for (const file of files) replace(file.path, file.contents);
-  // The manifest last: until then the page goes on with the files of the build before.
+  // The manifest is written last: until then the page uses the files of the previous build.
   const [script, { cssBundle, imports }] = Object.entries(page.metafile.outputs).find(([, { entryPoint }]) =>
     entryPoint?.endsWith('/app.tsx'),
   );
@@ -193,7 +192,7 @@ async function bundle() {
   return ['dist/playground/manifest.json', ...files.map((file) => relative(root, file.path)), ...short.flat()];
 }
 
-/** Compressed once, and well, beside the file itself. */
+/** Writes compressed versions next to the file. They are created once, so a high compression level is affordable. */
 async function shortened({ path, contents }) {
   if (contents.length < MIN_BYTES) return [];
   const [br, gz] = await Promise.all([promisify(brotliCompress)(contents, BROTLI), promisify(gzip)(contents, { level: 9 })]);
@@ -203,8 +202,8 @@ async function shortened({ path, contents }) {
 }
 
 /**
- * graphiql/style.css holds monaco's styles already; the single files would only be copied into chunks that nobody loads. Its fonts are half of
- * what is to be loaded before anything is to be seen, and the system has good ones.
+ * Reduces the styles. graphiql/style.css already contains those of monaco, so the single files would only be copied into chunks that are never
+ * loaded. Its fonts are removed, because they are half of the download before the first paint and system fonts suffice.
  */
 function lighterStyles({ onLoad }) {
   onLoad({ filter: /[\\/]monaco-editor[\\/].*\.css$/ }, () => ({ contents: '', loader: 'empty' }));
@@ -216,14 +215,14 @@ function lighterStyles({ onLoad }) {
 
 // Files
 
-/** A reader sees the old file or the new one, never half of it. */
+/** Replaces a file atomically: readers see the old file or the new one. */
 function replace(path, contents) {
   const temporary = `${path}.${process.pid}.tmp`;
   writeFileSync(temporary, contents);
   renameSync(temporary, path);
 }
 
-/** Removes an output whose source is gone, and folders left empty: what loads every file of a folder must not find them. */
+/** Removes an output whose source no longer exists, and folders left empty, because some code loads every file of a folder. */
 function remove(file) {
   rmSync(file, { force: true });
   for (let folder = dirname(file); folder !== 'dist'; folder = dirname(folder)) {
@@ -234,8 +233,8 @@ function remove(file) {
 }
 
 /**
- * Waits until no other build is at work. The holder touches the file again and again; one that stays untouched was left by a build that
- * was killed. (A process id would not do: in containers that share the folder it says nothing.)
+ * Waits until no other build is running. The holder of the lock touches the file repeatedly; a file that stays untouched was left by a killed build.
+ * (A process id would not help: containers that share the folder number their processes separately.)
  */
 async function lock(file) {
   for (let seen, since = performance.now(); ; await setTimeout(50)) {

@@ -1,4 +1,4 @@
-// A server of its own for a replay of the recorded REST contract.
+// Runs a server for a replay of the recorded REST contract.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,12 +8,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** Cases and data set. */
+/** The folder with the cases and the data set. */
 export const contract = join(root, 'test/system/contract');
 
 /**
- * Runs `work` with a server that listens on `port`; afterwards it is gone, its data too. `node` is the program that it runs on, `stdout` where it
- * prints. `work` gets { base, folder, reset }; `reset` puts the data set of `contract` back.
+ * Runs `work` with a server that listens on `port`, then stops the server and deletes its data. `node` is the Node.js program, `stdout` the target
+ * of the server's output. `work` receives { base, folder, reset }; `reset` restores the data set of the contract.
  */
 export async function withServer({ kit = contract, port, settings = {}, node = process.execPath, stdout = 'inherit' }, work) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-contract-'));

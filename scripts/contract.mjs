@@ -1,5 +1,5 @@
-// Replays the recorded REST contract against a server of its own, and holds every response against the OpenAPI document. Prints the cases that
-// fail and "contract: N passed, N failed"; exit code 1 when a case fails or a response is not as the document says.
+// Replays the recorded REST contract against a new server and checks every response against the OpenAPI document. Prints the cases that fail and
+// "contract: N passed, N failed"; exit code 1 if a case fails or a response differs from the document.
 //   node scripts/contract.mjs [--contract DIR] [--only REGEX]     REGEX: against "id group name"
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -21,7 +21,7 @@ const isWanted = ({ testCase: { id, group, name } }) => pattern.test(`${id} ${gr
 const firstPort = Number(process.env.CONTRACT_PORT ?? 8190);
 const CONCURRENCY = 4;
 
-/** The results of all cases on a server of its own, { results, checked }; `check` gets the results while the server still runs. */
+/** Runs all cases on a new server and returns { results, checked }: `check` receives the results while the server still runs. */
 const replayed = (port, settings, check = () => undefined) =>
   withServer({ kit, port, settings }, async ({ base, reset }) => {
     const results = [];
@@ -34,7 +34,7 @@ const replayed = (port, settings, check = () => undefined) =>
 
 const isJson = ({ answer }) => Boolean(answer?.text) && /json/.test(answer.headers['content-type'] ?? '');
 
-/** The tests' own check of an answer, compiled. */
+/** Compiles the OpenAPI check of the tests and returns it with the document of the server. */
 async function conformance(server) {
   const outfile = join(root, 'node_modules/.cache/fitgraph/conformance.cjs');
   const entryPoints = [join(root, 'test/rest/conformance.ts')];
@@ -44,7 +44,7 @@ async function conformance(server) {
   return new Conformance(await response.json());
 }
 
-/** How responses of the API differ from the document, each difference once. */
+/** Returns the differences between responses of the API and the document, without duplicates. */
 async function differencesOf(server, results) {
   const base = '/api/v2';
   const checker = await conformance(server);
@@ -57,10 +57,10 @@ async function differencesOf(server, results) {
   return [...new Set(found)];
 }
 
-/** Differs between any two servers: ids of uploads, and what is added to a file name that is taken. */
+/** Values that differ between any two servers: ids of uploads, and the suffix of a file name that already existed. */
 const RANDOM = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|_[A-Za-z0-9]{7}(?=\.[a-z]+")/g;
 
-/** JSON responses to reads by the id of the case, without the server's own address. */
+/** Returns the JSON responses to reads by case id, without the port of the server. */
 function reads({ results, base }) {
   const port = new RegExp(`:${new URL(base).port}\\b`, 'g');
   return new Map(
@@ -72,7 +72,8 @@ function reads({ results, base }) {
 
 let exitCode = 1;
 try {
-  // REST's operations run compiled. Interpreted by graphql-js each read must have the same response, and the cases must pass as well.
+  // REST operations are compiled by default. A second server interprets them with graphql-js: its responses to reads must be the same, and the cases
+  // must pass as well.
   const [compiled, interpreted] = await Promise.all([
     replayed(firstPort, {}, differencesOf),
     replayed(firstPort + 1, { COMPILE_OPERATIONS: 'off' }),

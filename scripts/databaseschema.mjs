@@ -1,4 +1,4 @@
-/** Writes src/database/schemaobjects.json from a database that the migrations have just created. */
+/** Writes src/database/schemaobjects.json from a new database that the migrations have created. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

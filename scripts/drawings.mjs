@@ -1,6 +1,6 @@
 /**
- * Draws the images of exercises for the catalogue (seeders/exercises/images/*.png) from the muscle shapes of the pages: main muscles in red, others in
- * orange, on the front and the back of a figure. Run it after `npm run build` when the shapes or the list of exercises change.
+ * Draws the exercise images of the catalogue (seeders/exercises/images/*.png) with the muscle shapes of the pages: main muscles in red, secondary
+ * ones in orange, on the front and the back of a figure. Run it after `npm run build` when the shapes or the list of exercises change.
  */
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

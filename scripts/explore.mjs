@@ -1,7 +1,7 @@
-// Explores what the fixed seeds and today's date of the tests leave out: runs `npm test` with the clocks of Node and PostgreSQL moved, then bad clients
-// of all kinds for ten minutes, and all tests with random inputs with new seeds, until the time is over. Prints for each failure the command that
-// repeats it; exit code 1 if there was one.
-//   node scripts/explore.mjs [--minutes 60] [--only clocks|seeds] [--seed N]       N: the first seed; the clock gives one otherwise
+// Searches for failures that the fixed seeds and the current date of the tests hide: runs `npm test` with shifted clocks of Node.js and PostgreSQL,
+// then misbehaving clients of all kinds for ten minutes, then all randomized tests with new seeds until the time is over. Prints for each failure
+// the command that reproduces it; exit code 1 if there was one.
+//   node scripts/explore.mjs [--minutes 60] [--only clocks|seeds] [--seed N]       N: the first seed; by default the current time
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,7 +18,7 @@ const { values: options } = parseArgs({
 });
 const deadline = Date.now() + Number(options.minutes) * 60_000;
 
-/** Times at which calendars are awkward. The tests run in Europe/Berlin, so that each change falls into the run. */
+/** Times that are difficult for calendars. The tests run in Europe/Berlin; each change of date or offset happens during the run. */
 const CLOCKS = [
   ['the leap day', '2028-02-29T11:00:00Z'],
   ['the end of the year', '2026-12-31T22:58:00Z'],
@@ -28,10 +28,10 @@ const CLOCKS = [
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-explore-'));
 let failures = 0;
 
-/** Of what is printed about a failure, in characters. */
+/** Maximum length of a printed failure message. */
 const MAX_MESSAGE = 1_000;
 
-/** Runs Jest until it ends or the time is over: the failed tests as [[file, name, message]], or undefined if there was not enough time. */
+/** Runs Jest until it ends or the time is over. Returns the failed tests as [[file, name, message]], or undefined if the time did not suffice. */
 async function jest(args, environment) {
   const report = join(folder, 'report.json');
   rmSync(report, { force: true });
@@ -64,7 +64,7 @@ function tell(title, found, repeat) {
   failures += found.length;
 }
 
-/** Jest and the embedded PostgreSQL see a clock that runs as the real one does, but ahead of it. */
+/** Runs the tests while Jest and the embedded PostgreSQL see a clock that is ahead of the real one and runs at the same speed. */
 async function exploreClocks() {
   const library = join(folder, 'clock.so');
   chmodSync(folder, 0o755);
@@ -78,7 +78,10 @@ async function exploreClocks() {
   }
 }
 
-/** Bad clients of all kinds for ten minutes, or a third of the time, after which the server has what it had before. */
+/**
+ * Runs misbehaving clients of all kinds for ten minutes, or a third of the remaining time. Afterwards the server must be in the same state as
+ * before.
+ */
 async function exploreSoak() {
   const seed = Number(options.seed ?? Date.now());
   const seconds = Math.round(Math.min(600, (deadline - Date.now()) / 3000));

@@ -1,6 +1,6 @@
 /**
- * How long an import takes, and how much memory: IMPORT_ROWS rows (100,000) of logs and ingredients, into a new embedded database.
- * Fails above 10 s or 200 MB for each 100,000 rows, the memory whatever their number.
+ * Measures the duration and memory of an import of IMPORT_ROWS (100,000) rows of logs and ingredients into a new embedded database. Fails above 10 s
+ * per 100,000 rows, or above 200 MB for any number of rows.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -28,7 +28,7 @@ try {
     try {
       kilobytes = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? kilobytes);
     } catch {
-      // It has ended, or there is no /proc here.
+      // The process has ended, or the system has no /proc.
     }
   }, 20);
   const ended = await new Promise((resolve) => child.once('exit', resolve));

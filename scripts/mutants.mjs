@@ -1,11 +1,11 @@
-// Mutation testing by sampling: draws mutants of src with a seed and prints the share that the tests notice, with its 95 % interval.
+// Mutation testing by sampling: draws mutants of src from a seed and prints the share that the tests detect, with its 95 % confidence interval.
 //   node scripts/mutants.mjs run [--seed 20261124] [--count 200] [--revision HEAD] [--out .data/mutants] [--minutes 600]
-//   node scripts/mutants.mjs run --ids 3,17        these only, tested anew
+//   node scripts/mutants.mjs run --ids 3,17        only these mutants, tested again
 //   node scripts/mutants.mjs run --like DIR        the mutants of an earlier run (its --out) in this revision
 //   node scripts/mutants.mjs report | show [id …]
-// `run` goes on where it stopped. It works in a copy of the revision below --out. The compiler notices mutants that are no valid types. For each
-// other one it runs the tests of the same folder that reach it, or with --like the test that noticed it then; mutants that survive are tried
-// together by all tests of the service that reach them, and at last by all system tests.
+// `run` continues where it stopped and works in a copy of the revision below --out. Mutants with type errors count as detected by the compiler. Each
+// other mutant is tested with the tests of the same folder that reach it, or with --like by the test that detected it in the earlier run. Survivors
+// are tested together: first with all service tests that reach them, then with all system tests.
 import { existsSync, mkdirSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,11 +36,11 @@ const read = (name) => JSON.parse(readFileSync(file(name), 'utf8'));
 const write = (name, value) => writeFileSync(file(name), JSON.stringify(value, null, 1));
 const deadline = performance.now() + Number(options.minutes) * 60_000;
 
-/** How many survivors are active at once when they are tried together. */
+/** How many survivors are active at the same time when they are tested together. */
 const TOGETHER = 40;
-/** A mutant that makes the tests of its folder take longer counts as noticed. They take about a minute. */
+/** Time limit for the tests of a folder, which take about a minute. A mutant that exceeds it counts as detected. */
 const LIMIT_S = 240;
-/** Folders of the tests that belong to a folder of src of another name. */
+/** Test folders for folders of src with a different name. */
 const RELATED = {
   request: ['server', 'rest', 'graphql'],
   platform: ['server', 'rest', 'files'],
@@ -49,7 +49,7 @@ const RELATED = {
   cli: ['transfer', 'server'],
 };
 
-// What is known of each mutant: the last line about it counts.
+// Results: the last line about a mutant is valid.
 
 function verdicts(folder = out) {
   const results = join(folder, 'results.jsonl');
@@ -76,7 +76,7 @@ function setUp() {
   write('drawn', mutants);
 }
 
-/** One run of the service's tests without an active mutant, once: it records what reaches each mutant and which tests fail anyway. */
+/** Runs the service tests once without an active mutant, to record which tests reach each mutant and which tests fail anyway. */
 async function serviceSuites() {
   const suites = new Suites({ folder, out, places, ignored: existsSync(file('ignored')) ? read('ignored') : [] });
   if (existsSync(file('ignored'))) return suites;
@@ -95,7 +95,7 @@ const reason = ({ failed: [first], expired }, suites) =>
     ? { by: first.failed, suite: suites.suiteOf(first.path), message: first.message.slice(0, 400) }
     : { by: expired ? 'time' : 'no run' };
 
-/** The suites of the folder of the same name that reach the mutant, or the one with the most files that do. */
+/** Returns the suites of the corresponding test folder that reach the mutant; if there are none, the suite with the most files that reach it. */
 function related(mutant, suites) {
   const top = (suite) => suite.split('/')[0].replace(/\.test\.ts$/, '');
   const names = RELATED[mutant.folder] ?? [mutant.folder];
@@ -110,7 +110,7 @@ const union = (maps) => {
   return all;
 };
 
-/** One of the mutants that make this test fail, found by halving; undefined if it passes with all of them, or fails without any. */
+/** Finds by bisection one of the mutants that make this test fail. Returns undefined if it passes with all of them or fails without any. */
 async function culprit(suites, project, ids, { path, failed: name }) {
   const chosen = new Map([[suites.suiteOf(path), new Set(suites.filesOf(suites.suiteOf(path)))]]);
   const fails = async (active) =>
@@ -124,7 +124,7 @@ async function culprit(suites, project, ids, { path, failed: name }) {
   return (await fails(left)) && !(await fails([])) ? left[0] : undefined;
 }
 
-/** Tries all of these mutants at once, again without those that were noticed, until the tests pass. Without `reachedBy` any test may reach any. */
+/** Tests all these mutants at once, and again without the detected ones until the tests pass. Without `reachedBy` all tests run. */
 async function tryTogether(suites, project, ids, reachedBy) {
   let left = ids;
   const passing = new Set();
@@ -148,7 +148,7 @@ async function tryTogether(suites, project, ids, reachedBy) {
   if (performance.now() < deadline) for (const id of left) note(id, { result: 'survived', stage: project });
 }
 
-/** Whether the test that noticed a mutant in an earlier revision does so in this one. */
+/** Checks whether the test that detected a mutant in an earlier revision detects it in this one, and returns the reason. */
 async function noticedAgain(suites, { id, by, suite }) {
   if (!suite || !suites.runs.service.includes(suite)) return false;
   const chosen = new Map([[suite, new Set(suites.filesOf(suite))]]);
@@ -175,7 +175,7 @@ async function run() {
   report();
 }
 
-/** Tries one mutant by itself. `earlier` is what an earlier run says about it. */
+/** Tests one mutant alone. `earlier` is its result in an earlier run. */
 async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
   const again = earlier?.result === 'noticed' && (await noticedAgain(suites, earlier));
   if (again) return note(id, { result: 'noticed', stage: 'related', ...again });
@@ -185,7 +185,7 @@ async function tryOne({ id, ...mutant }, suites, reachedBy, earlier) {
   else note(id, { result: 'survived', stage: 'related' });
 }
 
-/** Tries the survivors of a stage by all tests of the next one. */
+/** Tests the survivors of a stage with all tests of the next one. */
 async function tryAll(mutants, stage, project, suites, reachedBy) {
   const survivors = mutants
     .map(({ id }) => id)
@@ -196,7 +196,7 @@ async function tryAll(mutants, stage, project, suites, reachedBy) {
 
 // Reporting
 
-/** Wilson's interval of 95 %. */
+/** Formats a share with its 95 % Wilson interval. */
 function share(part, all) {
   const z = 1.96;
   const p = part / all;

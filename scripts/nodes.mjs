@@ -1,5 +1,5 @@
-// Starts the built server on each supported major version of Node and replays some 200 cases of the recorded REST contract, of every kind. The npm
-// package `node` brings the versions. Prints a line for each; exit code 1 when a case fails or a version cannot be tried.
+// Starts the built server on each supported major version of Node.js and replays about 200 cases of the recorded REST contract, of every kind. The
+// npm package `node` provides the versions. Prints one line per version; exit code 1 if a case fails or a version cannot be tested.
 //   node scripts/nodes.mjs [MAJOR …]
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,11 +13,11 @@ import { contract, withServer } from './contract-server.mjs';
 const run = promisify(execFile);
 const MAJORS = process.argv.length > 2 ? process.argv.slice(2) : ['20', '22', '24', '26'];
 const CASES = 200;
-/** Of each phase that writes, where a case needs the rows of those before it. */
+/** Number of cases of each phase that writes: the first ones, because a case may need the rows of those before it. */
 const FIRST = 8;
 const PORT = Number(process.env.CONTRACT_PORT ?? 8192);
 
-/** The same cases for all versions: the first ones of each phase that writes, and an even selection of the reads. */
+/** Returns the same cases for all versions: the first ones of each phase that writes, and an even selection of the reads. */
 function chosenPhases() {
   const phases = loadPhases(join(contract, 'cases'));
   const writes = phases.filter(({ name }) => name !== 'read').map(({ name, cases }) => ({ name, cases: cases.slice(0, FIRST) }));

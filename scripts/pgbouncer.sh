@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts a pgbouncer of 1.21 or newer into /usr/local/bin, for the tests of poolers: Debian's own where it is new enough, else the sources of a newer Debian,
-# compiled here. Needs root and a Debian.
+# Installs PgBouncer 1.21 or newer for the tests with connection poolers: the package of this Debian release if it is new enough, otherwise the
+# sources of a newer release, compiled into /usr/local/bin. Needs root and Debian.
 set -euo pipefail
 wanted=1.21
 newer=trixie
@@ -22,7 +22,7 @@ chmod 755 "$work"
 mkdir -p "$work"/{state/lists/partial,cache/archives/partial}
 mirror=$(apt-get indextargets --format '$(SITE)' 'Created-By: Packages' | grep -m 1 debian.org || echo http://deb.debian.org/debian)
 echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $newer main" >"$work/sources.list"
-# Lists of their own: what else is installed on this machine goes on coming from where it came.
+# Separate package lists, so that the other packages of this machine keep their sources.
 apart=(-o "Dir::Etc::sourcelist=$work/sources.list" -o Dir::Etc::sourceparts=- -o "Dir::State=$work/state" -o "Dir::Cache=$work/cache")
 cd "$work"
 apt-get "${apart[@]}" update -q

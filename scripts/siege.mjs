@@ -1,6 +1,7 @@
-// npm run siege: mixed load of SIEGE_TIMES (2) times what the service does, for SIEGE_SECONDS (600). Prints what happened, writes it as JSON to
-// the file SIEGE_REPORT, and ends with status 1 if a promise is broken: no request without an answer, no 5xx but 503 with Retry-After, those who are
-// not signed in refused first, as much done as the service can do, health in time, memory flat, and all as before five seconds afterwards.
+// npm run siege: applies mixed load of SIEGE_TIMES (2) times the capacity of the service for SIEGE_SECONDS (600). Prints the results, writes them as
+// JSON to the file SIEGE_REPORT, and exits with status 1 if a requirement is violated: every request is answered, 503 with Retry-After is the only
+// 5xx, anonymous clients are rejected first, throughput stays near the capacity, liveness checks are answered in time, memory stays flat, and
+// response times are normal again five seconds afterwards.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isGood, Load } from './siege/load.mjs';
@@ -15,14 +16,14 @@ const MEASURED_SECONDS = 4;
 const CALM_SECONDS = 3;
 const RECOVERED_AFTER_SECONDS = 5;
 
-/** What is promised; in a short siege, which shares its machine with other tests, no more than a service that lives. */
+/** Limits. A short siege shares its machine with other tests, so it only requires that the service stays alive. */
 const isShort = seconds < 60;
 const LIVE_MS = isShort ? 1_000 : 100;
-/** By how much resident memory may be more in the last third than in the first. */
+/** Permitted growth of resident memory from the first to the last third of the siege. */
 const MEMORY_SHARE = isShort ? 0.5 : 0.2;
-/** How much of what it can do it does at least. */
+/** Minimum throughput as a share of the capacity. */
 const GOOD_SHARE = isShort ? 0.3 : 0.7;
-/** Whatever takes less is normal, and what takes no more than so many times as long as before. */
+/** Response times are normal up to NORMAL_MS, or up to NORMAL_TIMES the time before the siege. */
 const NORMAL_MS = isShort ? 500 : 150;
 const NORMAL_TIMES = 3;
 
@@ -30,7 +31,7 @@ const quantile = (values, share) => [...values].sort((a, b) => a - b)[Math.min(v
 const p95 = (replies) => Math.round(quantile(replies.map(({ ms }) => ms), 0.95)); // prettier-ignore
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / (values.length || 1);
 
-/** By kind of request: how many, how many of them were answered, refused, and how fast. */
+/** Summarizes the replies by kind of request: number, statuses and response times. */
 function table(replies) {
   const kinds = new Map();
   for (const reply of replies)
@@ -45,7 +46,7 @@ function table(replies) {
   );
 }
 
-/** One request after the other, as of somebody who is there alone. */
+/** Sends one request after the other, like a single client. */
 async function alone(load, forSeconds) {
   const replies = [];
   const until = performance.now() + forSeconds * 1000;
@@ -87,7 +88,7 @@ async function besiege(service) {
   };
 }
 
-/** The promises that were broken. */
+/** Returns the violated requirements. */
 function judged({ kinds, calm, live, memory, unanswered, failures, silent, good, capacity }) {
   const refused = (names) => {
     const of = names.map((name) => kinds[name]).filter(Boolean);

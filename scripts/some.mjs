@@ -1,4 +1,4 @@
-// Runs some of the tests: those of a folder on shared instances, single files each in a process of its own.
+// Runs a selection of the tests: those of a folder in shared processes, single files each in a process of its own.
 //   node scripts/some.mjs test/rest test/core/filters [options of Jest]
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
@@ -26,6 +26,6 @@ const together = () =>
   run(...jest, '--config', 'jest.together.config.js', '--testPathPatterns', ...folders.map((folder) => `${folder.replace(/\/$/, '')}/`));
 const alone = () => run(...jest, '--runTestsByPath', ...files);
 
-// What fails in folders says nothing of the files.
+// Single files also run if tests of folders have failed.
 const tests = [...(folders.length > 0 ? [together] : []), ...(files.length > 0 ? [alone] : [])];
 process.exitCode = run('scripts/build.mjs') || tests.reduce((status, step) => step() || status, 0);

@@ -17,7 +17,7 @@ process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 
 const code = (text) => `\`${text}\``;
 
-/** A command, or its subcommands, as `name <argument> [--option]`. */
+/** Returns a row for a command, or rows for its subcommands, as `name <argument> [--option]`. */
 function commandRows(command, parents = []) {
   const names = [...parents, command.name()];
   if (command.commands.length) return command.commands.flatMap((child) => commandRows(child, names));
@@ -25,7 +25,7 @@ function commandRows(command, parents = []) {
   return [[code([...names, ...parameters, ...command.options.map(({ flags }) => `[${flags}]`)].join(' ')), command.description()]];
 }
 
-/** Values are read at scrapes only, so that metrics can be listed without the services that keep them. */
+/** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
 const { sections } = new Metrics({ database: { reads: {} } }, {});
 const metricsTable = (...registries) => [
   ['metric', 'kind', 'meaning'],

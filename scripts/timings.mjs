@@ -1,4 +1,4 @@
-// Prints how long the steps of a run of CI, its test files and its slowest tests took.
+// Prints the durations of the steps of a CI run, of its test files and of its slowest tests.
 //   node scripts/timings.mjs STEPS REPORT …     STEPS: lines of "name: N s"; REPORT: what `jest --json --outputFile` writes
 import { readFileSync } from 'node:fs';
 import { basename, relative } from 'node:path';

@@ -1,5 +1,5 @@
 /*
- * Moves the clock of a process by CLOCK_OFFSET seconds: a library for LD_PRELOAD. Timers and the monotonic clock stay as they are. (Under
+ * Library for LD_PRELOAD that shifts the clock of a process by CLOCK_OFFSET seconds. Timers and the monotonic clock are unaffected. (With
  * libfaketime 0.9.10 PostgreSQL's statement_timeout and lock_timeout never fire.)
  */
 #define _GNU_SOURCE

@@ -7,7 +7,7 @@ const require = createRequire(import.meta.url);
 const ts = require('typescript');
 const esbuild = require('esbuild');
 
-/** Mulberry32: numbers in [0, 1). */
+/** Returns a Mulberry32 generator of numbers in [0, 1). */
 function generator(seed) {
   let state = seed >>> 0;
   return () => {
@@ -28,7 +28,7 @@ function shuffled(list, next) {
   return copy;
 }
 
-/** Applied migrations never change, and code of the browser is outside of the reach of Jest. */
+/** Whether a file may be mutated. Applied migrations never change, and Jest does not run browser code. */
 const isMutable = (file) =>
   file.startsWith('src/') &&
   file.endsWith('.ts') &&
@@ -59,7 +59,7 @@ const isText = (node) => ts.isStringLiteralLike(node) || ts.isTemplateExpression
 const containsAwait = (node) =>
   ts.isAwaitExpression(node) || (!ts.isFunctionLike(node) && Boolean(ts.forEachChild(node, (child) => containsAwait(child) || undefined)));
 
-/** Types, imports, ambient declarations and the texts of errors have no behaviour to change. */
+/** Whether a node is excluded: types, imports, ambient declarations and error messages have no behaviour to change. */
 function isIgnored(node, source) {
   if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isTypeAliasDeclaration(node)) return true;
   if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return true;
@@ -67,7 +67,7 @@ function isIgnored(node, source) {
   return node.parent && ts.isNewExpression(node.parent) && /Error$/.test(node.parent.expression.getText(source)) && isText(node);
 }
 
-/** All mutants of one file, in the order of the source. */
+/** Returns all mutants of a file in source order. */
 function mutantsOf(source, checker, file) {
   const found = [];
   const textOf = (node) => source.text.slice(node.getStart(source), node.end);
@@ -76,7 +76,7 @@ function mutantsOf(source, checker, file) {
     const { line, character } = source.getLineAndCharacterOfPosition(start);
     found.push({ file, line: line + 1, column: character + 1, kind, start, end: node.end, before: textOf(node), after, form });
   };
-  /** The last argument may be left out. */
+  /** Whether the last argument of a call is optional. */
   const hasOptionalArgument = (call) => {
     const parameters = checker.getResolvedSignature(call)?.declaration?.parameters;
     const last = parameters?.[call.arguments.length - 1];
@@ -134,7 +134,7 @@ function parses(text) {
   }
 }
 
-/** Each folder's part of `count`, in proportion to its lines; the largest remainders are rounded up. */
+/** Distributes `count` over the folders in proportion to their lines; the largest remainders are rounded up. */
 function quotas(folders, count) {
   const lines = [...folders.values()].reduce((sum, folder) => sum + folder.lines, 0);
   const exact = [...folders].map(([name, folder]) => ({ name, share: (count * folder.lines) / lines }));
@@ -144,7 +144,7 @@ function quotas(folders, count) {
   return parts;
 }
 
-/** A program of the checkout whose files can be replaced, to learn what the compiler says of a mutant. */
+/** Creates a compiler for the checkout whose files can be replaced, to check whether a mutant compiles. */
 function compiler(root) {
   const config = ts.getParsedCommandLineOfConfigFile(
     join(root, 'tsconfig.json'),
@@ -168,7 +168,7 @@ function compiler(root) {
   let version = 0;
   return {
     program: service.getProgram(),
-    /** The first error of the file with this text, if there is one. */
+    /** Returns the first error of the file with this text, if there is one. */
     errorIn(file, text) {
       const name = join(root, file);
       overlay.set(name, { version: (version += 1), text });
@@ -180,8 +180,8 @@ function compiler(root) {
 }
 
 /**
- * `count` mutants of the checkout at `root`: [{ id, folder, file, line, column, kind, start, end, before, after, form, typeError? }].
- * Each folder of src has its share by lines, and a line has one mutant at most.
+ * Draws `count` mutants of the checkout at `root`: [{ id, folder, file, line, column, kind, start, end, before, after, form, typeError? }]. The
+ * share of each folder of src is proportional to its lines, and a line has at most one mutant.
  */
 export function draw(root, seed, count) {
   const { program, errorIn } = compiler(root);
@@ -217,8 +217,8 @@ export function draw(root, seed, count) {
 }
 
 /**
- * The same mutants in other sources of the checkout at `root`: each at the occurrence of its text that is nearest to its old place. Those whose text
- * is gone are left out.
+ * Finds the same mutants in a changed checkout at `root`: each at the occurrence of its text that is nearest to its old place. Mutants whose text no
+ * longer exists are dropped.
  */
 export function relocate(mutants, root) {
   return mutants.flatMap((mutant) => {

@@ -1,9 +1,11 @@
-/** A Jest reporter: appends each failure and each passed file as a line of JSON to $MUTANT_REPORT; with $MUTANT_BAIL the first failure ends the run. */
+/**
+ * A Jest reporter that appends each failure and each passed file as a JSON line to $MUTANT_REPORT. With $MUTANT_BAIL the first failure ends the run.
+ */
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 
 const { MUTANT_REPORT: report, MUTANT_BAIL: bail, MUTANT_CURRENT: current, MUTANT_IGNORED: ignored = '[]' } = process.env;
-/** Tests that fail without any mutant. */
+/** Names of tests that fail without a mutant. */
 const known = new Set(JSON.parse(ignored));
 
 const append = (line) => appendFileSync(report, `${JSON.stringify(line)}\n`);

@@ -1,4 +1,4 @@
-/** Runs of Jest in the copy with the mutants, and which tests reach which mutant. */
+/** Runs Jest in the copy with the mutants, and finds out which tests reach which mutant. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync, readdirSync, readFileSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -12,7 +12,7 @@ const escaped = (text) => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
 export class Suites {
   #runs = 0;
 
-  /** `places`: the files that the instrumented code reads and writes. `ignored`: names of tests that fail without any mutant. */
+  /** `places`: the files that the instrumented code reads and writes. `ignored`: names of tests that fail without a mutant. */
   constructor({ folder, out, places, ignored = [] }) {
     Object.assign(this, { folder, out, places, ignored });
     const { runs, togetherIn } = createRequire(join(folder, 'package.json'))(join(folder, 'test/setup/runs.js'));
@@ -20,7 +20,7 @@ export class Suites {
     this.togetherIn = togetherIn;
   }
 
-  /** The test files of a suite: those of its folder for `suite.ts`, else itself. */
+  /** Returns the test files of a suite: for a `suite.ts` those of its folder, otherwise the suite itself. */
   filesOf(suite) {
     return basename(suite) === 'suite.ts' ? this.togetherIn(dirname(suite)) : [suite.replace(/\.test\.ts$/, '')];
   }
@@ -29,7 +29,7 @@ export class Suites {
     return relative(join(this.folder, 'test'), path);
   }
 
-  /** Map from a mutant's id to a map from each suite that reaches it to the test files in it that do. */
+  /** Returns a map from mutant ids to a map from each suite that reaches the mutant to the test files in it that do. */
   reached(run) {
     const found = new Map();
     const add = (id, suite, files) => {
@@ -39,19 +39,19 @@ export class Suites {
     for (const line of readFileSync(this.places.reached, 'utf8').split('\n').filter(Boolean)) {
       const [id, path, name] = JSON.parse(line);
       const suite = this.suiteOf(path);
-      // Reached by the setup of the whole run.
+      // The global setup reached it, so every suite counts.
       if (path === '') for (const each of this.runs[run]) add(id, each, this.filesOf(each));
       if (!this.runs[run].includes(suite)) continue;
       const files = this.filesOf(suite);
       const at = files.indexOf(name);
-      // While files load, or in a hook between two of them, the reached code may belong to any.
+      // Code that is reached while files load may belong to any of them; in a hook between two files, to either.
       add(id, suite, at < 0 ? files : files.slice(at, at + 2));
     }
     return found;
   }
 
   /**
-   * Runs tests with the mutants `active`. `chosen`: a map from suites to the test files wanted in each; all if it is missing. `name`: one test.
+   * Runs tests with the mutants `active`. `chosen` maps suites to the test files to run in each; without it all run. `name` selects one test.
    * Returns { code, seconds, failed: [{ failed, path, message }], ended: [suite], expired }.
    */
   async run({ active, project, chosen, name, bail = true, workers = 1, seconds = 600 }) {
@@ -113,7 +113,7 @@ export class Suites {
     };
   }
 
-  /** Leaves out the test files of the chosen suites that are not wanted. */
+  /** Returns Jest options that skip the unwanted test files of the chosen suites. */
   #pattern(chosen) {
     const left = [...chosen].flatMap(([suite, files]) =>
       this.filesOf(suite).length > 1 ? this.filesOf(suite).filter((file) => !files.has(file)) : [],
@@ -126,11 +126,11 @@ function end(group) {
   try {
     process.kill(-group, 'SIGKILL');
   } catch {
-    // Nothing is left of it.
+    // The process group has already ended.
   }
 }
 
-/** The database of a killed run ends by itself, a moment later. */
+/** Whether a process still uses the folder. The database of a killed run ends by itself, a moment later. */
 function isUsed(folder) {
   return readdirSync('/proc').some((pid) => {
     if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}`)) return false;

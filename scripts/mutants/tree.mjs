@@ -1,14 +1,14 @@
 /**
- * A copy of the checkout in which every drawn mutant is present and none is active: each stands behind a condition that reads the ids of the
- * active ones from a file. One compilation and one transform cache serve all mutants, and the condition also records which code was reached.
+ * Creates a copy of the checkout that contains every drawn mutant, each behind a condition that reads the ids of the active ones from a file.
+ * Therefore one compilation and one transform cache serve all mutants. The condition also records which code was reached.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * Appended to each file with mutants. Files of the server also run in browsers, which have no `process`. A process that a test starts
- * belongs to the test file that runs at the time.
+ * Returns code to append to each file with mutants. Files of the server also run in browsers, which have no `process`. Code in a process that a test
+ * has started is attributed to the test file that is running at the time.
  */
 const condition = ({ active, reached, current }) => `
 function __mutant(id: number): boolean {
@@ -26,7 +26,7 @@ function __mutant(id: number): boolean {
 }
 `;
 
-/** The source with all its mutants behind conditions; mutants may lie within each other. */
+/** Returns the source with all its mutants behind conditions. Mutants may be nested. */
 function instrumented(text, mutants) {
   const inserted = mutants.flatMap(({ id, start, end, after, form }) => {
     const size = end - start;
@@ -36,20 +36,20 @@ function instrumented(text, mutants) {
       { at: end, opens: false, size, text: close },
     ];
   });
-  // From the end to the start. At one place the inner one closes first and opens last, and what ends there closes before what begins there opens.
+  // Inserts from the end to the start. At the same position, inner mutants close first and open last, and closing precedes opening.
   inserted.sort((a, b) => b.at - a.at || (a.opens !== b.opens ? (a.opens ? -1 : 1) : a.opens ? a.size - b.size : b.size - a.size));
   return inserted.reduce((result, { at, text: part }) => result.slice(0, at) + part + result.slice(at), text);
 }
 
-/** Copies `revision` of the repository at `root` to `folder`, and gives it the installed packages. */
+/** Copies `revision` of the repository at `root` to `folder` and links the installed packages. */
 export function copyTo(folder, root, revision) {
   mkdirSync(folder, { recursive: true });
   execFileSync('tar', ['-x', '-C', folder], { input: execFileSync('git', ['archive', revision], { cwd: root, maxBuffer: 2 ** 30 }) });
-  // Hard links: nothing is written into packages.
+  // Hard links are safe, because nothing writes into packages.
   execFileSync('cp', ['-al', join(root, 'node_modules'), join(folder, 'node_modules')]);
 }
 
-/** Builds the copy, puts the mutants into its sources, and compiles them without asking for right types. */
+/** Builds the copy, inserts the mutants into its sources and compiles these without type checks. */
 export function prepare(folder, mutants, places) {
   execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
   const files = byFile(mutants);
@@ -61,7 +61,7 @@ export function prepare(folder, mutants, places) {
   spawnSync(process.execPath, [join(folder, 'node_modules', tsc, 'bin/tsc'), '-p', 'tsconfig.build.json', '--noEmitOnError', 'false'], {
     cwd: folder,
   });
-  // Whatever asks for a build has one.
+  // Disables later builds: the copy is already built.
   writeFileSync(join(folder, 'scripts/build.mjs'), '');
   for (const file of files.keys())
     if (!readFileSync(join(folder, 'dist', file.replace(/\.ts$/, '.js')), 'utf8').includes('__mutant'))

@@ -1,4 +1,4 @@
-// Who sends what, in turns: so many at a time, or so many a second whatever comes back.
+// Generates load: requests of all kinds, from a fixed number of clients or at a fixed rate regardless of the responses.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { below, next, pick, shuffled } from './random.mjs';
@@ -8,7 +8,7 @@ const GIVEN_UP_MS = 30_000;
 const TICK_MS = 5;
 const AT_ONCE = 16;
 const NETWORKS = 200;
-/** So many rows are there of what is written; then as many go as come. */
+/** Number of written rows to keep. Beyond it, as many rows are deleted as created. */
 const KEPT = 500;
 
 const json = (headers = {}) => ({ 'content-type': 'application/json', accept: 'application/json', ...headers });
@@ -41,7 +41,7 @@ const levels = (depth) => (depth ? `exercises(first: 10000) { nodes { category {
 const wrong = Object.fromEntries(Array.from({ length: 10_000 }, (_, index) => [`wrong${index}`, 1]));
 const form = (type, body) => ({ method: 'POST', path: '/api/v2/login/', headers: json({ 'content-type': type }), body });
 const PART = 'Content-Disposition: form-data; name="username"';
-/** What ended or blocked a worker before there were limits. */
+/** Requests that crashed or blocked a worker before there were limits. */
 const FORMER = [
   form('multipart/form-data; boundary=b', `--b\r\n${PART}\r\nContent-Type: text/plain; charset=utf-16\r\n\r\nann\r\n--b--\r\n`),
   form('multipart/form-data; boundary=b', `${`--b\r\n${PART}\r\n\r\nann\r\n`.repeat(3_000)}--b--\r\n`),
@@ -96,7 +96,7 @@ export class Load {
     this.tokens = tokens;
     this.written = tokens.map(() => []);
     const own = (request) => from({ ...request, headers: { ...request.headers, authorization: `Token ${pick(tokens)}` } });
-    /** In hundredths of all. */
+    /** Kinds of requests, each with its share in percent. */
     this.kinds = [
       ['strangers, REST', 30, () => from(pick(PUBLIC))],
       ['strangers, GraphQL', 20, () => from(pick(PUBLIC_GRAPHQL))],
@@ -108,7 +108,7 @@ export class Load {
     ];
   }
 
-  /** A workout is made, or one of those that were made is deleted. */
+  /** Returns a request that creates a workout or deletes one that was created. */
   write() {
     const user = below(this.tokens.length);
     const headers = json({ authorization: `Token ${this.tokens[user]}` });
@@ -119,19 +119,19 @@ export class Load {
     return { method: 'POST', path: '/api/v2/workout/', headers, body: JSON.stringify({ comment: 'Siege' }), made };
   }
 
-  /** `calm`: of what everybody does all day. */
+  /** Sends one request. With `calm` it is of an ordinary kind. */
   one(mood) {
     const [kind, , make] = mood === 'calm' ? pick(this.kinds.slice(0, 4)) : this.next();
     return this.send(kind, make());
   }
 
-  /** Every hundred requests have exactly the shares of the kinds. */
+  /** Returns the next kind. Every hundred requests have exactly the shares of the kinds. */
   next() {
     if (!this.coming?.length) this.coming = shuffled(this.kinds.flatMap((kind) => Array(kind[1]).fill(kind)));
     return this.coming.pop();
   }
 
-  /** A status of 0: no answer. */
+  /** Sends a request. Status 0 means that there was no response. */
   send(kind, { method = 'GET', path, headers, body, made }) {
     const began = performance.now();
     return new Promise((resolve) => {
@@ -150,7 +150,7 @@ export class Load {
       });
       request.setTimeout(GIVEN_UP_MS, () => request.destroy());
       request.once('error', (error) => {
-        // The service closed a connection that was idle when this was sent: nobody has read it, and any client sends it again.
+        // The service closed an idle connection when this request was sent. It was not processed, so it is sent again, as any client would do.
         if (request.reusedSocket && error.code === 'ECONNRESET') resolve(this.send(kind, { method, path, headers, body, made }));
         else none();
       });
@@ -158,7 +158,7 @@ export class Load {
     });
   }
 
-  /** So many clients, each of which waits for its answer. */
+  /** Runs a fixed number of clients, each of which waits for its response. */
   async closed(seconds) {
     const replies = [];
     const until = performance.now() + seconds * 1000;
@@ -170,9 +170,9 @@ export class Load {
   }
 
   /**
-   * `excess` times as many requests a second as were answered well in the last second, and at least `excess` times `capacity`, whether the others
-   * are answered or not. A capacity measured while other programs were busy is thus no reason for too small a load. `drainedMs`: how long the last
-   * answers took to come when all was sent.
+   * Sends `excess` times as many requests per second as succeeded in the last second, and at least `excess` times `capacity`, whether or not the
+   * others have been answered. Therefore a capacity that was measured while other programs were busy does not make the load too small. `drainedMs`
+   * is the time from the last request to the last response.
    */
   async open(capacity, excess, seconds) {
     const replies = [];

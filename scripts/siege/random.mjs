@@ -4,7 +4,7 @@ if (!Number.isSafeInteger(seed)) throw new Error(`SEED must be an integer: ${pro
 
 let state = seed >>> 0;
 
-/** A number in [0, 1), by mulberry32. */
+/** Returns a number in [0, 1) (Mulberry32). */
 export function next() {
   state = (state + 0x6d2b79f5) >>> 0;
   let mixed = Math.imul(state ^ (state >>> 15), state | 1);
@@ -12,11 +12,11 @@ export function next() {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** An integer in [0, limit). */
+/** Returns an integer in [0, limit). */
 export const below = (limit) => Math.floor(next() * limit);
 export const pick = (list) => list[below(list.length)];
 
-/** The items in random order. */
+/** Returns the items in random order. */
 export function shuffled(items) {
   const left = [...items];
   return items.map(() => left.splice(below(left.length), 1)[0]);

@@ -1,4 +1,4 @@
-// The service as `npm start` runs it, with an embedded database of its own and some users.
+// Starts the service like `npm start`, with an embedded database of its own and some users.
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ export const PASSWORD = 'a good password';
 export async function startService() {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-siege-'));
   chmodSync(folder, 0o755);
-  // Each client says where it comes from, as a proxy would.
+  // Each client sends its address in a header, as a proxy would.
   const environment = {
     PATH: process.env.PATH,
     DATA_DIR: join(folder, 'data'),
@@ -59,7 +59,7 @@ async function found(what, child) {
 
 const read = (path) => readFileSync(path, 'utf8');
 
-/** Megabytes that the processes hold which answer requests. */
+/** Returns the resident memory of all workers in megabytes. */
 export function memoryOf(supervisor) {
   const workers = read(`/proc/${supervisor}/task/${supervisor}/children`)
     .trim()

@@ -1,10 +1,10 @@
-// Asks all the while whether the service lives: in a thread of its own, which is not late because the load is.
+// Sends liveness checks continuously, from a thread of its own, which the load generator cannot delay.
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 
 const EVERY_MS = 50;
-/** As long as none at all. */
+/** Time after which a check counts as unanswered. */
 const GIVEN_UP_MS = 10_000;
 
 export class Watch {
@@ -12,7 +12,7 @@ export class Watch {
     this.worker = new Worker(new URL(import.meta.url), { workerData: base });
   }
 
-  /** How many milliseconds each answer took. */
+  /** Stops the checks and returns their response times in milliseconds. */
   stop() {
     return new Promise((resolve, reject) => {
       this.worker.once('message', resolve).once('error', reject);
