@@ -1,4 +1,5 @@
-// The yardstick: node:http and pg by hand, JSON made in SQL, the same bytes as the service. Started by run.mjs.
+// Reference server of the benchmark, written by hand with node:http and pg: PostgreSQL creates the JSON, with the same bytes as the service. Started
+// by run.mjs.
 import http from 'node:http';
 import { createHash } from 'node:crypto';
 import pg from 'pg';

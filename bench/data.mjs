@@ -1,10 +1,10 @@
-// The data of the benchmark, made in SQL on a fresh database: 10,000 exercises, 100,000 ingredients, 200,000 weight entries of 500 users.
+// Data of the benchmarks, created with SQL in a new database: 10,000 exercises, 100,000 ingredients, 200,000 weight entries of 500 users.
 import { createHash } from 'node:crypto';
 
 export const TOKEN = 'b'.repeat(40);
 const digest = createHash('sha256').update(TOKEN).digest('hex');
 
-// Names of foods: words that are frequent and rare, and four letters of their own.
+// Words for the names of ingredients, frequent and rare ones. Each name ends with four hexadecimal digits.
 const KINDS = 'Organic,Fresh,Dried,Smoked,Roasted,Light,Classic,Premium,Wild,Sweet,Salted,Raw,Bio'.split(',');
 const FOODS =
   'chicken,beef,salmon,oat,milk,cheese,yogurt,apple,banana,bread,rice,pasta,chocolate,almond,peanut,tomato,potato,egg,tofu,quinoa,zucchini,raspberry,pumpkin,walnut,cream,kiwi,jackfruit,lentil,leek'.split(
@@ -38,7 +38,7 @@ const STATEMENTS = [
   `INSERT INTO weight_entry (user_id, date, weight) SELECT u.id, date '2025-01-01' + d, 60 + (u.id + d) % 400 / 10.0
    FROM user_account u, generate_series(0, 399) d WHERE username LIKE 'bench%'`,
   `INSERT INTO token (user_id, digest, sealed) SELECT id, decode('${digest}', 'hex'), '' FROM user_account WHERE username = 'bench250'`,
-  // The dialect of sealed tokens is of no interest here; only the digest is looked up.
+  // The token above has no sealed form, because authentication only looks up the digest.
   `VACUUM ANALYZE`,
 ];
 

@@ -1,5 +1,5 @@
-// npm run bench:documents: many client documents in turn against a single one, on the same service, in turns. Each document has 120 fields of its own.
-// BENCH_SECONDS and BENCH_ROUNDS change the length.
+// npm run bench:documents: compares many client documents, sent in turn, with a single one on the same service, in alternating rounds. Each document
+// selects 120 fields. BENCH_SECONDS and BENCH_ROUNDS change the length.
 import autocannon from 'autocannon';
 import { BASE, withService } from './service.mjs';
 
@@ -9,12 +9,12 @@ const WANTED = 0.9;
 const COUNTS = [25, 80, 200];
 const ROWS = 5;
 const LISTS = 3;
-/** With the list itself, its `nodes` and a field under a key of the document, these are 40 fields. */
+/** Together with the list, its `nodes` and one field with an alias that is unique to the document, these are 40 fields. */
 const FIELDS = `id uuid name nameOriginal description createdOn status licenseAuthor categoryId languageId licenseId baseLicenseId exerciseBaseId nodeId
   category { id name nodeId } language { id fullName shortName nodeId } license { id fullName shortName url } baseLicense { id fullName shortName url }
   muscles { id name isFront }`;
 
-/** All documents select the same columns under keys of their own, so that only the number of documents differs. */
+/** Returns a document. All documents select the same columns under different aliases, so that only the number of documents differs. */
 function documentOf(number) {
   const lists = Array.from(
     { length: LISTS },

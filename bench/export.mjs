@@ -1,6 +1,6 @@
 /**
- * A million rows as a file, from the real server: `npm run bench:export`. Says how long it takes and what the server's process holds in memory at
- * most, by the operating system's account of it, and fails above 300 MB. EXPORT_ROWS changes how many rows.
+ * npm run bench:export: exports a million rows to a file from the real server. Prints the duration and the server's peak resident memory as reported
+ * by the operating system; fails above 300 MB. EXPORT_ROWS changes the number of rows.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,7 +22,7 @@ const QUERY = '{ workoutLogs(orderBy: [{ date: ASC }]) { nodes { id date reps we
 const folder = mkdtempSync(join(tmpdir(), 'fitgraph-export-'));
 const environment = { ...process.env, DATA_DIR: join(folder, 'data'), PORT: '0', WEB_CONCURRENCY: '0', LOG_LEVEL: 'warn' };
 
-/** Resolves once the server says where it is and who the demo user is. */
+/** Starts the server. Resolves once it has printed its address and the demo user. */
 function started() {
   const server = spawn(process.execPath, [...MEMORY_FLAGS, 'dist/src/index.js'], {
     env: environment,
@@ -39,10 +39,10 @@ function started() {
   });
 }
 
-/** Straight into the database, beside the server: without the log of changes, which is not what is measured. */
+/** Inserts the rows directly into the database, without entries in the change log, which this benchmark does not measure. */
 async function fill(username) {
   const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
-  // The superuser, who may switch triggers off.
+  // Only the superuser can disable triggers.
   const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
   await client.connect();
   await client.query('SET session_replication_role = replica');
@@ -67,7 +67,7 @@ const ended = (server) => {
   return over;
 };
 
-// A first start makes the tables, the reference data and somebody to sign in as.
+// The first start creates the tables, the reference data and the demo user.
 const first = await started();
 const [, username, , token] = /User (\S+), password (\S+)\s+Authorization: Token (\S+)/.exec(first.said);
 await fill(username);

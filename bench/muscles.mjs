@@ -1,5 +1,6 @@
-// npm run bench:muscles: the hard sets of each muscle by week, over GraphQL, one call after another, each of another user, among 2,000,000 logs of
-// 2,000 users. Prints the median and the p99, and fails above 50 ms. BENCH_CALLS changes how many calls, BENCH_USERS how many users with 1,000 logs each.
+// npm run bench:muscles: weekly hard sets per muscle over GraphQL, one request at a time, each by a different user, with 2,000,000 logs of 2,000
+// users. Prints the median and the p99; fails above 50 ms. BENCH_CALLS changes the number of requests, BENCH_USERS the number of users with 1,000
+// logs each.
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { BASE, withService } from './service.mjs';
@@ -14,9 +15,9 @@ const QUERY = '{ muscleVolume(by: WEEK, last: 1000) { bucket { start } muscleId 
 const tokenOf = (user) => String(user).padStart(40, 'c');
 const digestOf = (user) => createHash('sha256').update(tokenOf(user)).digest('hex');
 
-/** Two years of training, three days a week, of some 40 exercises. */
+/** Inserts two years of training, three days a week, with about 40 exercises. */
 async function fill(client) {
-  // The log of changes is not what is measured.
+  // Disables triggers, because the change log is not measured here.
   await client.query('SET session_replication_role = replica');
   await client.query(`INSERT INTO user_account (username, password) SELECT 'muscles' || i, '!' FROM generate_series(1, $1::int) i`, [
     users,
@@ -30,7 +31,7 @@ async function fill(client) {
       JOIN user_account u ON u.username = 'muscles' || i`,
     [Array.from({ length: users }, (_, index) => digestOf(index + 1))],
   );
-  // Day by day, as they are written: the logs of one user lie apart.
+  // Inserts in the order of the dates, as in real use, so that the logs of one user are spread over the table.
   await client.query(
     `INSERT INTO workout_log (reps, weight, date, rir, exercise_id, workout_id, weight_unit_id, user_id)
       SELECT 3 + n * 7 % 12, 20 + n % 100, date '2024-01-01' + n / 10 * 7 / 3, CASE n % 3 WHEN 0 THEN '2' END, e.ids[1 + (w.id + n * 13) % 40], w.id, 1 + n % 2, w.user_id

@@ -1,6 +1,6 @@
-// npm run bench: the service against a hand-written server over the same database, in the same run, in turns.
-// Prints requests/s, p99, the ratio of the medians and the statements of a request. BENCH_SECONDS and BENCH_ROUNDS change its length,
-// BENCH_ONLY (a regular expression on the names) its scenarios.
+// npm run bench: compares the service with a hand-written server on the same database, in the same run and in alternating rounds. Prints requests/s,
+// p99, the ratio of the medians and the statements per request. BENCH_SECONDS and BENCH_ROUNDS change the length, BENCH_ONLY (a regular expression
+// for names) selects scenarios.
 import autocannon from 'autocannon';
 import { TOKEN } from './data.mjs';
 import { BASE, PORT, start, withService } from './service.mjs';
@@ -21,7 +21,7 @@ const scenarios = [
   { name: 'exercise detail', path: '/api/v2/exercise/ID/', wanted: 0.25 },
   { name: 'own weight entries', path: '/api/v2/weightentry/?limit=20', headers: { authorization: `Token ${TOKEN}` }, wanted: 0.6 },
   { name: 'GraphQL, 20 nested', ...clientDocument, wanted: 0.33 },
-  // The baseline knows no trusted documents and receives the text.
+  // The baseline does not support trusted documents and receives the text.
   { name: 'the same as trusted', ...post({ id: 'exercises', variables }), baseline: clientDocument, wanted: 0.33 },
 ].filter(({ name }) => new RegExp(process.env.BENCH_ONLY ?? '').test(name));
 

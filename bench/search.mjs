@@ -1,5 +1,5 @@
-// npm run bench:search: ingredients by a part of their name, over REST, and with slips, over GraphQL, one call after another on 100,000 ingredients.
-// Prints the hits, the size of the answer, the median and the p99 for frequent and for rare terms. BENCH_CALLS changes how many calls.
+// npm run bench:search: searches 100,000 ingredients, one request at a time: by a part of the name over REST, and with typing errors over GraphQL.
+// Prints the hits, the response size, the median and the p99 for frequent and rare terms. BENCH_CALLS changes the number of requests.
 import { Agent, get, request } from 'node:http';
 import { BASE, withService } from './service.mjs';
 
@@ -13,7 +13,7 @@ const DOCUMENT = 'query ($text: String!) { ingredients(where: { name: { search: 
 
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 
-/** The bytes of an answer. No more is done with them while it is timed, so that only the service is. */
+/** Returns the chunks of a response. They are not parsed while time is measured, so that only the service is measured. */
 const bytesOf = (url) =>
   new Promise((resolve, reject) => {
     get(url, { agent }, (response) => {
@@ -23,7 +23,7 @@ const bytesOf = (url) =>
     }).on('error', reject);
   });
 
-/** The bytes of GraphQL's answer. */
+/** Returns the chunks of the response to a GraphQL search. */
 const bytesFound = (text) =>
   new Promise((resolve, reject) => {
     const asking = request(`${BASE}/graphql`, { agent, method: 'POST', headers: { 'Content-Type': 'application/json' } }, (response) => {

@@ -1,4 +1,4 @@
-// The service as `npm start` runs it, on a database of its own that holds the data of the benchmarks.
+// Runs the service like `npm start`, on a database of its own with the data of the benchmarks.
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,7 +16,7 @@ const { MEMORY_FLAGS } = require('../dist/src/server/supervisor/index.js');
 export const PORT = 8191;
 export const BASE = `http://127.0.0.1:${PORT}`;
 
-/** Ends a child process and waits for its exit. */
+/** Terminates a child process and waits until it has exited. */
 const end = (child) => {
   const ended = new Promise((resolve) => child.removeAllListeners('exit').once('exit', resolve));
   if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) return ended;
@@ -34,7 +34,7 @@ function spawnScript(script, args, environment) {
   return child;
 }
 
-/** A process of this folder; resolves once it has printed `ready`. */
+/** Starts a script of this folder. Resolves once it has printed `ready`. */
 export function start(script, args, environment, ready) {
   const child = spawnScript(script, args, environment);
   return new Promise((resolve, reject) => {
@@ -44,7 +44,8 @@ export function start(script, args, environment, ready) {
 }
 
 /**
- * `prepare` meets a service that tells its statements, `run` one that was started anew and shows no timings. `operations`: trusted documents by id.
+ * Starts the service with Server-Timing headers, fills the database and calls `prepare`; restarts it without these headers and calls `run`.
+ * `operations` are trusted documents by id.
  */
 export async function withService({ prepare, run, operations = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-bench-'));
@@ -66,9 +67,9 @@ export async function withService({ prepare, run, operations = {} }) {
   };
   try {
     const embedded = await openEmbedded({ dataDir: environment.DATA_DIR });
-    // A first start makes the tables and the reference data.
+    // The first start creates the tables and the reference data.
     const first = await service('on');
-    // The superuser of the embedded database, who may switch triggers off.
+    // Only the superuser of the embedded database can disable triggers.
     const client = new pg.Client({ ...embedded.connection, user: 'fitgraph' });
     await client.connect();
     await fill(client, (line) => process.stderr.write(`${line}\n`));
@@ -77,7 +78,7 @@ export async function withService({ prepare, run, operations = {} }) {
     await end(first);
     await service('off');
     await run(embedded.connection);
-    // Before the database stops, because the pool of the baseline does not expect that.
+    // The processes stop before the database, because the pool of the baseline cannot handle lost connections.
     await Promise.all(children.map(end));
     await embedded.release();
   } finally {
