@@ -5,8 +5,8 @@ import { addWeights } from './demo/weight';
 import { RowList, type SeedRow } from './row';
 
 /**
- * The data of one user who trains and writes down everything, up to `today`. Ids count from 1 per model and mean nothing outside this list;
- * exercises, ingredients and units are referred to by the ids of their own seeds.
+ * Returns the data of a demo user who logs training, nutrition and weight up to `today`. Ids count from 1 per model and are valid in this list only;
+ * exercises, ingredients and units are referenced by the ids of their own seeds.
  */
 export function demo(today: string, userId: number): SeedRow[] {
   const list = new RowList();

@@ -14,10 +14,10 @@ import { CATALOGUE_AUTHOR, CATALOGUE_DATE, DEFAULT_LICENSE, ENGLISH, GERMAN, Row
 
 const ENTRIES: ExerciseEntry[] = [...chest, ...back, ...squats, ...hinges, ...shoulders, ...arms, ...abs, ...calves];
 
-/** The namespace of the ids below: an arbitrary fixed value, so that they never meet those of another catalogue. */
+/** Namespace of the UUIDs below: an arbitrary constant, so that they never collide with those of another catalogue. */
 const NAMESPACE = Buffer.from('6f1d8a52c0b74f0e9a3b5d27e4c81960', 'hex');
 
-/** A version 5 UUID: the same name has the same id in every installation. */
+/** Returns a version 5 UUID: the same name has the same UUID in every installation. */
 function uuidOf(name: string): string {
   const bytes = createHash('sha1').update(NAMESPACE).update(name, 'utf8').digest().subarray(0, 16);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
@@ -30,11 +30,11 @@ const owned = { license: DEFAULT_LICENSE, license_author: CATALOGUE_AUTHOR, stat
 /** Bases are numbered from 1 in the order of the entries. */
 const baseOf = (name: string): number => ENTRIES.findIndex((entry) => entry.name === name) + 1;
 
-/** The image files to store, by path. */
+/** Returns the image files to store, by path. */
 export const exerciseImages = (): [path: string, content: Buffer][] =>
   ILLUSTRATED.map((name) => [imagePath(baseOf(name)), imageContent(name)]);
 
-/** The exercises with their variations, translations and comments. */
+/** Returns the exercises with their variations, translations and comments. */
 export function exercises(today: string): SeedRow[] {
   // Nothing is dated after the day of loading, even on a machine whose clock is behind.
   const creationDate = today < CATALOGUE_DATE ? today : CATALOGUE_DATE;

@@ -8,12 +8,12 @@ import { CATALOGUE_AUTHOR, CATALOGUE_DATE, DEFAULT_LICENSE, ENGLISH, RowList, ty
 
 const ENTRIES: IngredientEntry[] = [...plants, ...staples, ...animals, ...drinks];
 
-/** The ingredients whose energy has another source than protein, carbohydrates and fat, by name. */
+/** Ingredients that get energy from other sources than protein, carbohydrates and fat, by name. */
 export const energyExceptions: ReadonlyMap<string, EnergyFrom> = new Map(
   ENTRIES.flatMap((entry) => (entry[10] === undefined ? [] : [[entry[0], entry[10]] as const])),
 );
 
-/** The ingredients with their household units. */
+/** Returns the ingredients with their household units. */
 export function ingredients(): SeedRow[] {
   const list = new RowList();
   for (const [name, energy, protein, carbohydrates, sugar, fat, saturated, fibres, sodium, units] of ENTRIES) {

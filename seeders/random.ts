@@ -1,4 +1,4 @@
-/** A seeded generator (mulberry32): demo data look natural and are still the same on every run. */
+/** A seeded generator (Mulberry32), so that demo data look natural and are the same in every run. */
 export class Random {
   private state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.state = seed >>> 0;
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     this.state = (this.state + 0x6d2b79f5) >>> 0;
     let t = this.state;
@@ -15,7 +15,7 @@ export class Random {
     return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   int(low: number, high: number): number {
     return low + Math.floor(this.next() * (high - low + 1));
   }
@@ -28,7 +28,7 @@ export class Random {
     return items[this.int(0, items.length - 1)] ?? items[0];
   }
 
-  /** Roughly normal around 0 with a standard deviation of 1: the sum of twelve uniform numbers. */
+  /** Returns a roughly normal number with mean 0 and standard deviation 1: the sum of twelve uniform numbers. */
   noise(): number {
     let sum = -6;
     for (let i = 0; i < 12; i++) sum += this.next();

@@ -1,6 +1,6 @@
 import { ENGLISH, type SeedRow } from './row';
 
-/** Names whose ids are their places in the list, counted from 1. */
+/** Returns rows whose ids are the positions of their names in the list, counted from 1. */
 function numbered(model: string, key: string, names: readonly string[]): SeedRow[] {
   return names.map((name, index) => ({ model, pk: index + 1, fields: { [key]: name } }));
 }
@@ -37,7 +37,7 @@ const LICENSES: [string, string, string][] = [
 const REPETITION_UNITS = ['Repetitions', 'Until Failure', 'Seconds', 'Minutes', 'Miles', 'Kilometers'];
 const WEIGHT_UNITS = ['kg', 'lb', 'Body Weight', 'Plates', 'Kilometers Per Hour', 'Miles Per Hour'];
 
-/** The tables below name what the exercises are made of; their ids are public and stay as they are. */
+/** The tables below describe properties of exercises. Their ids are public and must not change. */
 export const CATEGORY = { Arms: 8, Legs: 9, Abs: 10, Chest: 11, Back: 12, Shoulders: 13, Calves: 14 } as const;
 
 const MUSCLES: [string, boolean][] = [
@@ -72,7 +72,7 @@ const EQUIPMENT = [
   'Kettlebell',
 ];
 
-/** Short keys for the tables of this folder; the pk of a unit is its place in this list. */
+/** Short keys for the tables of this folder; the id of a unit is its position in this list. */
 const HOUSEHOLD_UNITS = {
   cup: 'Cup',
   tbsp: 'Tablespoon',
@@ -99,7 +99,7 @@ export function householdUnitId(unit: HouseholdUnit): number {
   return unitKeys.indexOf(unit) + 1;
 }
 
-/** The rows everything else refers to. */
+/** Returns the rows that all other seeds refer to. */
 export function reference(): SeedRow[] {
   return [
     ...LANGUAGES.map(([short_name, full_name], index) => ({ model: 'core.language', pk: index + 1, fields: { short_name, full_name } })),

@@ -3,7 +3,7 @@ import { ingredients } from '../ingredients';
 import { householdUnitId, type HouseholdUnit } from '../reference';
 import { ENGLISH } from '../row';
 
-/** Finds the ids of seeded rows by name; a name that does not exist is a mistake in the tables of the demo and stops it. */
+/** Finds the ids of seeded rows by name. Throws if a name does not exist, because that is a mistake in the tables of the demo. */
 export class Catalogue {
   private readonly ids = new Map<string, number>();
 

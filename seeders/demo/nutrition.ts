@@ -131,22 +131,22 @@ const COMMENTS: [string, ...string[]] = [
   'Very good, cook again',
 ];
 
-/** What was eaten on one day, with the minute of the day in UTC: at least three items, never more than the limit. */
+/** Returns what was eaten on one day, with the minute of the day in UTC: at least three items and at most MOST_ITEMS. */
 function eaten(random: Random): { item: Item; minute: number }[] {
   const day: { item: Item; minute: number }[] = [];
   MEALS.forEach(({ time, snack, planned, others }, index) => {
     if (snack && random.chance(0.5)) return;
-    // Two hours behind the clock on the wall in summer, one in winter: the times of the plan only serve as a rough guide.
+    // UTC is one or two hours behind local time. Two is precise enough, because the demo user does not follow the planned times exactly.
     const minute = (Number(time.slice(0, 2)) - 2) * 60 + Number(time.slice(3, 5)) + random.int(-20, 40);
     const items = random.chance(0.55) ? planned : random.pick(others);
-    // An early feast leaves room for the meals still to come.
+    // Leaves room for the remaining meals of the day.
     const room = MOST_ITEMS - day.length - (MEALS.length - 1 - index);
     for (const item of items.slice(0, Math.min(snack ? 2 : random.int(1, 3), room))) day.push({ item, minute });
   });
   return day;
 }
 
-/** One plan with its meals, and a diary of the days up to today. */
+/** Adds one plan with its meals, and a diary of the days up to today. */
 export function addNutrition(list: RowList, catalogue: Catalogue, today: string, user: number): void {
   const random = new Random(60);
   const start = addDays(today, 1 - DIARY_DAYS);

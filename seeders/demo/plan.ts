@@ -1,8 +1,8 @@
-/** One line of a set: what to do, where the 8 weeks start and what is added per week. */
+/** One line of a set: the exercise, the values at the start of the 8 weeks and the weekly increase. */
 export interface PlannedSetting {
   exercise: string;
   reps: number;
-  /** null: only the body, or seconds. */
+  /** null: body weight only, or an exercise measured in seconds. */
   weight: number | null;
   perWeek?: number;
   rir?: string;

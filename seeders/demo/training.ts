@@ -49,7 +49,7 @@ function addWorkout(list: RowList, catalogue: Catalogue, plan: PlannedWorkout, u
   return workout;
 }
 
-/** The weight of a week, in the steps a gym has; every fourth week repeats the one before, as people do. */
+/** Returns the weight of a week, in steps that gyms offer. Every fourth week repeats the previous one, as is usual in training. */
 function weightOf({ weight, perWeek = 0 }: PlannedSetting, week: number): number {
   if (weight === null) return 0;
   const step = weight < 30 ? 1 : 2.5;
@@ -57,7 +57,7 @@ function weightOf({ weight, perWeek = 0 }: PlannedSetting, week: number): number
   return weight + Math.floor(progress / step) * step;
 }
 
-/** What was done on one day: a setting of a pyramid stands for one set, any other is repeated. */
+/** Adds the logs of one day. Each setting of a pyramid is one set; any other setting is repeated. */
 function addLogs(
   list: RowList,
   catalogue: Catalogue,
@@ -71,7 +71,7 @@ function addLogs(
     const pyramid = settings.length > 1 && settings.every(({ exercise }) => exercise === settings[0]?.exercise);
     for (let round = 0; round < (pyramid ? 1 : sets); round++) {
       for (const setting of settings) {
-        // Strength fades from round to round; seconds vary by fives.
+        // Strength decreases from round to round; seconds vary in steps of five.
         const missed = random.chance(0.12 + round * 0.12) ? random.int(1, 2) : 0;
         const gained = setting.weight === null ? Math.floor(week / 3) : 0;
         list.add('manager.workoutlog', {
@@ -90,7 +90,7 @@ function addLogs(
   return done;
 }
 
-/** Full hours, minutes and seconds of a minute of the day. */
+/** Formats a minute of the day as HH:MM:SS. */
 function clock(minute: number): string {
   return `${String(Math.floor(minute / 60)).padStart(2, '0')}:${String(minute % 60).padStart(2, '0')}:00`;
 }
@@ -100,7 +100,7 @@ function impression(random: Random): string {
   return luck < 0.12 ? '1' : luck < 0.55 ? '2' : '3';
 }
 
-/** The workouts, a schedule that strings them together and the training of its weeks, which end today. */
+/** Adds the workouts, a schedule that links them, and the training of its weeks, which end today. */
 export function addTraining(list: RowList, catalogue: Catalogue, today: string, user: number): void {
   const random = new Random(16);
   const weeks = WORKOUTS.reduce((sum, plan) => sum + plan.weeks, 0);
@@ -120,7 +120,7 @@ export function addTraining(list: RowList, catalogue: Catalogue, today: string, 
     for (let offset = 0; offset < 7 * plan.weeks; offset++) {
       const date = addDays(start, first + offset);
       const day = plan.days.find(({ weekdays }) => weekdays.includes(weekday(date)));
-      // Of four sessions a week the Saturday one is dropped now and then; three are always kept.
+      // In weeks with four sessions the one on Saturday is skipped now and then; three always take place.
       if (day === undefined || (weekday(date) === 6 && random.chance(0.25))) continue;
       const done = addLogs(list, catalogue, random, day, Math.floor(offset / 7), { user, workout, date });
       const timed = random.chance(0.9);

@@ -5,7 +5,7 @@ import type { RowList } from '../row';
 const DAYS = 365;
 const GAP = 0.05;
 
-/** Day of the year (counted from the first entry) and the trend in kg; the weight between two points is interpolated. */
+/** The trend as [day since the first entry, kg]; weights between two points are interpolated. */
 const TREND: [number, number][] = [
   [0, 84.6],
   [60, 86.1],
@@ -24,13 +24,13 @@ function trend(day: number): number {
   return fromWeight;
 }
 
-/** A year of body weight: up for three months, down in two stretches, with the usual noise of water and weekends. */
+/** Adds a year of body weight: three months upwards, two periods downwards, with the usual variation by water and weekends. */
 export function addWeights(list: RowList, today: string, user: number): void {
   const random = new Random(365);
   let drift = 0;
   for (let day = 0; day < DAYS; day++) {
     const date = addDays(today, day + 1 - DAYS);
-    // Water comes and goes over several days, so each day keeps a part of the deviation of the day before.
+    // Water retention lasts several days, so each day keeps a part of the deviation of the previous one.
     drift = drift * 0.6 + random.noise() * 0.22;
     const afterWeekend = weekday(date) === 1 ? 0.35 : weekday(date) === 7 ? 0.2 : 0;
     const forgotten = random.chance(GAP) && day > 0 && day < DAYS - 1;

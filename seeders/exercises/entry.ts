@@ -20,7 +20,7 @@ export const MUSCLE = {
   lowerBack: 16,
 } as const;
 
-/** Machines and cables have no id of their own: an exercise on them has an empty list. */
+/** Equipment with its ids. Machines and cables have none: an exercise on them has an empty list. */
 export const GEAR = {
   barbell: 1,
   szBar: 2,
@@ -39,7 +39,7 @@ export type Gear = keyof typeof GEAR;
 
 export interface Wording {
   name: string;
-  /** Plain text; it becomes one paragraph of HTML, so it holds no markup and no `&`. */
+  /** Plain text without markup and `&`, because it becomes a paragraph of HTML. */
   text: string;
   cues?: string[];
 }

@@ -23,8 +23,8 @@ export const ILLUSTRATED = [
 
 export const imageFileName = (exercise: string): string => `${exercise.toLowerCase().replaceAll(' ', '-')}.png`;
 
-/** The PNG file; the build copies it beside this module. */
+/** Returns the PNG file, which the build copies next to this module. */
 export const imageContent = (exercise: string): Buffer => readFileSync(join(__dirname, 'images', imageFileName(exercise)));
 
-/** Path in the file store of the image of an exercise, by the id of its base. */
+/** Returns the path in the file store of the image of an exercise, by the id of its base. */
 export const imagePath = (base: number): string => `exercise-images/${base}/muscles.png`;

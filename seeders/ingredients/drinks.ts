@@ -1,6 +1,6 @@
 import type { IngredientEntry } from './entry';
 
-/** Drinks and things one buys ready to eat. */
+/** Drinks and ready-to-eat food. */
 export const drinks: IngredientEntry[] = [
   ['Almond drink, unsweetened', 15, 0.5, 0.2, 0.1, 1.2, 0.1, 0.3, 0.05, { glass: 200, cup: 240 }],
   ['Apple juice', 45, 0.1, 11.0, 10.5, 0.1, 0.01, 0.2, 0.002, { glass: 200 }],

@@ -1,8 +1,8 @@
 import type { HouseholdUnit } from '../reference';
 
 /**
- * Why the energy differs from what protein, carbohydrates and fat add up to: alcohol has 7 kcal/g, fibre 2 kcal/g, and neither has a column
- * in that sum (carbohydrates are without fibre).
+ * Reason why the energy differs from the sum over protein, carbohydrates and fat: alcohol has 7 kcal/g and fibre 2 kcal/g, and the sum includes
+ * neither (carbohydrates exclude fibre).
  */
 export type EnergyFrom = 'alcohol' | 'fibre';
 
