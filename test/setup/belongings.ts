@@ -1,4 +1,4 @@
-/** One row of every owned type for a user, made over GraphQL as the user would; told apart from other people's at a glance. */
+/** Creates one row of every owned type for a user, over GraphQL as the user would, with ids that identify type and owner. */
 import { fieldsOf, type Entity } from '../../src/core/model/fields';
 import { allEntities, findEntity, resourceOf } from '../../src/core/model/registry';
 import { sortByDependency } from '../../src/transfer/dump';
@@ -8,7 +8,7 @@ import { inputOf, type Parents } from './samples';
 
 export type Belongings = ReadonlyMap<Entity, number>;
 
-/** Owned types but the user, parents first. */
+/** Returns the owned types except the user, parents first. */
 export const ownedTypes = (): Entity[] =>
   sortByDependency(new Map(allEntities().map((entity) => [entity.name, entity]))).filter(
     (entity) => resourceOf(entity)!.owned && entity !== findEntity('User'),
@@ -17,7 +17,7 @@ export const ownedTypes = (): Entity[] =>
 /** An id that no row has. */
 export const UNKNOWN = 2_000_000_000;
 
-/** Gives the tables ids so far apart that an id found in an answer tells whose row of which type it is. */
+/** Starts the id sequences of the tables far apart, so that an id in a response identifies the type and owner of its row. */
 export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
   for (const [index, entity] of allEntities().entries()) {
     if (!resourceOf(entity)!.owned) continue;
@@ -28,7 +28,7 @@ export async function spreadIds(fitgraph: Fitgraph): Promise<void> {
   }
 }
 
-/** A relation's id: of a belonging, or of the first row of a public type. */
+/** Returns the id for a relation: the user's own row or, for a public type, its first row. */
 export const parentsIn =
   (belongings: Belongings): Parents =>
   (field) => {
@@ -45,7 +45,7 @@ export async function furnish(person: Person): Promise<Belongings> {
       const { made } = await person.ask(document, { input: inputOf(entity, 1, parentsIn(belongings)) });
       belongings.set(entity, Number(made.row.id));
     } else {
-      // A profile comes with its user.
+      // A profile is created together with its user.
       const { viewer } = await person.ask(`{ viewer { row: profile { id } } }`);
       belongings.set(entity, Number(viewer.row.id));
     }
@@ -53,5 +53,5 @@ export async function furnish(person: Person): Promise<Belongings> {
   return belongings;
 }
 
-/** The fields that name another owned row and that a writer may set. */
+/** Returns the fields that refer to another owned row and that clients may set. */
 export const ownedParents = (entity: Entity) => fieldsOf(entity).filter((field) => field.relation?.owned && !field.readOnly);

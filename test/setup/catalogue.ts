@@ -1,4 +1,4 @@
-/** Reference data of the tests, small enough to be known by heart: rows in the form of a dump. */
+/** Reference data of the tests, small enough to remember: rows in dump format. */
 import type { DumpRow } from '../../src/transfer/dump';
 
 const named = (model: string, key: string, names: readonly string[]): DumpRow[] =>

@@ -1,4 +1,4 @@
-/** Databases of the test run's one PostgreSQL: as many as tests want, each a copy of a template, so that making one takes a moment. */
+/** Creates databases on the PostgreSQL of the test run. Each is a copy of a template, so that creating one takes a moment. */
 import { Client, type PoolConfig } from 'pg';
 import { TokenVault } from '../../src/auth/tokens';
 import type { Config } from '../../src/platform/config';
@@ -21,7 +21,7 @@ const TEMPLATES: Record<Content, string> = { nothing: 'template0', tables: 'fitg
 export const SECRET_KEY = 'the secret key of the tests, long enough';
 export const TIME_ZONE = 'Europe/Berlin';
 
-/** The connection of somebody who may do everything. */
+/** Returns the same connection for the superuser. */
 export const asSuperuser = (connection: PoolConfig): PoolConfig => ({ ...connection, user: SUPERUSER });
 
 async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
@@ -34,7 +34,7 @@ async function administer<T>(work: (client: Client) => Promise<T>): Promise<T> {
   }
 }
 
-/** Without a configuration nothing is given up, as for the commands of an operator. */
+/** Opens a database. Without a configuration there are no timeouts and no queue limits, as in the commands of an operator. */
 export const open = (
   connection: PoolConfig,
   config?: Partial<
@@ -64,10 +64,10 @@ export const open = (
 
 let made = 0;
 
-/** A new database with this content; `drop` it at the end. */
+/** Creates a database with this content; the caller must `drop` it. */
 export async function createDatabase(content: Content): Promise<{ connection: PoolConfig; url: string; drop(): Promise<void> }> {
   if (content !== 'nothing') await createTemplates();
-  // A file that failed may have left its own behind, in the same process.
+  // A test file that failed may have left a database behind in the same process.
   const name = `test_${process.pid}_${Date.now().toString(36)}_${(made += 1)}`;
   await administer((client) => client.query(`CREATE DATABASE "${name}" TEMPLATE "${TEMPLATES[content]}" OWNER ${OWNER}`));
   const server = await runServer();
@@ -81,10 +81,10 @@ export async function createDatabase(content: Content): Promise<{ connection: Po
 
 let templates: Promise<void> | undefined;
 
-/** The key of the advisory lock under which one process makes the templates for all. */
+/** Key of the advisory lock under which one process creates the templates for all. */
 const TEMPLATES_LOCK = 1;
 
-/** Makes the templates unless another test file of the run has. No test needs data to survive a power failure, so PostgreSQL does not sync. */
+/** Creates the templates unless another test file of the run has done so. Tests need no data after a power failure, so PostgreSQL does not sync. */
 export const createTemplates = (): Promise<void> =>
   (templates ??= administer(async (client) => {
     await client.query('SELECT pg_advisory_lock($1)', [TEMPLATES_LOCK]);
@@ -92,7 +92,7 @@ export const createTemplates = (): Promise<void> =>
     if (rowCount) return;
     for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) await client.query(`ALTER SYSTEM SET ${setting} = off`);
     await client.query('SELECT pg_reload_conf()');
-    // Another process may have failed halfway.
+    // Another process may have failed before it finished.
     for (const name of [PART, TEMPLATES.tables]) await client.query(`DROP DATABASE IF EXISTS "${name}"`);
     await client.query(`CREATE DATABASE "${TEMPLATES.tables}" TEMPLATE template0 OWNER ${OWNER}`);
     await fill(TEMPLATES.tables, migrateUp);
@@ -101,7 +101,7 @@ export const createTemplates = (): Promise<void> =>
     await client.query(`ALTER DATABASE "${PART}" RENAME TO "${TEMPLATES.catalogue}"`);
   }));
 
-/** The name of the last template while it is filled. */
+/** Name of the last template while it is being filled. */
 const PART = 'fitgraph_part';
 
 async function fill(name: string, work: (database: Database) => Promise<unknown>): Promise<void> {

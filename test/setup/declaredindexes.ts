@@ -83,7 +83,7 @@ function indexesOf(entity: Entity): DeclaredIndex[] {
 
 const isReference = (field: FieldMeta): boolean => field.stored && Boolean(field.target) && field.name !== OWNER_FIELD.field;
 
-/** Columns of the default order, which always ends with the id. */
+/** Returns the columns of the default order, which always ends with the id. */
 function defaultOrderColumns(entity: Entity): IndexColumn[] {
   const columns = resourceOf(entity)!.ordering.map((key): IndexColumn => {
     const descending = key.startsWith('-');
@@ -93,7 +93,7 @@ function defaultOrderColumns(entity: Entity): IndexColumn[] {
   return columns.at(-1) === 'id' ? columns : [...columns, 'id'];
 }
 
-/** Columns of the unique constraint, starting with the owner as in the other indexes. */
+/** Returns the columns of the unique constraint, starting with the owner as in the other indexes. */
 function uniqueColumns(entity: Entity): string[] {
   const names = [...(resourceOf(entity)!.unique ?? [])];
   return names
@@ -101,7 +101,10 @@ function uniqueColumns(entity: Entity): string[] {
     .map((name) => fieldOf(entity, name).column!);
 }
 
-/** Stored fields that REST filters by in any view. Texts without a length limit are excluded, because nobody filters by their full value. */
+/**
+ * Returns stored fields that REST filters by in any view. Texts without a length limit are excluded, because filters by their full value are
+ * unlikely.
+ */
 function restFilterFields(entity: Entity): FieldMeta[] {
   const names = new Set(resourceOf(entity)!.metadata.views.flatMap((view) => view.filters.map(({ field }) => field)));
   return fieldsOf(entity).filter(

@@ -1,10 +1,10 @@
-/** Somebody who says that much will come, and sends a little of it all the while, until the connection ends. */
+/** A slow client: announces a large request body and sends it byte by byte until the connection ends. */
 import net from 'node:net';
 
 const DRIP_MS = 100;
 
 export interface Dripping {
-  /** What was answered so far. */
+  /** Returns the response so far. */
   answer(): string;
   isOver(): boolean;
   readonly over: Promise<void>;

@@ -1,4 +1,7 @@
-/** The edges by which public rows lead to owned ones: connections of the viewer's, which `scope` narrows, and null for whoever is nobody. */
+/**
+ * Finds fields that lead from public rows to owned ones: connections of the viewer's rows, which `scope` narrows. For anonymous clients they are
+ * null, with an error.
+ */
 import {
   getNamedType,
   isListType,
@@ -30,21 +33,21 @@ function targetOf(type: GraphQLObjectType, field: Field, shown: RegExp): string 
 const ROWS = /^(.+)Connection$/;
 const GROUPS = /^(.+)Group$/;
 
-/** What is worked out of rows of the viewer. */
+/** Whether a field is computed from rows of the viewer. */
 const isFormula = (type: GraphQLObjectType, field: Field): boolean =>
   isPublic(type) && isListType(field.type) && field.args.some(({ name }) => name === 'last');
 
 export const isEdgeToOwn = (type: GraphQLObjectType, field: Field): boolean =>
   isFormula(type, field) || [ROWS, GROUPS].some((shown) => targetOf(type, field, shown) !== undefined);
 
-/** Names of fields. */
+/** Returns the names of fields computed from rows of the viewer. */
 export const formulasOfOwn = (schema: GraphQLSchema): string[] =>
   Object.values(schema.getTypeMap())
     .filter(isObjectType)
     .flatMap((type) => Object.values(type.getFields()).flatMap((field) => (isFormula(type, field) ? `${type.name}.${field.name}` : [])))
     .sort();
 
-/** The fields that show groups of such rows instead. */
+/** Returns the fields that show groups of the viewer's rows instead of the rows. */
 export const groupsOfOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, GROUPS);
 export const edgesToOwn = (schema: GraphQLSchema): Edge[] => edgesTo(schema, ROWS);
 

@@ -1,4 +1,4 @@
-/** The service in process, on a database of its own, and people who send it requests. */
+/** Runs the service in the test process, on a database of its own, with clients that send it requests. */
 import fs from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ export const PASSWORD = 'a good password';
 export interface Options {
   content?: Content;
   environment?: Record<string, string>;
-  /** A database that exists already, e.g. another app's. */
+  /** A database that already exists, e.g. that of another instance. */
   beside?: { readonly database: Pick<Database, 'options'> };
 }
 
@@ -57,7 +57,7 @@ export class Fitgraph {
       LOGIN_RATE: '1000/min',
       SERVER_TIMING: 'on',
       PORT: '0',
-      // The tests are late themselves, in the same process.
+      // The tests themselves delay the event loop of this process.
       MAX_LAG: 'off',
       ...environment,
     });
@@ -83,7 +83,7 @@ export class Fitgraph {
     });
   }
 
-  /** Signed in by token; the account is made when the name is first heard. */
+  /** Returns a user who sends requests with an access token. The first call for a name creates the account. */
   async user(username: string, { isSuperuser = false } = {}): Promise<Person> {
     const known = this.people.get(username);
     if (known) return known;
@@ -98,12 +98,12 @@ export class Fitgraph {
     return new Person(this.url);
   }
 
-  /** Directly in the database. */
+  /** Executes SQL directly in the database. */
   async sql(text: string, values?: unknown[]): Promise<Record<string, any>[]> {
     return (await this.database.pool.query(text, values)).rows;
   }
 
-  /** How REST answered otherwise than the OpenAPI document says. */
+  /** Returns how REST responses differed from the OpenAPI document. */
   differences(): Promise<string[]> {
     return this.witness.differences(async () => (await this.anyone.get('/schema')).body as OpenApiDocument);
   }
@@ -124,7 +124,7 @@ function listening(app: App, witness: Witness): Promise<Server> {
   return new Promise((resolve) => server.listen(0, 'localhost', () => resolve(server)));
 }
 
-/** For a test file: started before its first test and stopped after its last one. */
+/** Returns an instance that starts before the first test of a file and stops after the last one. */
 export function fitgraphForThisFile(options?: Options | (() => Promise<Options>)): Fitgraph {
   let started: Fitgraph | undefined;
   beforeAll(async () => {

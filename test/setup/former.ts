@@ -1,9 +1,9 @@
-/** The schema of Fitgraph 0.2, as its own migrations made it. */
+/** Creates the schema of Fitgraph 0.2, as its own migrations created it. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 
 const STATEMENTS = path.join(__dirname, '../database/schema-0.2.sql');
 
-/** Creates it in an empty database, together with the table that names those migrations. */
+/** Creates the schema in an empty database, together with the table of applied migrations. */
 export const createSchema02 = (client: { query(text: string): Promise<unknown> }): Promise<unknown> =>
   client.query(readFileSync(STATEMENTS, 'utf8'));

@@ -1,11 +1,11 @@
 /**
- * graphql-js looks at every value that is not of the class it asks about, to warn of a second copy of itself, unless it is loaded in production.
- * That takes a fifth of the time of the tests: what is global is slow to reach in them.
+ * Loads graphql-js in production mode. Otherwise it checks, for every value that is not an instance of the expected class, whether a second copy of
+ * graphql-js is loaded. That takes a fifth of the test time, because access to globals is slow in Jest.
  */
 const { NODE_ENV } = process.env;
 process.env.NODE_ENV = 'production';
 require('graphql');
 process.env.NODE_ENV = NODE_ENV;
 
-// Jest has ten times as many lines of a stack as Node looked at, for each of the mistakes that tests provoke by the thousand.
+// The default of Node.js. Jest records ten times as many lines for each of the thousands of errors that tests provoke.
 Error.stackTraceLimit = 10;

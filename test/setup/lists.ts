@@ -1,4 +1,6 @@
-/** How GraphQL lists, reads and changes the rows of a type: in pages and by conditions, a dictionary at once, a profile as the viewer's. */
+/**
+ * Lists, reads and changes rows of any type over GraphQL. Only listed types have pages and filters; a profile is read and updated as the viewer's.
+ */
 import type { Entity } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import { nodeIdOf } from '../../src/core/model/node';
@@ -11,13 +13,13 @@ export const isListed = (entity: Entity): boolean => listOf(entity) !== undefine
 
 export const hasPages = (entity: Entity): boolean => listOf(entity)?.args.some(({ name }) => name === 'where') ?? false;
 
-/** A row of any type. */
+/** Reads a row of any type. */
 export async function readRow(person: Person, entity: Entity, id: number, selection: string): Promise<any> {
   const document = `query ($id: ID!) { row: node(nodeId: $id) { ... on ${entity.name} { ${selection} } } }`;
   return (await person.ask(document, { id: nodeIdOf(entity.name, id) })).row;
 }
 
-/** The mutation that changes a row, by `$id`, `$input` and `$ifVersion`; of a type of which each user has one row it takes no id. */
+/** Returns the mutation that updates a row, with `$id`, `$input` and `$ifVersion`. Types with one row per user take no id. */
 export function updateOf(entity: Entity, payload: string): string {
   const { mine, metadata } = resourceOf(entity)!;
   const [declared, given, name] = mine ? ['', '', mine] : ['$id: ID!, ', 'id: $id, ', metadata.update];

@@ -1,4 +1,4 @@
-/** What some tests need that npm does not have: programs, and the right to mount. */
+/** Finds what some tests need and npm does not provide: programs, and the permission to mount file systems. */
 const { spawnSync } = require('node:child_process');
 const { accessSync, constants, mkdtempSync, rmdirSync } = require('node:fs');
 const { tmpdir } = require('node:os');
@@ -13,13 +13,13 @@ const runs = (file) => {
   }
 };
 
-/** That of 1.21 is the first that keeps prepared statements in transaction mode. */
+/** Whether PgBouncer is 1.21 or newer, the first version that supports prepared statements in transaction mode. */
 const isNewPgbouncer = (file) => {
   const [, major, minor] = /^PgBouncer (\d+)\.(\d+)/.exec(spawnSync(file, ['--version'], { encoding: 'utf8' }).stdout ?? '') ?? [];
   return Number(major) > 1 || Number(minor) >= 21;
 };
 
-/** The path that the environment variable names, or the first of the usual ones; undefined where there is none. */
+/** Returns the path in the environment variable, or the first usual path that exists; undefined if there is none. */
 const program = (variable, what, usual, is) => {
   const named = process.env[variable];
   if (named && !is(named)) throw new Error(`${variable} names no ${what}: ${named}`);
@@ -38,7 +38,7 @@ module.exports.nginx = () => program('NGINX', 'program', NGINX, runs);
 const SYSTEMD_ANALYZE = ['/usr/bin/systemd-analyze', '/bin/systemd-analyze'];
 module.exports.systemdAnalyze = () => program('SYSTEMD_ANALYZE', 'program', SYSTEMD_ANALYZE, runs);
 
-/** Root may do so, but for the root of most containers. */
+/** Whether this process can mount file systems. Only root can, but not in most containers. */
 module.exports.canMount = () => {
   if (process.getuid?.() !== 0) return false;
   const folder = mkdtempSync(join(tmpdir(), 'fitgraph-mount-'));

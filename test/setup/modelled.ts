@@ -1,4 +1,4 @@
-/** The tables that Sequelize would make of the models. */
+/** Describes the tables that Sequelize would create from the models. */
 import { Client } from 'pg';
 import { getOptions } from 'sequelize-typescript';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
@@ -7,7 +7,7 @@ import { createDatabase, open } from './databases';
 import { declareIndexes } from './declaredindexes';
 import { describeTables, type Said } from './tables';
 
-// Before a database is opened, which registers the models with their options.
+// Must precede opening a database, which registers the models with their options.
 declareIndexes(allEntities());
 
 export const TABLES = models.map((model) => getOptions(model.prototype)!.tableName!).sort();
@@ -37,7 +37,7 @@ export async function describeModels(): Promise<Record<string, Said>> {
 const isOwned = (table: string | undefined): boolean =>
   allEntities().some((entity) => resourceOf(entity)!.table === table && resourceOf(entity)!.owned);
 
-/** Sequelize knows keys of one column. Where a row and the one that it names belong to a user, both keys have the owner before it. */
+/** Adds the owner to a foreign key. Sequelize supports keys of one column only, but references between owned rows include the owner. */
 function withOwner(constraint: string, belongs: boolean): string {
   const target = /REFERENCES (\w+)\(id\)/.exec(constraint)?.[1];
   if (!belongs || !isOwned(target) || target === 'user_account') return constraint;

@@ -1,23 +1,23 @@
-/** Somebody who sends requests and reads the answers. */
+/** A user or anonymous client that sends requests and reads the responses. */
 
 export interface Answer {
   status: number;
   headers: Headers;
-  /** Parsed where it is JSON, else text. */
+  /** Parsed if it is JSON, otherwise text. */
   body: any;
   text: string;
-  /** How many statements the database was sent. */
+  /** The number of SQL statements of the request. */
   statements: number;
 }
 
 export interface GraphQLAnswer extends Answer {
   data: any;
-  /** Of the first error. */
+  /** The code of the first error. */
   code: string | undefined;
   errors: { message: string; path?: (string | number)[]; extensions: Record<string, any> }[] | undefined;
 }
 
-/** As today's clients ask, so that the status says what the answer is. */
+/** The media types that current clients accept, for which the HTTP status reflects the result. */
 const GRAPHQL = 'application/graphql-response+json, application/json;q=0.9';
 
 export class Person {
@@ -35,20 +35,20 @@ export class Person {
     return this.account!.token;
   }
 
-  /** Unless the person says otherwise. */
+  /** Adds an Accept header unless the person has one. */
   private accepting = (Accept: string) => new Person(this.url, this.account, { Accept, ...this.headers });
 
-  /** The same person, who asks another instance. */
+  /** Returns the same person as a client of another instance. */
   at(url: string): Person {
     return new Person(url, this.account, this.headers);
   }
 
-  /** The same person, with further headers. */
+  /** Returns the same person with further headers. */
   sending(headers: Record<string, string>): Person {
     return new Person(this.url, this.account, { ...this.headers, ...headers });
   }
 
-  /** The path is one below `/api/v2`. */
+  /** Paths are relative to `/api/v2`. */
   get = (path: string) => this.send('GET', `/api/v2${path}`);
   head = (path: string) => this.send('HEAD', `/api/v2${path}`);
   options = (path: string) => this.send('OPTIONS', `/api/v2${path}`);
@@ -63,21 +63,21 @@ export class Person {
     return { ...answer, data: answer.body?.data, errors, code: errors?.[0]?.extensions?.code };
   }
 
-  /** The data of an operation that must succeed. */
+  /** Returns the data of an operation that must succeed. */
   async ask(query: string, variables?: Record<string, unknown>): Promise<any> {
     const { data, errors } = await this.query(query, variables);
     if (errors) throw new Error(`${errors.map(({ message }) => message).join('\n')}\n${query}`);
     return data;
   }
 
-  /** Any path; a text or bytes as they are, a form as a form, anything else as JSON. */
+  /** Sends a request to any path. Texts, bytes and forms are sent unchanged, anything else as JSON. */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
     const raw = body === undefined || typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;
     const response = await fetch(this.url + path, {
       method,
       redirect: 'manual',
       headers: {
-        // Compressing and the opposite take time, and have tests of their own.
+        // Compression takes time and has tests of its own.
         'Accept-Encoding': 'identity',
         ...(this.account && { Authorization: `Token ${this.account.token}` }),
         ...(body !== undefined && !(body instanceof FormData) && { 'Content-Type': 'application/json' }),

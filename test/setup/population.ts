@@ -1,4 +1,4 @@
-/** Rows of every type for two users, full of nulls and of values that occur more than once: what conditions and orders are tried on. */
+/** Creates rows of every type for two users, with many nulls and repeated values, to test filters and orders. */
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { BY_ID } from '../../src/core/sql/ordering';
 import { columnSet, selectStatement } from '../../src/core/sql/select';
@@ -10,12 +10,12 @@ import type { Person } from './person';
 import { randomFor, type Random } from './random';
 import { dumpRowOf } from './samples';
 
-/** Rows of each type for each user, and for everybody. */
+/** Number of rows of each type per user, and of public rows. */
 export const SIZE = 14;
 
 const isAccount = (entity: Entity) => entity === findEntity('User') || entity === findEntity('UserProfile');
 
-/** The types that have a population. */
+/** Returns the types that have a population. */
 export const populated = (): Entity[] => sortByDependency(entitiesByModel()).filter((entity) => !isAccount(entity));
 
 const TEXTS = [
@@ -34,10 +34,10 @@ const TEXTS = [
   'ΟΔΟΣ',
 ] as const;
 
-/** Every seventh row of a reviewed type is not accepted yet. */
+/** Whether a row of a reviewed type is accepted; every seventh is not. */
 const isAccepted = (index: number) => index % 7 !== 6;
 
-/** A value of the field for the row with this index; undefined for the fields that keep the value of the sample. */
+/** Returns a value of the field for the row with this index; undefined for fields that keep the value of the sample. */
 function value(entity: Entity, field: FieldMeta, index: number, random: Random): unknown {
   if (resourceOf(entity)!.unique?.includes(field.name)) return undefined;
   if (field.null && random.chance(0.35)) return null;
@@ -68,7 +68,7 @@ function value(entity: Entity, field: FieldMeta, index: number, random: Random):
   }
 }
 
-/** The profile of a new user names a language, which makes room for those of the population once there is another one. */
+/** Creates two users. New profiles reference the language 2, which is then replaced so that the population can use its id. */
 async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
   await fitgraph.sql(
     `INSERT INTO "language" ("id", "short_name", "full_name") VALUES (2, 'xx', 'For a moment'), (99, 'yy', 'Of profiles')`,
@@ -80,14 +80,14 @@ async function twoPeople(fitgraph: Fitgraph): Promise<[Person, Person]> {
 }
 
 /**
- * Fills empty tables. The ids of public rows and of those of the first user are 1 to SIZE, those of the second user follow. The rows of each type
- * come from a stream of their own, which depends on `name`.
+ * Fills empty tables. The ids of public rows and of the first user's rows are 1 to SIZE, those of the second user follow. The rows of each type come
+ * from a random stream of their own, which depends on `name`.
  */
 export async function populate(fitgraph: Fitgraph, name: string): Promise<[Person, Person]> {
   const people = await twoPeople(fitgraph);
   const rows: DumpRow[] = populated().flatMap((entity) => {
     const random = randomFor(`${name}: rows of ${entity.name}`);
-    // Each row refers to another whole, so that few rows are hidden together with theirs.
+    // Each row references a different parent, so that few rows are hidden together with their parents.
     const wholes = random.shuffled(Array.from({ length: SIZE }, (_, index) => 1 + index));
     const owners = resourceOf(entity)!.owned ? [0, 1] : [0];
     return owners.flatMap((owner) =>
@@ -111,7 +111,7 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
       }),
     );
   });
-  // An entry is of the plan that its meal is of.
+  // An entry belongs to the plan of its meal.
   const plans = new Map(rows.flatMap(({ model, pk, fields }) => (model === 'nutrition.meal' ? [[pk, fields.plan]] : [])));
   for (const { model, fields } of rows) if (model === 'nutrition.logitem' && fields.meal) fields.plan = plans.get(fields.meal as number);
   await writeRows(validateDump(rows), fitgraph.database, { vault: fitgraph.vault });
@@ -121,11 +121,11 @@ export async function populate(fitgraph: Fitgraph, name: string): Promise<[Perso
 
 export type Row = Record<string, any>;
 
-/** All rows of a type, whoever may see them, with all their fields. */
+/** Returns all rows of a type with all their fields, regardless of who may see them. */
 export const everyRow = (fitgraph: Fitgraph, entity: Entity): Promise<Row[]> =>
   fitgraph.sql(selectStatement({ columns: columnSet(entity, fieldsOf(entity).map(({ name }) => name), 'unicode'), order: [BY_ID] })); // prettier-ignore
 
-/** Whether everybody is shown such a row, whosever it is: it has passed the review, and so has what it is part of. */
+/** Whether a row is visible to everyone: it has passed the review, and so have its parents. */
 export function isPublished(entity: Entity, row: Row, rowsOf: (entity: Entity) => Iterable<Row>): boolean {
   const { visible = {}, visibleWith } = resourceOf(entity)!;
   const holds = ([column, value]: [string, string]) => row[fieldsOf(entity).find((field) => field.column === column)!.name] === value;

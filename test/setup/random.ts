@@ -18,13 +18,13 @@ export const SEED = baseSeed(process.env.SEED);
 export class Random {
   private readonly state: Uint32Array;
 
-  /** Any text; different texts give unrelated streams. */
+  /** Accepts any text as seed; different texts give unrelated streams. */
   constructor(seed: string) {
     const hash = createHash('sha256').update(seed).digest();
     this.state = Uint32Array.from([0, 4, 8, 12], (offset) => hash.readUInt32LE(offset));
   }
 
-  /** 32 bits of the generator sfc32 (Doty-Humphrey, "Small Fast Counting"). */
+  /** Returns 32 bits of the generator sfc32 (Doty-Humphrey, "Small Fast Counting"). */
   private bits(): number {
     const [a, b, c, counter] = this.state as unknown as [number, number, number, number];
     const sum = (a + b + counter) >>> 0;
@@ -32,17 +32,17 @@ export class Random {
     return sum;
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   next(): number {
     return this.bits() / 2 ** 32;
   }
 
-  /** An integer in [0, limit). */
+  /** Returns an integer in [0, limit). */
   below(limit: number): number {
     return Math.floor(this.next() * limit);
   }
 
-  /** An integer from `low` to `high`, both included. */
+  /** Returns an integer from `low` to `high`, both included. */
   int(low: number, high: number): number {
     return low + this.below(high - low + 1);
   }
@@ -56,25 +56,25 @@ export class Random {
     return items[this.below(items.length)]!;
   }
 
-  /** The items in random order. */
+  /** Returns the items in random order. */
   shuffled<T>(items: readonly T[]): T[] {
     const left = [...items];
     return items.map(() => left.splice(this.below(left.length), 1)[0]!);
   }
 
-  /** From one to `most` different items. */
+  /** Returns from one to `most` different items. */
   some<T>(items: readonly T[], most: number): T[] {
     return this.shuffled(items).slice(0, 1 + this.below(most));
   }
 
-  /** Incompressible content, such as the pixels of a large image. */
+  /** Returns incompressible content, such as the pixels of a large image. */
   bytes(count: number): Buffer {
     return Buffer.from(Uint8Array.from({ length: count }, () => this.bits()));
   }
 }
 
-/** The stream of the case with this name. */
+/** Returns the stream of the case with this name. */
 export const randomFor = (name: string): Random => new Random(`${SEED} ${name}`);
 
-/** The title of a test with random inputs: a failure shows the seed that repeats it. */
+/** Returns the title of a test with random inputs, with the seed that reproduces a failure. */
 export const seeded = (title: string): string => `${title} (seed ${SEED})`;

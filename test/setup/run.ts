@@ -1,15 +1,15 @@
-/** What global setup leaves for the tests of a run. */
+/** What global setup provides for the tests of a run. */
 import net from 'node:net';
 import path from 'node:path';
 import type { PoolConfig } from 'pg';
 
-/** The environment variable with the folder of what is made once for the whole run. */
+/** The environment variable with the path of the folder that all tests of a run share. */
 export const FOLDER = 'FITGRAPH_TEST_FOLDER';
 export const DATABASE_SOCKET = 'database.sock';
 
 let known: Promise<PoolConfig> | undefined;
 
-/** The connection of the run's PostgreSQL, which starts when the first test asks for it. */
+/** Returns the connection of the run's PostgreSQL, which starts when the first test asks for it. */
 export const runServer = (): Promise<PoolConfig> => (known ??= ask());
 
 async function ask(): Promise<PoolConfig> {

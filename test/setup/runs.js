@@ -1,4 +1,4 @@
-/** The two runs of the tests, `npm test` and `npm run test:system`: which file belongs to which is decided here and nowhere else. */
+/** Assigns each test file to one of the two runs, `npm test` and `npm run test:system`. */
 const { existsSync, readdirSync } = require('node:fs');
 const { join, sep } = require('node:path');
 
@@ -6,8 +6,8 @@ const TESTS = join(__dirname, '..');
 const ENDING = '.test.ts';
 
 /**
- * Folders and files whose tests start the server, a browser, a proxy or a database as processes, let time pass, or try so many cases that they
- * take longer than what all others do for a change.
+ * Folders and files whose tests start the server, a browser, a proxy or a database as processes, wait for time to pass, or try so many cases that
+ * they are too slow to run for every change.
  */
 const SYSTEM = [
   'system/attacks/answers',
@@ -57,10 +57,10 @@ const SYSTEM = [
   'transfer/restorekills',
 ];
 
-/** In a process of their own although their folder has a `suite.ts`. */
+/** Test files with a process of their own although their folder has a `suite.ts`. */
 const ALONE = ['graphql/bounds', 'system/codebase/declarations', 'system/codebase/rowsecurity'];
 
-/** Tests whose inputs are drawn from `test/setup/random.ts`, which other seeds explore further. */
+/** Tests with inputs from `test/setup/random.ts`, which are also run with other seeds. */
 const RANDOM = [
   'analysis/model',
   'core/cataloguechanges',
@@ -95,7 +95,7 @@ for (const name of [...SYSTEM, ...ALONE, ...RANDOM])
 
 const belongsTo = (names, test) => names.some((name) => test === name || test.startsWith(`${name}/`));
 
-/** Without their ending, as in `core/filters`. */
+/** Test files without their suffix, as in `core/filters`. */
 const tests = readdirSync(TESTS, { recursive: true })
   .filter((file) => file.endsWith(ENDING))
   .map((file) => file.slice(0, -ENDING.length).split(sep).join('/'))
@@ -107,13 +107,13 @@ const folderOf = (test) => test.split('/').slice(0, -1).join('/');
 const suiteOf = (test) => `${folderOf(test)}/suite.ts`;
 const isTogether = (test) => !ALONE.includes(test) && existsSync(join(TESTS, suiteOf(test)));
 
-/** Those of a folder that its `suite.ts` runs in one process. */
+/** Returns the test files of a folder that its `suite.ts` runs in one process. */
 module.exports.togetherIn = (folder) => service.filter((test) => folderOf(test) === folder && isTogether(test));
 
-/** `npm run explore` runs these with a seed from the clock. */
+/** `npm run explore` runs these with seeds from the clock. */
 module.exports.random = RANDOM;
 
-/** What Jest is given to run, seen from `test/`. */
+/** The files that Jest runs, relative to `test/`. */
 module.exports.runs = {
   service: [...new Set(service.map((test) => (isTogether(test) ? suiteOf(test) : `${test}${ENDING}`)))],
   system: system.map((test) => `${test}${ENDING}`),

@@ -1,11 +1,11 @@
-/** Good values for the fields of any resource, made from the metadata of the fields, so that a rule can be tried on every resource there is. */
+/** Valid values for the fields of any resource, derived from their metadata, so that a rule can be tested for every resource. */
 import { MAX_INTEGER } from '../../src/contract/bounds';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { resourceOf } from '../../src/core/model/registry';
 import type { DumpRow } from '../../src/transfer/dump';
 
 export type Values = Record<string, unknown>;
-/** The id, or ids, that a relation is given. */
+/** Returns the id, or ids, for a relation. */
 export type Parents = (field: FieldMeta) => unknown;
 
 const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
@@ -46,7 +46,7 @@ function value(entity: Entity, field: FieldMeta, number: number): unknown {
   }
 }
 
-/** By GraphQL name. Two rows with different numbers never meet in a field that must be unique. */
+/** Returns values by GraphQL name. Samples with different numbers differ in fields that must be unique. */
 export function sample(entity: Entity, number: number, parents: Parents, wanted: (field: FieldMeta) => boolean): Values {
   const fields = fieldsOf(entity).filter(
     (field) => field.name !== 'id' && !field.automatic && (field.stored || field.link) && wanted(field),
@@ -54,33 +54,36 @@ export function sample(entity: Entity, number: number, parents: Parents, wanted:
   return Object.fromEntries(fields.map((field) => [field.name, field.relation ? parents(field) : value(entity, field, number)]));
 }
 
-/** What GraphQL calls a stored value, or several. */
+/** Replaces a stored value, or each of several, by its GraphQL enum name. */
 export function named(field: Pick<FieldMeta, 'enum'>, value: unknown): unknown {
   if (!field.enum) return value;
   if (Array.isArray(value)) return value.map((one) => named(field, one));
   return Object.entries(field.enum.type).find(([, stored]) => stored === value)?.[0] ?? null;
 }
 
-/** The input of a creation over GraphQL. */
+/** Returns the input of a creation over GraphQL. */
 export function inputOf(entity: Entity, number: number, parents: Parents): Values {
   const values = sample(entity, number, parents, (field) => !field.readOnly && field.only !== 'rest');
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, named(fieldOf(entity, name), value)]));
 }
 
-/** Of a row that is made together with the one above it, which `by` names: without that and what has to go with a certain one. */
+/**
+ * Returns the input of a row that is created together with its parent, which the field `by` references: without that field and the fields that a
+ * rule ties to it.
+ */
 export function inputBelow(entity: Entity, by: string, number: number, parents: Parents): Values {
   const bound = [by, ...(resourceOf(entity)!.rules ?? []).flatMap(({ fields }) => (fields.includes(by) ? fields : []))];
   return Object.fromEntries(Object.entries(inputOf(entity, number, parents)).filter(([name]) => !bound.includes(name)));
 }
 
-/** The body of a POST, with REST's keys. */
+/** Returns the body of a POST, with the keys of REST. */
 export const bodyOf = (entity: Entity, number: number, parents: Parents): Values =>
   renamed(
     entity,
     sample(entity, number, parents, (field) => !field.restReadOnly),
   );
 
-/** A row of a dump. */
+/** Returns a row of a dump. */
 export const dumpRowOf = (entity: Entity, number: number, parents: Parents): DumpRow => ({
   model: resourceOf(entity)!.dump!,
   pk: number,

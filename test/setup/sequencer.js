@@ -1,7 +1,7 @@
-/** Suites in the order in which the workers are done soonest: what takes long is begun first. */
+/** Orders test files so that the run ends soonest: long ones start first. */
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** The longest ones, measured; the others follow in Jest's own order, by how long they took last or by their size. */
+/** The longest files, as measured. The others follow in Jest's own order: by their last duration or by size. */
 const FIRST = [
   'server/supervisor',
   'system/browser/pages',

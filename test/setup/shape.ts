@@ -1,6 +1,6 @@
 /**
- * The schema of a database as sorted lines, one for each object, so that two schemas can be compared: definitions, storage options, privileges and
- * comments. Members of extensions are left out, and so are owners.
+ * Describes the schema of a database as sorted lines, one per object, so that two schemas can be compared: definitions, storage options, privileges
+ * and comments. Members of extensions and owners are left out.
  */
 
 const PUBLIC = `'public'::regnamespace`;
@@ -13,7 +13,7 @@ const RELATIONS = `
     CASE WHEN c.relkind IN ('v', 'm') THEN pg_get_viewdef(c.oid) END)
   FROM pg_class c LEFT JOIN pg_am m ON m.oid = c.relam WHERE c.relnamespace = ${PUBLIC} AND ${isOwn('pg_class', 'c.oid')}`;
 
-/** The place of a column is the one among those that were not dropped. */
+/** Column positions do not count dropped columns. */
 const COLUMNS = `
   SELECT concat_ws(' ', 'column', format('%s.%s', c.oid::regclass, a.attname),
     row_number() OVER (PARTITION BY c.oid ORDER BY a.attnum), format_type(a.atttypid, a.atttypmod), l.collname,

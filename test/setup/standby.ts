@@ -1,4 +1,4 @@
-/** A hot standby of an embedded PostgreSQL. */
+/** Creates a hot standby of an embedded PostgreSQL. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { Client, type PoolConfig } from 'pg';

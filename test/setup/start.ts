@@ -1,6 +1,6 @@
 /**
- * Before the first test: a folder for the whole run, and a socket at which tests ask for the run's embedded PostgreSQL. It starts when the first one
- * does, so that tests without a database need not wait for it.
+ * Global setup: creates a folder for the whole run and a socket at which tests ask for the run's embedded PostgreSQL. The first request starts it,
+ * so that tests without a database need not wait.
  */
 import fs from 'node:fs';
 import net from 'node:net';
@@ -20,10 +20,10 @@ export interface Run {
 }
 
 export default async function start(): Promise<void> {
-  // Processes that the tested code starts read TypeScript too.
+  // Processes that the tested code starts must also load TypeScript.
   const options = [`--require=${path.join(__dirname, 'typescript.js')}`, `--max-semi-space-size=${YOUNG_GENERATION_MB}`];
   process.env.NODE_OPTIONS = [process.env.NODE_OPTIONS, ...options].filter(Boolean).join(' ');
-  // PostgreSQL has the clock of Node, also where that is moved.
+  // PostgreSQL uses the same clock as Node.js, also when it is shifted.
   const { LD_PRELOAD, CLOCK_OFFSET } = process.env;
   if (CLOCK_OFFSET) Object.assign(SERVER_ENV, { LD_PRELOAD, CLOCK_OFFSET });
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fitgraph-tests-'));

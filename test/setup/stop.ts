@@ -1,4 +1,4 @@
-/** After the last test. */
+/** Global teardown. */
 import fs from 'node:fs';
 import type { Run } from './start';
 

@@ -1,10 +1,10 @@
-/** What the database's own catalogue says of tables, in a form that can be compared. */
+/** Describes tables as PostgreSQL's system catalogue lists them, in a form that can be compared. */
 import type { Client } from 'pg';
 
 export interface Said {
   columns: Record<string, string>;
   constraints: string[];
-  /** Over columns alone. */
+  /** Indexes over columns only. */
   indexes: string[];
 }
 
@@ -13,22 +13,22 @@ export interface Table extends Said {
   policies: string[];
 }
 
-/** Not those that are worked out. */
+/** Without generated columns. */
 const COLUMNS = `SELECT c.relname AS "table", a.attname AS "name",
     concat_ws(' ', format_type(a.atttypid, a.atttypmod), CASE WHEN a.attnotnull THEN 'NOT NULL' END,
       CASE WHEN a.attidentity <> '' THEN 'IDENTITY' END, 'DEFAULT ' || pg_get_expr(d.adbin, d.adrelid)) AS "definition"
   FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE c.relname = ANY($1) AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''`;
 
-/** Not those that are there for an index alone. */
+/** Without constraints that only exist as an index. */
 const CONSTRAINTS = `SELECT conrelid::regclass::text AS "table", pg_get_constraintdef(oid) AS "definition" FROM pg_constraint
   WHERE conrelid::regclass::text = ANY($1) AND contype IN ('p', 'f', 'c')`;
 
-/** Those over columns, which have no condition and hold nothing else. */
+/** SQL: whether an index covers ordinary columns only, without a condition or included columns. */
 export const PLAIN = `i.indexprs IS NULL AND i.indpred IS NULL AND i.indnatts = i.indnkeyatts AND NOT EXISTS (
   SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey::int2[]) AND a.attgenerated <> '')`;
 
-/** But the key's. */
+/** Without those of primary keys. */
 export const INDEXES = `SELECT c.relname AS "table", x.relname AS "name",
     concat(CASE WHEN i.indisunique THEN 'UNIQUE ' END, substring(pg_get_indexdef(x.oid) FROM 'USING .*')) AS "definition"
   FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid

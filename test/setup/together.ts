@@ -1,10 +1,10 @@
-/** Several test files as one suite: what all of them load, the schema above all, is loaded and built once for all instead of for each. */
+/** Runs several test files as one suite, so that what they all load, above all the schema, is loaded and built only once. */
 import path from 'node:path';
 import { togetherIn } from './runs';
 
 const TESTS = path.join(__dirname, '..');
 
-/** Those of the folder, but for those that have a process of their own. */
+/** Runs the test files of the folder, except those with a process of their own. */
 export function together(folder: string): void {
   for (const name of togetherIn(path.relative(TESTS, folder)))
     describe(name, () => {
@@ -12,7 +12,7 @@ export function together(folder: string): void {
         // eslint-disable-next-line @typescript-eslint/no-require-imports -- a file becomes a part of this one
         require(path.join(TESTS, `${name}.test.ts`));
       } catch (error) {
-        // The others run all the same.
+        // The other files run nevertheless.
         test('can be loaded', () => {
           throw error;
         });

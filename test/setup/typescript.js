@@ -1,8 +1,8 @@
-/** Lets Node run the TypeScript of `src` in processes that the tested code starts. */
+/** Lets Node.js load the TypeScript of `src` in processes that the tested code starts. */
 const { readFileSync } = require('node:fs');
 
 require.extensions['.ts'] = (module, filename) => {
-  // Most processes have no use for it.
+  // Loaded on first use, because most processes do not need it.
   const { transformSync } = require('@swc/core');
   const { code } = transformSync(readFileSync(filename, 'utf8'), {
     filename,

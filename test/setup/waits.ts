@@ -19,7 +19,7 @@ export async function until(condition: string, check: () => boolean | Promise<bo
   }
 }
 
-/** CPU time of this process during the task, in milliseconds. */
+/** Returns the CPU time of this process during the task, in milliseconds. */
 export async function workOf(task: () => unknown): Promise<number> {
   const before = process.cpuUsage();
   await task();
@@ -34,21 +34,21 @@ const MIN_CONTROL_MS = 10;
 export const LINEAR = 8;
 
 /**
- * How much more CPU time a task takes for an input of full size than for a quarter of it. Both run in turn, and the smallest of several ratios
- * counts: caches and sibling hardware threads affect both alike, a compilation or a garbage collection affects single rounds only.
+ * Returns how much more CPU time a task takes for an input of full size than for a quarter of it. Both run in turn, and the smallest of several
+ * ratios counts: caches and sibling hardware threads affect both alike, a compilation or garbage collection affects single rounds only.
  */
 export async function growth(task: (share: 1 | 0.25) => unknown): Promise<number> {
   const ratios: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     const quarter = await workOf(() => task(0.25));
     ratios.push((await workOf(() => task(1))) / Math.max(quarter, MIN_CONTROL_MS));
-    // One is enough for the smallest.
+    // The smallest ratio counts, so one below the limit is enough.
     if (ratios.at(-1)! < LINEAR) break;
   }
   return Math.min(...ratios);
 }
 
-/** Milliseconds that a thread has waited for a processor since it started; 0 if it has ended, or where the kernel does not count them. */
+/** Returns how long a thread has waited for a processor since it started, in milliseconds; 0 if it has ended or the kernel does not count it. */
 function delayIn(schedstat: string): number {
   try {
     return Number(fs.readFileSync(schedstat, 'utf8').split(' ')[1]) / 1_000_000;
@@ -57,18 +57,19 @@ function delayIn(schedstat: string): number {
   }
 }
 
-/** Milliseconds that the main threads of these processes have waited for a processor since they started. */
+/** Returns how long the main threads of these processes have waited for a processor since they started, in milliseconds. */
 export const schedulingDelay = (...pids: number[]): number => pids.reduce((sum, pid) => sum + delayIn(`/proc/${pid}/schedstat`), 0);
 
-/** The same of each thread of a process, such as those that hash passwords, by thread. */
+/** Returns the same for each thread of a process, such as those that hash passwords, by thread. */
 export const threadDelays = (pid: number): Map<string, number> => {
   const tasks = `/proc/${pid}/task`;
   return new Map(fs.existsSync(tasks) ? fs.readdirSync(tasks).map((thread) => [thread, delayIn(`${tasks}/${thread}/schedstat`)]) : []);
 };
 
 /**
- * Scheduling delays of this process, of `chain` (processes whose work a response may need one after the other) and of those that answer it. A request
- * is answered by one of the latter at a time, so that only the largest of their delays is added. A process that has ended keeps its last reading.
+ * Measures the scheduling delays of this process, of `chain` (processes that a response may need one after the other) and of the processes that
+ * serve requests. Only one of the latter serves a request at a time, so only the largest of their delays is added. A process that has ended keeps
+ * its last reading.
  */
 export class SchedulingDelays {
   private readonly readings = new Map<number, { first: number; last: number }>();
@@ -80,7 +81,7 @@ export class SchedulingDelays {
     for (const pid of processes) this.track(pid, schedulingDelay(pid));
   }
 
-  /** To be called often with all processes of the moment: those that were not there before have just started. */
+  /** Adds processes. Must be called often with all current processes: those that are new count as just started. */
   addStarted(...processes: number[]): void {
     for (const pid of processes) this.track(pid, 0);
   }
@@ -109,16 +110,16 @@ export class SchedulingDelays {
   }
 }
 
-/** As `SchedulingDelays.measure`, for processes that are known. */
+/** Measures like `SchedulingDelays.measure`, for a fixed set of processes. */
 export const delaysOf = (...pids: number[]): (() => number) => new SchedulingDelays([], pids).measure();
 
-/** Milliseconds that a task takes, without the scheduling delays of this process and of the processes it depends on. */
+/** Returns how long a task takes, in milliseconds, without the scheduling delays of this process and of the processes it depends on. */
 export async function timeOf(task: () => Promise<unknown>, ...pids: number[]): Promise<number> {
   const delays = delaysOf(...pids);
   const began = performance.now();
   let isOver = false;
   const over = task().finally(() => (isOver = true));
-  // Processes that end meanwhile are read until then.
+  // Reads repeatedly, because processes may end meanwhile.
   while (!isOver) {
     delays();
     await Promise.race([over, sleep(POLL_MS)]);

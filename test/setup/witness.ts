@@ -1,4 +1,4 @@
-/** Hears every JSON answer that REST gives during a test, and holds it against the OpenAPI document. */
+/** Records every JSON response of REST during a test and checks it against the OpenAPI document. */
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { OpenApiDocument } from '../../src/rest/openapi/document';
 import { API_BASE_PATH } from '../../src/rest/routes';
@@ -12,14 +12,14 @@ interface Heard {
   text: string;
 }
 
-/** The document is one of them, and has a format of its own. */
+/** Responses with the document itself are not checked: they have a format of their own. */
 const DOCUMENT = /^\/schema(?:[./?]|$)/;
 
 export class Witness {
   private heard: Heard[] = [];
   private conformance?: Conformance;
 
-  /** The same listener, heard. */
+  /** Wraps a listener so that its responses are recorded. */
   hearing(listener: RequestListener): RequestListener {
     return (request, response) => {
       const url = normalizeTarget(request.url!);
@@ -32,13 +32,13 @@ export class Witness {
     const end = response.end.bind(response) as (...parts: unknown[]) => ServerResponse;
     response.end = ((...parts: unknown[]) => {
       const [text] = parts;
-      // Pages are no JSON.
+      // HTML pages are not JSON.
       if (typeof text === 'string' && !text.startsWith('<')) this.heard.push({ method, url, status: response.statusCode, text });
       return end(...parts);
     }) as typeof response.end;
   }
 
-  /** How what was heard since the last time differs from the document. */
+  /** Returns how the responses since the last call differ from the document. */
   async differences(read: () => Promise<OpenApiDocument>): Promise<string[]> {
     if (this.heard.length === 0) return [];
     this.conformance ??= Conformance.with(await read());
