@@ -66,7 +66,7 @@ function number(row: SeedRow, field: string): number {
   return Number(row.fields[field]);
 }
 
-/** References to rows that do not precede the referencing row. */
+/** Returns references to rows that do not precede the referencing row. */
 function unresolved(rows: SeedRow[]): string[] {
   const seen = new Set([`${EXTERNAL_USER} ${USER}`]);
   const missing: string[] = [];

@@ -1,4 +1,4 @@
-/** All REST endpoints, derived from the schema, so that attacks cover new resources too. */
+/** All REST endpoints, derived from the schema, so that attacks also cover new resources. */
 import { deriveEndpoints, type Endpoint } from '../../../src/rest/endpoints';
 import { buildRestSchema } from '../../../src/graphql/schema';
 

@@ -55,7 +55,7 @@ function uploadByGraphql(content: Buffer, name: string): Promise<Answered> {
   return post('/graphql', form, ann);
 }
 
-/** A small AVIF whose header declares this many pixels a side. */
+/** Returns a small AVIF whose header declares this many pixels per side. */
 async function promising(side: number): Promise<Buffer> {
   const content = await plain().avif().toBuffer();
   const size = content.indexOf('ispe') + 8;

@@ -20,7 +20,9 @@ const fitgraph = fitgraphForThisFile({
 
 const QUERY = 'query ($where: ExerciseWhere) { exercises(first: 2, where: $where) { nodes { id } } }';
 
-/** A filter whose conditions follow the bits of the number, so that each number makes another statement. It matches one exercise (`id`). */
+/**
+ * Returns a filter whose conditions follow the bits of the number, so that each number gives a different statement. It matches one exercise (`id`).
+ */
 function asked(number: number): { where: object; id: string } {
   const texts = ['contains', 'startsWith', 'endsWith'].flatMap((test) =>
     ['name', 'description'].map((field) => ({ [field]: { [test]: '#' } })),
@@ -33,7 +35,7 @@ function asked(number: number): { where: object; id: string } {
   return { where: { or: [...never, { id: { eq: id } }] }, id };
 }
 
-/** Results of `ask` for all connections that serve anonymous clients. */
+/** Returns the results of `ask` for all connections that serve anonymous clients. */
 async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<T[]> {
   const { pool } = fitgraph.database.reads.anonymous;
   const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
@@ -47,7 +49,7 @@ async function withConnections<T>(ask: (client: Client) => Promise<T>): Promise<
 const keptBy = async (client: Client): Promise<number> =>
   (await client.query('SELECT count(*)::int AS "kept" FROM pg_prepared_statements')).rows[0].kept;
 
-/** Private memory of the backend in MB, without shared buffers. */
+/** Returns the private memory of the backend in MB, without shared buffers. */
 async function memoryOf(client: Client): Promise<number> {
   const { pid } = (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0];
   const [, anonymous] = /RssAnon:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))!;
@@ -158,7 +160,7 @@ test.each([
   await client.connect();
   try {
     const ask = (number: number) => {
-      // Some fail at execution, some at parsing.
+      // Some statements fail at execution, some at parsing.
       const failing = number % 7 === 0 ? '1 / ($1::int - $1)' : number % 11 === 0 ? '"no such column"' : '$1::int';
       const text = `SELECT ${failing} AS "answer", ${number} AS "number", '${'x'.repeat(number)}' AS "long"`;
       const name = prepared.nameOf(text);
@@ -170,7 +172,7 @@ test.each([
       );
     };
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(700).map(ask));
-    // In other orders.
+    // The same statements in other orders.
     for (let time = 0; time < 6; time += 1) await Promise.all(numbers(150).flatMap((number) => [ask(number), ask(number + time * 90)]));
     for (let number = 0; number < 700; number += 1) await ask(number);
     expect(await keptBy(client)).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);

@@ -168,7 +168,7 @@ export class Siege {
     }
   }
 
-  /** Peak of the resident set; infinite when a worker has crashed and been replaced. */
+  /** Peak resident memory; infinite if a worker has crashed and been replaced. */
   private get memoryMb(): number {
     if (this.server.workers.join() !== this.workers.join()) return Infinity;
     const peaks = this.workers.map((pid) => Number(/VmHWM:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))![1]));

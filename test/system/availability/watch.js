@@ -12,7 +12,7 @@ const PROBE_EVERY_MS = 50;
 
 const { base, server, limitMs } = workerData;
 
-/** Scheduling delay of a thread since its start, in milliseconds; 0 if the kernel does not count it or the thread has ended. */
+/** Returns the scheduling delay of a thread since its start, in milliseconds; 0 if the kernel does not count it or the thread has ended. */
 function delayOf(thread) {
   try {
     return Number(fs.readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;
@@ -22,12 +22,12 @@ function delayOf(thread) {
 }
 const delay = () => delayOf('thread-self') + delayOf(server);
 
-/** Milliseconds until the response, on a new connection. */
+/** Returns the milliseconds until the response, on a new connection. */
 function probe(addresses) {
   const [began, delayed] = [performance.now(), delay()];
   return new Promise((resolve) => {
     const answered = () => resolve(performance.now() - began - Math.max(0, delay() - delayed));
-    // Without it, each probe would wait for a DNS thread of this process.
+    // Avoids waiting for a DNS thread of this process in each probe.
     const resolved = (_name, _options, done) => done(null, addresses);
     const request = http.get(`${base}/health/live`, { agent: false, lookup: resolved }, (response) => {
       response.resume();

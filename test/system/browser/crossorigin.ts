@@ -69,7 +69,7 @@ export function describeCrossOrigin(neighbourhood: () => Neighbourhood): void {
       expect(await read(`/graphql?query=${query}`)).toEqual([200, true, true]);
       expect(await read(`/graphql/export.csv?query=${query}`)).toEqual([200, true, true]);
       expect(await read('/graphql?query=x')).toEqual([expect.any(Number), true, true]);
-      // REST takes API keys as "Token" only, so that this client is anonymous.
+      // REST accepts API keys with the scheme "Token" only, so this client is anonymous.
       expect(await evaluate("(await fetch(api + '/api/v2/exercise/?limit=1')).json().then(({ results }) => results.length)")).toBe(1);
     });
 

@@ -77,7 +77,7 @@ export class Neighbourhood {
     return person;
   }
 
-  /** A page of another application, whose requests to this server are no error. */
+  /** Opens a page of another application, whose failed requests to this server are not errors. */
   async foreignPage(): Promise<Page> {
     const context = await this.browser.newContext({ viewport: DESKTOP });
     context.setDefaultTimeout(WAIT_LIMIT_MS);

@@ -17,7 +17,7 @@ let made = 0;
 
 const WEIGHTS = ['80.00', '79.50', '79.00', '78.50', '78.00'];
 
-/** A new user with weights on five days. */
+/** Creates a new user with weights on five days. */
 beforeEach(async () => {
   person = await fitgraph.user(`client-${(made += 1)}`);
   for (const [index, weight] of WEIGHTS.entries()) await person.post('/weightentry/', { date: `2021-03-1${index}`, weight });

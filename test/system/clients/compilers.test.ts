@@ -83,7 +83,7 @@ test('every scalar has a specification URL and a documented TypeScript type', ()
 });
 
 describe('graphql-codegen', () => {
-  // A program, because Jest does not load the plugins, which are ES modules.
+  // A separate program, because Jest cannot load the plugins, which are ES modules.
   const PROGRAM = `
     import { codegen } from '@graphql-codegen/core';
     import * as typescript from '@graphql-codegen/typescript';

@@ -12,7 +12,7 @@ const RANDOM = 'test/setup/random.ts';
 /** Modules that read the environment variable SEED. */
 const SEED_READERS = [RANDOM, 'scripts/siege/random.mjs'];
 
-/** Runs the tests with seeds from the clock, and prints them. */
+/** Runs the tests with seeds from the clock, and prints these. It is exempt from the rules. */
 const EXPLORER = 'scripts/explore.mjs';
 
 const files = ['test', 'scripts'].flatMap((folder) =>
@@ -58,7 +58,7 @@ const isCurrentDate = (node: ts.Node): boolean => {
   return !ts.isPropertyAccessExpression(parent) && !ts.isTypeReferenceNode(parent);
 };
 
-/** The declaration of a name in the innermost scope of the file that has one. */
+/** Returns the declaration of a name in the innermost scope of the file that has one. */
 function declarationOf(identifier: ts.Identifier): ts.Declaration | undefined {
   for (let scope: ts.Node = identifier.parent; scope; scope = scope.parent) {
     const own: ts.Declaration[] = [];
@@ -76,12 +76,12 @@ function declarationOf(identifier: ts.Identifier): ts.Declaration | undefined {
   return undefined;
 }
 
-/** The variable, parameter or function that declares a name, possibly in a destructuring pattern. */
+/** Returns the variable, parameter or function that declares a name, possibly in a destructuring pattern. */
 function rootOf(declaration: ts.Node): ts.Node {
   return ts.isBindingElement(declaration) ? rootOf(declaration.parent.parent) : declaration;
 }
 
-/** The `for…of` or `for…in` loop that declares a variable. */
+/** Returns the `for…of` or `for…in` loop that declares a variable. */
 const loopOf = (declaration: ts.Node) => {
   const loop = declaration.parent?.parent;
   return loop && (ts.isForOfStatement(loop) || ts.isForInStatement(loop)) ? loop : undefined;
@@ -103,7 +103,7 @@ function isImpure(root: ts.Node, seen = new Set<ts.Node>()): boolean {
   });
 }
 
-/** Literals and templates, arithmetic, and names that are constants, parameters or loop variables. */
+/** Whether an expression is fixed: literals, templates, arithmetic, and names that are constants, parameters or loop variables. */
 function isSeed(node: ts.Expression): boolean {
   if (ts.isStringLiteralLike(node) || ts.isNumericLiteral(node)) return true;
   if (ts.isParenthesizedExpression(node) || ts.isNonNullExpression(node) || ts.isAsExpression(node)) return isSeed(node.expression);
@@ -128,7 +128,7 @@ const isUnder = (node: ts.Node, is: (node: ts.Node) => boolean): boolean =>
 
 const isAssignment = (kind: ts.SyntaxKind) => kind >= ts.SyntaxKind.FirstAssignment && kind <= ts.SyntaxKind.LastAssignment;
 
-/** A superclass is a value although its syntax is that of a type. */
+/** Whether a node is a type. A superclass is a value although it has the syntax of a type. */
 const isType = (node: ts.Node) => ts.isTypeNode(node) && !ts.isExpressionWithTypeArguments(node);
 
 const TEST_FUNCTIONS = new Set(['test', 'it', 'describe']);
@@ -140,7 +140,7 @@ const ARGUMENTS = new Map([
   ...['beforeAll', 'beforeEach', 'afterAll', 'afterEach'].map((name) => [name, 1] as const),
 ]);
 
-/** A time limit of a test or hook: `jest.setTimeout`, also by destructuring, or a further argument. */
+/** Whether a node sets a time limit of a test or hook: `jest.setTimeout`, also by destructuring, or a further argument. */
 function isTimeLimit(node: ts.Node): boolean {
   if (nameOf(node) === 'testTimeout') return true;
   const owner = ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) ? node.expression : undefined;
@@ -151,14 +151,14 @@ function isTimeLimit(node: ts.Node): boolean {
   return ts.isCallExpression(node) && node.arguments.length > (ARGUMENTS.get(startOf(node) ?? '') ?? Infinity);
 }
 
-/** The leftmost name of a chain such as `test.each(cases).only`. */
+/** Returns the leftmost name of a chain such as `test.each(cases).only`. */
 function startOf(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node) || ts.isCallExpression(node))
     return startOf(node.expression);
   return ts.isTaggedTemplateExpression(node) ? startOf(node.tag) : nameOf(node);
 }
 
-/** Violations of the rules in a file, with their lines. */
+/** Returns violations of the rules in a file, with their lines. */
 function violations(file: string, text: string): string[] {
   const source = parse(file, text);
   const found: string[] = [];
@@ -208,7 +208,7 @@ function violations(file: string, text: string): string[] {
   return [...new Set(found)];
 }
 
-/** The object from which a node reads a property, also by destructuring. */
+/** Returns the object from which a node reads a property, also by destructuring. */
 function subjectOf(node: ts.Node): string | undefined {
   if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) return node.expression.getText();
   return ts.isVariableDeclaration(node) && ts.isObjectBindingPattern(node.name) ? node.initializer?.getText() : undefined;
@@ -220,7 +220,7 @@ test('tests and scripts do not violate the rules of determinism', () => {
   expect(files.flatMap((file) => violations(file, textOf(file)))).toEqual([]);
 });
 
-/** Files that a file imports, except for type-only imports. */
+/** Returns the files that a file imports, except for type-only imports. */
 function importsOf(file: string): string[] {
   return nodesOf(parse(file, textOf(file))).flatMap((node) => {
     const isImport = (ts.isImportDeclaration(node) && !node.importClause?.isTypeOnly) || (ts.isExportDeclaration(node) && !node.isTypeOnly);

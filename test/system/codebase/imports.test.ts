@@ -144,7 +144,7 @@ test('only platform/config.ts reads the environment', () => {
   expect(readers).toEqual(['platform/config.ts']);
 });
 
-/** Methods and instances of other classes by their prototypes, undocumented members, and deep imports. */
+/** Uses of private interfaces: methods and instances of other classes by their prototypes, undocumented members, and deep imports. */
 const PRIVATE_INTERFACES = [
   /\.prototype\.\w+\.(?:call|apply)\b/,
   /\bObject\.(?:create\((?!null\))|setPrototypeOf\()/,

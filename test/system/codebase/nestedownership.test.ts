@@ -25,7 +25,7 @@ const schema = buildGraphQLSchema();
 const isOwned = (type: GraphQLObjectType) => type.extensions.resource?.owned === true;
 const isPublic = (type: GraphQLObjectType) => type.extensions.resource?.owned === false;
 
-/** A selection of all paths from a type to owned rows, over at most `depth` relations. */
+/** Returns a selection of all paths from a type to owned rows, over at most `depth` relations. */
 function ownedSelection(type: GraphQLObjectType, depth: number): string {
   const own = Object.keys(type.getFields()).filter((name) => name === 'id');
   const further = Object.values(type.getFields()).flatMap((field) => {
@@ -51,7 +51,7 @@ test.each(
   for (const id of bobs.values()) expect(text).not.toContain(String(id));
 });
 
-/** All filters from a type to owned rows, over at most `depth` relations, as paths of fields with the type that they reach. */
+/** Returns all filters from a type to owned rows, over at most `depth` relations, as paths of fields with the type that they reach. */
 function conditionsOn(type: GraphQLInputObjectType, depth: number): { path: string[]; type: string }[] {
   return Object.values(type.getFields()).flatMap((field) => {
     const named = getNamedType(field.type) as GraphQLInputObjectType;
@@ -109,7 +109,7 @@ if (computed.length)
     expect((await ask(annas.get(entity)!)).status).toBe(200);
   });
 
-/** Values of unique numbers that no other row has, by column. */
+/** Returns values of unique numbers that no other row has, by column. */
 function highestUniqueNumbers(table: string): Record<string, number> {
   const entity = ownedTypes().find((candidate) => resourceOf(candidate)!.table === table);
   const fields = entity ? (resourceOf(entity)!.unique ?? []).map((name) => fieldOf(entity, name)) : [];

@@ -32,7 +32,7 @@ const types = ownedTypes()
 const restOf = (entity: Entity) => resourceOf(entity)!.metadata.views.map(({ rest }) => rest);
 const table = (entity: Entity) => fitgraph.sql(`SELECT * FROM "${resourceOf(entity)!.table}" ORDER BY "id"`);
 
-/** Status and text of a response. */
+/** Returns the status and text of a response. */
 const said = ({ status, text }: Answer) => ({ status, text });
 
 function expectNothingOf(belongings: Belongings, { text }: Answer): void {

@@ -35,12 +35,12 @@ interface Request {
   most?: number;
 }
 
-/** All tables except users and their profiles, of which each user has one. */
+/** Returns all types except users and their profiles, of which each user has one. */
 const growing = () => sortByDependency(entitiesByModel()).filter(({ name }) => name !== 'User' && name !== 'UserProfile');
 
 const typeOf = (entity: Entity) => schema.getType(entity.name) as GraphQLObjectType;
 
-/** A selection of all fields without required arguments, `depth` levels deep. */
+/** Returns a selection of all fields without required arguments, `depth` levels deep. */
 function everything(type: GraphQLObjectType, depth: number): string {
   return Object.values(type.getFields())
     .flatMap((field) => {
@@ -51,7 +51,7 @@ function everything(type: GraphQLObjectType, depth: number): string {
       if (!isObjectType(named) || depth === 0) return [];
       const nodes = named.getFields().nodes;
       const shown = everything((nodes ? getNamedType(nodes.type) : named) as GraphQLObjectType, depth - 1);
-      // A type may have no such leaf field.
+      // A type may have no leaf field without required arguments.
       if (!shown) return [];
       return [`${field.name} { ${nodes ? `totalCount nodes { ${shown} }` : shown} }`];
     })
@@ -74,7 +74,7 @@ const VALUES: Record<string, unknown> = {
   TextMode: 'INSENSITIVE',
 };
 
-/** All filters of a type, with relations one level deep, each as a separate `where`. */
+/** Returns all filters of a type, with relations one level deep, each as a separate `where`. */
 function everyCondition(entity: Entity): object[] {
   const operand = (type: GraphQLInputType): unknown => {
     const named = getNamedType(type);
@@ -92,7 +92,7 @@ function everyCondition(entity: Entity): object[] {
   });
 }
 
-/** An order by the largest number of elements: fields of the row and of referenced rows. */
+/** Returns an order with the largest number of elements: fields of the row and of referenced rows. */
 function everyOrder(entity: Entity): object[] {
   const elements = Object.values((schema.getType(`${entity.name}Order`) as GraphQLInputObjectType).getFields()).flatMap(
     ({ name, type }) => {
@@ -166,7 +166,7 @@ const requests: Request[] = [
 ];
 
 let ann: Person;
-/** Answers at each size. */
+/** Responses by number of rows. */
 const answers = new Map<number, Map<Request, Answer>>();
 
 /** Inserts rows into all tables. Row n references row n of each parent table, so that lists have as many related rows. */

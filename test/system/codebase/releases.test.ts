@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 const FOLDER = path.join(__dirname, '../../../released');
-/** SHA-256. */
+/** SHA-256 digests of the released files. */
 const DIGESTS: Record<string, string> = {
   '0.2.0.graphql': '81b4558883b7ae2222dc4df7e6db71665e5536fea1f45f279845217e876ab871',
   '0.3.0.graphql': 'db60c42477ff0b7c9298d96048b292f443d8137b035b410952472530caad1667',

@@ -57,7 +57,7 @@ beforeAll(async () => {
   await made('/nutritiondiary/', { plan: own.plan, ingredient: FOOD, amount: 100 });
 });
 
-/** A selection of all fields without arguments, `depth` levels deep. */
+/** Returns a selection of all fields without arguments, `depth` levels deep. */
 function everything(type: GraphQLObjectType, depth: number): string {
   const parts = Object.values(type.getFields()).flatMap(({ name, type: shown, args }) => {
     const named = getNamedType(shown);

@@ -9,13 +9,13 @@ const TESTS = path.join(ROOT, 'test');
 
 const files = (fs.readdirSync(TESTS, { recursive: true }) as string[]).filter((file) => file.endsWith('.ts')).sort();
 
-/** Test files of a run; suites are resolved into their files. */
+/** Returns the test files of a run; suites are resolved into their files. */
 const within = (run: keyof typeof runs) =>
   runs[run].flatMap((file) =>
     path.basename(file) === 'suite.ts' ? togetherIn(path.dirname(file)).map((name) => `${name}.test.ts`) : [file],
   );
 
-/** Test files that a file imports. */
+/** Returns the test files that a file imports. */
 const importsOf = (file: string) =>
   [...fs.readFileSync(path.join(TESTS, file), 'utf8').matchAll(/\bfrom '(\.[^']+)'/g)]
     .map(([, name]) => `${path.join(path.dirname(file), name!)}.ts`)

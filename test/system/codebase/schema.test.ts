@@ -65,11 +65,11 @@ test('every type, field, argument and enum value has a description', () => {
   expect(missing).toEqual([]);
 });
 
-/** The part of a type that must be equal for selections to merge: nullability, lists, and the name of a leaf type. */
+/** Returns the part of a type that must be equal for selections to merge: nullability, lists, and the name of a leaf type. */
 const shapeOf = (type: GraphQLOutputType) =>
   String(type).replace(getNamedType(type).name, (name) => (isLeafType(getNamedType(type)) ? name : '{}'));
 
-/** Field names with several shapes in types that implement `Node`, each with one example per shape. */
+/** Returns field names with several shapes in types that implement `Node`, each with one example per shape. */
 function unlikeFields(of: GraphQLSchema): Map<string, string[]> {
   const shapes = new Map<string, Map<string, string>>();
   for (const type of of.getPossibleTypes(of.getType('Node') as GraphQLInterfaceType))
@@ -120,7 +120,7 @@ test('one `node` query can select fields of all types without aliases', () => {
   expect(validate(schema, document)).toEqual([]);
 });
 
-/** Stop words. */
+/** Words that do not count in comparisons. */
 const EMPTY_WORDS = ['a', 'an', 'and', 'by', 'in', 'its', 'of', 'the', 'this', 'to'];
 const wordsOf = (text: string) =>
   text
@@ -237,7 +237,7 @@ test('REST-only fields are absent from GraphQL types, inputs, filters and orders
   expect(flagged.filter(([type, field]) => fieldsIn(type).includes(field))).toEqual([]);
 });
 
-/** All types reachable from fields of a type, except by connections to rows of the viewer. */
+/** Returns all types reachable from fields of a type, except by connections to rows of the viewer. */
 function reachable(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   for (const type of seen) {
@@ -294,7 +294,7 @@ test.each(resources.filter(isPublic).map((type): [string, GraphQLObjectType] => 
   },
 );
 
-/** All input types reachable from an input type, except by filters on connections to rows of the viewer. */
+/** Returns all input types reachable from an input type, except by filters on connections to rows of the viewer. */
 function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   const seen = new Set<GraphQLNamedType>([start]);
   const asksOwn = (input: GraphQLNamedType, name: string, type: GraphQLNamedType) =>
@@ -310,7 +310,7 @@ function within(start: GraphQLNamedType): Set<GraphQLNamedType> {
   return seen;
 }
 
-/** With a minimum number of reachable types, so that the test cannot pass vacuously. */
+/** Each case has a minimum number of reachable types, so that the test cannot pass vacuously. */
 test.each([
   ['Where', 50],
   ['Order', 15],

@@ -1,21 +1,25 @@
 /**
- * Linter for the SQL of migrations. A statement must be known to be safe beside requests: it blocks them for a moment at most, and servers of the previous
- * version survive it. PostgreSQL's locks: https://www.postgresql.org/docs/current/explicit-locking.html
+ * Linter for the SQL of migrations. It accepts only statements known to be safe while requests run: they block requests for a moment at most, and
+ * servers of the previous version continue to work.
+ * PostgreSQL's locks: https://www.postgresql.org/docs/current/explicit-locking.html
  */
 
-/** The first version that shares a database with a newer one. A migration that demands a later one may remove what that one no longer uses. */
+/**
+ * The first version that can share a database with a newer one. A migration that requires a later version may remove what that version no longer
+ * uses.
+ */
 export const BASELINE = '0.3.0';
 
 export interface MigrationSql {
   name: string;
   oldestVersion?: string;
   maintenance?: string;
-  /** `true`: all texts are executed in one transaction. Otherwise each text is one. */
+  /** `true`: all texts are executed in one transaction. Otherwise each text is a transaction of its own. */
   transactional: boolean;
   texts: readonly string[];
 }
 
-/** Statements with empty literals, and without comments and bodies of functions. */
+/** Splits a text into statements with empty literals, and without comments and function bodies. */
 const statementsOf = (text: string): string[] =>
   text
     .replace(/--[^\n]*|\/\*.*?\*\//gs, ' ')
@@ -63,7 +67,7 @@ const CHANGED = [
 ];
 const changedTable = (statement: string) => CHANGED.map((one) => one.exec(statement)?.[1]).find((table) => table !== undefined);
 
-/** The actions of ALTER TABLE: the parts between commas outside of parentheses. */
+/** Returns the actions of ALTER TABLE: the parts between commas outside of parentheses. */
 const actionsOf = (statement: string): string[] =>
   statement
     .replace(/^ALTER TABLE (?:IF EXISTS |ONLY )*"?\w+"? /i, '')
@@ -85,7 +89,7 @@ export function faultsOf({ maintenance, oldestVersion, transactional, texts }: M
     if (oldestVersion !== BASELINE && REMOVALS.some((one) => one.test(statement))) return true;
     if (validatedTable !== undefined) {
       proven.add(proofs.get(`${validatedTable}.${constraint}`) ?? '');
-      // Beside another statement the scan would hold that one's lock.
+      // In the same transaction as another statement, the scan would prolong the lock of that statement.
       return others === 0;
     }
     if (!/^ALTER TABLE\b/i.test(statement))

@@ -12,7 +12,7 @@ const fitgraph = fitgraphForThisFile();
 const edges = edgesToOwn(buildGraphQLSchema());
 let ann: Person;
 let bob: Person;
-/** Has no rows at all. */
+/** A user without any rows. */
 let carl: Person;
 let annas: Belongings;
 let bobs: Belongings;

@@ -32,7 +32,7 @@ const OTHER = 101;
 
 const input = (entity: Entity, number: number): Values => inputOf(entity, number, parentsIn(annas));
 
-/** Values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
+/** Returns values that make a row invalid: each invalid reference alone, with a duplicate, and all together. */
 function mistakes(entity: Entity): Values[] {
   const references = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const foreign = ({ target }: (typeof references)[number]) => bobs.get(target!()) ?? UNKNOWN;

@@ -22,14 +22,14 @@ beforeAll(async () => {
 
 const ROUNDS = 4;
 
-/** The stream of the current case. */
+/** The random stream of the current case. */
 let random: Random;
 const digits = (count: number) => String(random.below(10 ** count)).padStart(count, '0');
 
 const ZONES = ['Z', '+01:00', '-03:30', '+05:45'];
 const TEXTS = ['ab', 'Übung · 試合', 'a  "b" \\ \'c\'', 'line\nline', '{"a": 1}', '12.50', '2021-03-10', 'null', '😀😀'];
 
-/** A random value that is valid for the field; undefined to keep the value of the sample. */
+/** Returns a random value that is valid for the field; undefined to keep the value of the sample. */
 function valueOf(field: FieldMeta): unknown {
   const { kind, min = 1, max, maxLength = 40, minLength = 0 } = field;
   if (field.null && random.below(4) === 0) return null;
@@ -60,7 +60,7 @@ function valueOf(field: FieldMeta): unknown {
 }
 
 interface Written {
-  /** Valid together. */
+  /** Values that are valid together. */
   sample: Values;
   /** Random values, each of them valid for its field; together they may be rejected. */
   drawn: Values;
@@ -91,7 +91,7 @@ const body = (entity: Entity): Written =>
   );
 const input = (entity: Entity): Written => written(entity, inputOf(entity, (number += 1), parentsIn(annas)), ({ name }) => name, named);
 
-/** A random subset with at least one field. */
+/** Returns a random subset with at least one field. */
 const some = (values: Values): Values => Object.fromEntries(random.some(Object.entries(values), Object.keys(values).length));
 
 /**
@@ -142,7 +142,7 @@ test.each(types.filter(([, entity]) => resourceOf(entity)!.metadata.views.length
   },
 );
 
-/** Selections of the id, of stored fields, of all leaf fields including computed ones, and of the ids of related rows. */
+/** Returns selections of the id, of stored fields, of all leaf fields including computed ones, and of the ids of related rows. */
 function selections(entity: Entity): string[] {
   const all = Object.values((schema.getType(entity.name) as GraphQLObjectType).getFields()).filter(
     ({ args, extensions }) => !extensions.action && !args.some(({ type }) => isNonNullType(type)),

@@ -38,7 +38,7 @@ const succeeded = (answer: GraphQLAnswer): GraphQLAnswer => {
   return answer;
 };
 
-/** Number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
+/** Returns the number of look-ups before a bulk write: referenced types, and duplicates. For a single row, PostgreSQL's constraints check these. */
 function lookUps(entity: Entity): number {
   const named = fieldsOf(entity).filter(({ relation, stored, readOnly }) => relation && stored && !readOnly);
   const targets = new Set(named.map(({ target }) => target!()).filter((target) => !resourceOf(target)!.inMemory));
@@ -89,7 +89,7 @@ test.each(written.map((entity): [string, Entity] => [entity.name, entity]))(
   },
 );
 
-/** A row with `width` children, each with one child, and so on. */
+/** Returns a row with `width` children, each with one child, and so on. */
 function tree(entity: Entity, width: number, above?: string): Values {
   const children = creatableChildren(entity).map(
     ({ name, target, referenceField }) => [name, times(width, () => tree(target(), 1, referenceField))] as const,
@@ -135,7 +135,10 @@ const MORE: Record<string, Partial<Record<string, number>>> = {
   Schedule: { POST: 2, PUT: 3, PATCH: 3, DELETE: 1 },
 };
 
-/** More statements of a PATCH of one field that is part of a unique key: it reads the rest of the key, the row referenced, and duplicates. */
+/**
+ * Returns the additional statements of a PATCH of one field of a composite unique key: reads of the other key fields, the referenced row, and
+ * duplicates.
+ */
 function keyStatements(entity: Entity, restName: string): number {
   const key = (resourceOf(entity)!.unique ?? []).filter((name) => name !== OWNER_FIELD.field);
   const { name, relation } = fieldsOf(entity).find(({ rest }) => rest === restName)!;

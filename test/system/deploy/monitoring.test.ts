@@ -17,7 +17,7 @@ interface Rule {
 const rules = (parse(read('prometheus-rules.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap((group) => group.rules);
 const { panels } = JSON.parse(read('grafana-dashboard.json')) as { panels: { title: string; targets: { expr: string }[] }[] };
 
-/** Values are read at scrapes only, so that metrics can be listed without the services that keep them. */
+/** Metrics read their values at scrapes only, so they can be listed without the services that provide the values. */
 const metrics = new Metrics({ database: { reads: {} } } as unknown as Services, {} as AppGauges);
 afterAll(() => metrics.stop());
 
@@ -43,7 +43,7 @@ test.each([
   ...rules.map(({ record, alert, expr }): [string, string] => [(record ?? alert)!, expr]),
   ...panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [title, expr])),
 ])('%s names metrics and labels that exist: %s', (_name, expr) => {
-  // A job has the name of the program.
+  // The quoted name is the value of the label `job`, not a metric.
   const selectors = [...expr.replaceAll('"fitgraph"', '""').matchAll(SELECTOR)];
   if (!expr.startsWith('up{')) expect(selectors.length).toBeGreaterThan(0);
   for (const [, name, matchers = ''] of selectors) {

@@ -19,7 +19,7 @@ let nginx: ChildProcess;
 let port: number;
 let ann: Person;
 
-/** A port that is currently free. */
+/** Returns a port that is currently free. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -28,7 +28,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The file with the ports and certificate of this test. */
+/** Returns the configuration with the ports and certificate of this test. */
 function configuration(plainPort: number): string {
   const https = path.join(__dirname, '../../setup/https');
   const changes: [string, string][] = [

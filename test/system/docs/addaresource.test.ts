@@ -12,16 +12,16 @@ const ROOT = path.join(__dirname, '../../..');
 const LEFT_OUT = ['.data', '.git', 'coverage', 'node_modules', 'test/system/contract/cases', 'test/system/screenshots'];
 
 const guide = readFileSync(path.join(ROOT, 'docs/add-a-resource.md'), 'utf8');
-/** Whole files: `` `src/….ts`: `` and a block. */
+/** Complete files: `` `src/….ts`: `` followed by a block. */
 const files = [...guide.matchAll(/^`(src\/\S+\.ts)`[^\n]*:\n\n```ts\n(.*?)^```/gms)].map(([, name, text]) => ({
   name: name!,
   text: text!,
 }));
-/** Insertions at a line of a file: `` In `…`, before `…`: `` and a block. */
+/** Insertions at a line of a file: `` In `…`, before `…`: `` followed by a block. */
 const insertions = [...guide.matchAll(/\bIn\s`(\S+)`, (before|after|instead of) `([^`]+)`:\n\n```ts\n(.*?)^```/gms)].map(
   ([, name, where, line, text]) => ({ name: name!, where: where!, line: line!, text: text! }),
 );
-/** Shell commands, without the one that goes on running. */
+/** Shell commands, except the one that does not end. */
 const commands = [...guide.matchAll(/^```sh\n(.*?)^```/gms)]
   .flatMap(([, lines]) => lines!.trim().split('\n'))
   .filter((line) => line !== 'npm start');
@@ -48,7 +48,7 @@ beforeAll(async () => {
   symlinkSync(path.join(ROOT, 'node_modules'), path.join(copy, 'node_modules'));
   for (const { name, text } of files) writeFileSync(path.join(copy, name), text);
   for (const insertion of insertions) insert(insertion);
-  // Templates without the migrations of the copy.
+  // Created first, so that the templates do not contain the migrations of the copy.
   await createTemplates();
   const setup = await load<typeof import('../../setup/fitgraph')>('test/setup/fitgraph');
   const { migrateUp } = await load<typeof import('../../../src/database/migrate')>('src/database/migrate');
@@ -186,7 +186,7 @@ test('the question has a row for each kind', async () => {
   expect(data.measurementRanges).toContainEqual({ kind: 'HIP', count: 1, smallest: '90.00', largest: '90.00' });
 });
 
-/** The output of a failed command; undefined if it has passed. */
+/** Returns the output of a failed command; undefined if it has passed. */
 function failure(command: string): Promise<string | undefined> {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('JEST_')));
   return new Promise((resolve) => {

@@ -15,7 +15,7 @@ interface Example {
   like: boolean;
 }
 
-/** Fenced code blocks, each with the JSON block that follows it directly. */
+/** Returns the fenced code blocks of a guide, each with the JSON block that follows it directly. */
 function examplesOf(guide: string, language: string): Example[] {
   const text = fs.readFileSync(path.join(ROOT, guide), 'utf8');
   const fenced = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n(?:\\s*\`\`\`json( like)?\\n(.*?)^\`\`\`\\n)?`, 'gms');
@@ -32,7 +32,7 @@ const named = (language: string, is: (text: string) => boolean) =>
     return examples.map((example, index): [string, number, Example] => [guide, index + 1, example]);
   });
 
-/** Splits a command into words, which are quoted by `'` or not at all. */
+/** Splits a command into words, which are either quoted by `'` or unquoted. */
 const words = (command: string) =>
   [...command.replaceAll('\\\n', ' ').matchAll(/'([^']*)'|([^\s']+)/g)].map(([, quoted, bare]) => quoted ?? bare!);
 

@@ -10,7 +10,7 @@ const guides = [...fs.readdirSync(ROOT), ...fs.readdirSync(path.join(ROOT, 'docs
 
 const prose = (text: string) => text.replace(/^```.*?^```$/gms, '');
 
-/** GitHub's anchors of headings. */
+/** Returns the anchors that GitHub creates for headings. */
 const anchorsOf = (file: string) =>
   [...prose(read(file)).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
     heading!

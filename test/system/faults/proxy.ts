@@ -73,7 +73,7 @@ export class Proxy {
     for (const { near, far } of this.pairs) for (const socket of [near, far]) socket.resume();
   }
 
-  /** Delivers all bytes this much later until `heal`. */
+  /** Delivers all bytes with this delay until `heal`. */
   slow(latencyMs: number): void {
     this.latencyMs = latencyMs;
   }

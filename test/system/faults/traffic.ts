@@ -12,17 +12,17 @@ const REFRESH_MS = 250;
 
 export interface Outcome {
   what: string;
-  /** 0 without a response. */
+  /** The HTTP status; 0 without a response. */
   status: number;
   retryAfter: boolean;
   text: string;
-  /** Without scheduling delays of this process and the server's. */
+  /** The response time, without scheduling delays of this process and the server's. */
   ms: number;
   /** The error code when there was no response, such as ECONNRESET. */
   why?: string;
   /** Whether the connection was reused. */
   kept: boolean;
-  /** By `performance.now()`. */
+  /** When the request started, by `performance.now()`. */
   at: number;
 }
 
@@ -48,7 +48,7 @@ export interface Verdict {
   acknowledged: number;
   /** Committed writes whose response was not stored under their key. */
   unheard: string[];
-  /** The longest time for which a repeated write was told that the first one is still running. */
+  /** The longest time for which a repeated write was rejected because the first one was still running. */
   heldMs: number;
 }
 
@@ -74,7 +74,7 @@ export class Traffic {
     this.refreshing = setInterval(() => this.delays.addStarted(...processes()), REFRESH_MS);
   }
 
-  /** Sends a request on a kept connection or a new one. */
+  /** Sends a request, on a kept-alive connection or a new one. */
   async ask(what: string, { method = 'GET', path, headers = {}, body }: Asked, fresh = false): Promise<Outcome> {
     const began = performance.now();
     const elapsed = this.elapsed();
@@ -141,7 +141,7 @@ export class Traffic {
     return this;
   }
 
-  /** Starts clients that change these workouts again and again, one each at a time. */
+  /** Starts clients that change these workouts repeatedly, each client one at a time. */
   update(clients: number, ids: readonly number[]): this {
     for (let client = 0; client < clients; client += 1) {
       let number = client;
@@ -184,7 +184,7 @@ export class Traffic {
     throw new Error(`the outcome of the write ${comment} is unknown`);
   }
 
-  /** Measures from now on, without scheduling delays. */
+  /** Returns a function for the time from now on, without scheduling delays. */
   private elapsed(): () => number {
     const [began, delays] = [performance.now(), this.delays.measure()];
     return () => performance.now() - began - delays();

@@ -52,11 +52,11 @@ const ENGLISH = exercises(TODAY).filter(({ model, fields }) => model === 'exerci
 const EXERCISE_IDS = ENGLISH.map(({ pk }) => Number(pk));
 const INGREDIENT_IDS = ingredients().flatMap(({ model, pk }) => (model === 'nutrition.ingredient' ? Number(pk) : []));
 
-/** A training day has two of the main lifts, whose sets are also logged. */
+/** Returns the two main lifts of a training day, whose sets are also logged. */
 const liftsOf = (day: number): [number, number] => [LIFTS[day % LIFTS.length]!, LIFTS[(day + 1) % LIFTS.length]!];
 const daysOf = (workout: number): number => 2 + (workout % 3);
 
-/** Two images for each exercise base. Their files do not exist. */
+/** Adds two images for each exercise base. Their files do not exist. */
 function addImages(list: RowList): void {
   for (const { fields } of ENGLISH)
     for (const view of ['front', 'side']) {
@@ -87,7 +87,7 @@ function addWorkouts(list: RowList, user: number, random: Random): void {
   }
 }
 
-/** Each schedule has four workouts of five weeks; the last schedule is active and ends `TODAY`. */
+/** Adds schedules of four workouts with five weeks each; the last schedule is active and ends `TODAY`. */
 function addSchedules(list: RowList, user: number): void {
   for (let number = 1; number <= COUNTS.schedules; number += 1) {
     const start = daysAgo(SCHEDULE_DAYS * (COUNTS.schedules - number + 1) - 1);
@@ -98,7 +98,7 @@ function addSchedules(list: RowList, user: number): void {
   }
 }
 
-/** Sessions with their logs, as the active schedule plans them. */
+/** Adds sessions with their logs, as the active schedule plans them. */
 function addSessions(list: RowList, user: number, random: Random): void {
   for (let back = COUNTS.sessions - 1; back >= 0; back -= 1) {
     const week = Math.floor(back / TRAINED.length);
@@ -123,7 +123,7 @@ function addWeights(list: RowList, user: number, random: Random): void {
     list.add('weight.weightentry', { user, date: daysAgo(back), weight: (80 + back / 50 + random.int(0, 10) / 10).toFixed(2) });
 }
 
-/** The seeded plan with its diary of 60 days, and older plans without a diary. */
+/** Adds the seeded plan with its diary of 60 days, and older plans without a diary. */
 function addPlans(list: RowList, user: number, random: Random): void {
   addNutrition(list, catalogue, TODAY, user);
   for (let number = 2; number <= COUNTS.plans; number += 1) {
@@ -152,7 +152,7 @@ export interface RichAccount {
   cursor: string;
 }
 
-/** The app must have been started with the content `tables`, because ids are fixed. */
+/** Creates the account. The app must have been started with the content `tables`, because ids are fixed. */
 export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<RichAccount> {
   const { database, vault, services } = fitgraph;
   await seedReference({ database, vault, timeZone: TIME_ZONE }, services.media);
@@ -174,7 +174,7 @@ export async function richAccount(fitgraph: Fitgraph, name = 'ann'): Promise<Ric
   addWeights(list, person.id, random);
   addPlans(list, person.id, random);
   await writeRows(validateDump(list.rows), database, { vault });
-  // Without statistics the planner may choose plans that no server in use would.
+  // Without statistics the planner may choose plans that a server in production never would.
   await fitgraph.sql('ANALYZE');
   return { person, cursor: before.changes.cursor };
 }

@@ -1,4 +1,4 @@
-/** Declared list sizes, by which costs are estimated, compared with the lists of a rich account, of the demo account and of the seeded catalogue. */
+/** Declared list sizes, which cost estimates use, compared with the lists of a rich account, of the demo account and of the seeded catalogue. */
 import {
   getNamedType,
   getNullableType,
@@ -31,7 +31,7 @@ const takes = ({ args }: Field, ...names: string[]) => args.some(({ name }) => n
 const isConnectionList = (type: GraphQLObjectType, { name }: Field) =>
   type.name.endsWith('Connection') && ['nodes', 'edges'].includes(name);
 const takesList = ({ args }: Field) => args.some(({ type }) => isNonNullType(type) && isListType(type.ofType));
-/** Lists whose length no argument determines. */
+/** Whether no argument determines the length of a list. */
 const isOpenList = (type: GraphQLObjectType, field: Field) =>
   isListType(getNullableType(field.type)) && !takes(field, 'first', 'last') && !takesList(field) && !isConnectionList(type, field);
 
@@ -46,7 +46,7 @@ const lists = objectTypes
 const ARGUMENTS: Record<string, string> = { plannedTraining: `(from: "${daysAgo(27)}", until: "${TODAY}")` };
 const isSelectable = ({ name, args }: Field) => name in ARGUMENTS || args.every(({ type }) => !isNonNullType(type));
 
-/** Fields on the way from `Query` to all objects of a type: its list, or else all fields of other types that return it. */
+/** Returns the fields on each path from `Query` to all objects of a type: its list, or else all fields of other types that return it. */
 function waysTo(type: GraphQLObjectType, visited: readonly string[] = []): Way[] {
   if (type === query) return [[]];
   const list = query.getFields()[type.extensions.resource?.many ?? ''];
@@ -66,7 +66,7 @@ function documentOf(way: Way, list: Field): string {
   return `{ ${way.reduceRight((inner, field) => `${field.name}${argumentsOf(field)} { ${inner} }`, leaf)} }`;
 }
 
-/** Lengths of all lists at the end of a path of keys. */
+/** Returns the lengths of all lists at the end of a path of keys. */
 function lengthsAt(value: any, [key, ...rest]: readonly string[]): number[] {
   if (value === null) return [];
   if (key === undefined) return [(value as unknown[]).length];
@@ -75,7 +75,7 @@ function lengthsAt(value: any, [key, ...rest]: readonly string[]): number[] {
 
 const average = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** What a mutation returns, and the page of a subscription, which belong to no stored row. */
+/** Whether a list belongs to no stored row: results of mutations, and the page of a subscription. */
 const isOfOperation = (coordinate: string) => /^\w+Payload\.|^InputError\.path$|^Changes\.changes$/.test(coordinate);
 
 test('every list whose length no argument determines declares its size', () => {

@@ -103,6 +103,6 @@ test('serves other clients while a dozen clients ask for as many objects as the 
     expect([200, 429, 503]).toContain(status);
     if (status !== 200) expect(['RATE_LIMITED', 'OVERLOADED']).toContain(JSON.parse(text).errors[0].extensions.code);
   }
-  // One of them alone takes most of it.
+  // A single one of these requests already takes most of MEMORY_MB.
   expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
 });

@@ -14,7 +14,7 @@ type Json = null | string | number | boolean | Json[] | { [key: string]: Json };
 
 const isObject = (value: Json): value is { [key: string]: Json } => value !== null && typeof value === 'object' && !Array.isArray(value);
 
-/** The length of the longest list at each path of keys. Paths have no indexes, so that the same list of several rows counts as one. */
+/** Returns the length of the longest list at each path of keys. Paths have no indexes, so the same list of several rows counts as one. */
 function lengthsOf(value: Json, path = '', lengths = new Map<string, number>()): Map<string, number> {
   if (Array.isArray(value)) {
     lengths.set(path, Math.max(lengths.get(path) ?? 0, value.length));

@@ -1,5 +1,5 @@
 /**
- * Requests of regular clients: each screen is what one page of a web or phone client requests at once, for the account of `account.ts`. Limits
+ * Requests of regular clients: each screen contains what a page of a web or phone client requests at once, for the account of `account.ts`. Limits
  * against attacks must admit all of them.
  */
 import { CURRENT, OATS, SQUAT, type RichAccount } from './account';
@@ -30,7 +30,7 @@ export const screens: readonly Screen[] = [
 export const variablesOf = ({ variables = {} }: Screen, { cursor }: RichAccount): Record<string, unknown> =>
   Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, value === CURSOR ? cursor : value]));
 
-/** Requests of phone apps for the REST API; paths are those below `/api/v2`. */
+/** Requests of phone apps for the REST API; paths are relative to `/api/v2`. */
 export const restScreens: readonly { name: string; path: string }[] = [
   { name: 'exercises in full', path: '/exerciseinfo/?limit=100&language=2' },
   { name: 'exercise images', path: '/exerciseimage/?limit=100&is_main=True' },

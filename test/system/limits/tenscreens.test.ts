@@ -179,7 +179,7 @@ test('the screen Find a food, log it finds foods by name, barcode and frequency 
   expect(data).toMatchObject({ scanned: { id: String(OATS), name: 'Oats, rolled' } });
 });
 
-/** An edit that renames the plan, adds a meal, and replaces the last item of each meal by `count` others. */
+/** Returns an edit that renames the plan, adds a meal, and replaces the last item of each meal by `count` others. */
 function edited({ nutritionPlan: { id: plan, version, meals } }: any, name: string, count: number): Variables {
   const item = { ingredientId: OATS, amount: '50.00' };
   const kept = meals.map(({ id, position, time, items }: any) => ({

@@ -9,7 +9,7 @@ const ROOT = path.join(__dirname, '../../..');
 const MIGRATIONS = path.join(__dirname, 'migrations');
 const NEXT_VERSION = '99.0.0';
 
-/** Names of all migrations of the folder, in order. */
+/** Returns the names of all migrations of the folder, in order. */
 export const nextMigrations = (): string[] =>
   fs
     .readdirSync(MIGRATIONS)

@@ -9,11 +9,11 @@ import { Scene } from '../faults/scene';
 import { NextVersion, nextMigrations } from './nextversion';
 
 const ROWS = 1_000_000;
-/** One row in so many is filled by the migration. */
+/** The migration fills one row out of this many. */
 const FILLED_EVERY = 20;
-/** One row in so many is that of the clients. */
+/** One row out of this many belongs to the clients of the test. */
 const OWN_EVERY = ROWS / 50;
-/** Beyond what readers of other tables wait at the same time because the machine is busy. */
+/** Permitted response time in addition to the longest of readers of other tables at the same time, which shows the load of the machine. */
 const LONGEST_SILENCE_MS = 1_000;
 
 const ONLINE = nextMigrations().filter((name) => name < '9005');

@@ -1,11 +1,11 @@
-// Reads the case files: one JSON case a line, one file a phase, phases in the order of the file names.
+// Reads the case files: one JSON case per line, one file per phase. Phases have the order of the file names.
 
 const { readdirSync, readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { parseSpelled } = require('./numbers');
 
 /**
- * [{ name, cases }]. Numbers of expectations keep their spelling. Throws when there are no cases, when a file mixes phases and when an id occurs
+ * Returns [{ name, cases }]. Numbers in expectations keep their spelling. Throws if there are no cases, if a file mixes phases or if an id occurs
  * twice.
  */
 function loadPhases(directory) {

@@ -1,10 +1,10 @@
-// Compares a response with an expectation. Every difference is { at, expected, actual }; none means the case passes. Numbers are
-// compared as they are spelled, so that 372 is not 372.0, and keys in their order. Headers other than the ones named here are not compared.
+// Compares a response with an expectation. Each difference is { at, expected, actual }; a case without differences passes. Numbers are compared as
+// spelled (372 differs from 372.0), and the order of keys counts. Only the headers named here are compared.
 
 const { RowIds } = require('./ids');
 const { parseSpelled, Spelled } = require('./numbers');
 
-/** `context`: { base, ids }. */
+/** Returns the differences. `context` is { base, ids }. */
 function checkAnswer(answer, expected, context) {
   const problems = [];
   const differ = (at, want, got) => problems.push({ at, expected: want, actual: got });
@@ -65,7 +65,7 @@ function compare(actual, expected, at, context, differ) {
   }
 }
 
-/** Strings are literal apart from the placeholders; see README.md for the list. */
+/** Whether a text equals the expected one, which may contain placeholders; README.md lists them. */
 function textMatches(actual, expected, { base, ids }) {
   const row = RowIds.parse(expected);
   if (row) return ids.matches(row, actual);
@@ -82,7 +82,7 @@ function textMatches(actual, expected, { base, ids }) {
   return new RegExp(`^${pattern}$`).test(actual);
 }
 
-// The service's day is the one of its zone, Europe/Berlin.
+// Returns the current date in the time zone of the service, Europe/Berlin.
 function today() {
   return new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Berlin', dateStyle: 'short' }).format(new Date());
 }

@@ -1,5 +1,5 @@
-// Turns a case's request into bytes and sends them. `node:http` instead of `fetch`, because cases set the Host
-// header, send GET with a body, empty header values and TRACE, and must see redirects as they are.
+// Encodes and sends the request of a case. It uses `node:http` instead of `fetch`, because cases set the Host header, send GET with a body, empty
+// header values and TRACE, and must not follow redirects.
 
 const http = require('node:http');
 const https = require('node:https');
@@ -18,7 +18,7 @@ class Client {
     this.agent.destroy();
   }
 
-  /** Resolves to { path, status, headers, text }, the path with the ids of this server; rejects only when no answer arrives. */
+  /** Resolves to { path, status, headers, text }, where the path contains the ids of this server. Rejects only if there is no response. */
   send(request, ids) {
     const body = encodeBody(request, ids);
     const headers = { ...request.headers };
@@ -32,7 +32,7 @@ class Client {
       headers,
     };
     return this.#exchange(options, body).catch((error) => {
-      // A kept-alive connection that the server closed meanwhile: the request never arrived, send it once more.
+      // The server closed the idle connection before it received the request, so the request is sent once more.
       if (error.code === 'ECONNRESET' && error.reusedSocket) return this.#exchange(options, body);
       throw error;
     });
@@ -42,7 +42,7 @@ class Client {
     return new Promise((resolve, reject) => {
       const request = this.transport.request(options, (response) => {
         const { statusCode: status, headers } = response;
-        // The answer to HEAD is complete with its headers; some servers send the body nevertheless.
+        // A response to HEAD is complete after the headers; some servers send a body nevertheless.
         if (options.method === 'HEAD') return resolve({ path: options.path, status, headers, text: '' });
         const chunks = [];
         response.on('data', (chunk) => chunks.push(chunk));
@@ -77,7 +77,7 @@ function encodeMultipart({ fields, files }, boundary) {
   return Buffer.concat([...parts, Buffer.from(`--${boundary}--\r\n`)]);
 }
 
-/** `{"$repeat": ["x", 3000000]}` stands for a long text, so that case files stay small. */
+/** Expands `{"$repeat": ["x", 3000000]}` to a long text. It keeps the case files small. */
 function expand(value) {
   if (Array.isArray(value)) return value.map(expand);
   if (value === null || typeof value !== 'object') return value;

@@ -1,5 +1,5 @@
-// Rows made during the replay: the recorded id `{{workout:5}}` stands for whatever id this server gave the row,
-// so sequences may skip numbers. Ids of the dataset itself are plain numbers and must match exactly.
+// Ids of rows created during the replay: the recorded id `{{workout:5}}` stands for the id that this server gave the row, so sequences may skip
+// numbers. Ids of the data set are plain numbers and must match exactly.
 
 const WHOLE = /^\{\{([a-z-]+):(\d+)\}\}$/;
 const ANYWHERE = /\{\{([a-z-]+):(\d+)\}\}/g;
@@ -9,13 +9,13 @@ class RowIds {
   #actual = new Map();
   #taken = new Set();
 
-  /** [resource, recorded id] of a placeholder, or null for any other string. */
+  /** Returns [resource, recorded id] of a placeholder, or null for any other string. */
   static parse(text) {
     const match = WHOLE.exec(text);
     return match && !NOT_AN_ID.has(match[1]) ? [match[1], match[2]] : null;
   }
 
-  /** Does `value` equal the row's id? The first sight of a row binds it; two rows never share an id. */
+  /** Whether `value` equals the id of the row. The first comparison binds the row to its id; two rows never share an id. */
   matches([resource, recorded], value) {
     const row = `${resource}:${recorded}`;
     if (this.#actual.has(row)) return this.#actual.get(row) === value;
@@ -25,7 +25,7 @@ class RowIds {
     return true;
   }
 
-  /** The id to send; an unbound row (its creation failed) keeps the recorded number. */
+  /** Returns the id to send. A row that is not bound, because its creation failed, keeps the recorded number. */
   actual(resource, recorded) {
     return this.#actual.get(`${resource}:${recorded}`) ?? Number(recorded);
   }

@@ -4,7 +4,9 @@ const { checkAnswer } = require('./check');
 const { Client } = require('./client');
 const { RowIds } = require('./ids');
 
-/** A transport failure is a failed case, not a failed run. `base` is the origin that expected addresses have; `text` is the body of the response. */
+/**
+ * Runs one case. A transport failure is a failed case, not a failed run. `base` is the origin of expected URLs; `text` is the body of the response.
+ */
 async function runCase(testCase, client, ids) {
   try {
     const answer = await client.send(testCase.request, ids);
@@ -15,8 +17,8 @@ async function runCase(testCase, client, ids) {
 }
 
 /**
- * Runs the cases of one phase: [{ testCase, answer?, problems }], in the order of the cases. Cases of the phase `read` stand alone and run
- * `concurrency` at a time; in every other phase a case may need the rows of its predecessors.
+ * Runs the cases of one phase. Returns [{ testCase, answer?, problems }] in the order of the cases. Cases of the phase `read` are independent, and
+ * `concurrency` of them run at a time; in every other phase a case may need the rows of its predecessors.
  */
 async function replayPhase({ name, cases }, { base, concurrency = 1 }) {
   const lanes = name === 'read' ? concurrency : 1;
@@ -42,7 +44,7 @@ function short(value) {
   return text.length > 300 ? `${text.slice(0, 300)}…` : text;
 }
 
-/** A failed case as text: the request and its first differences. */
+/** Describes a failed case: the request and its first differences. */
 function describeFailure({ testCase: { id, name, deviation, request }, problems }) {
   const lines = problems
     .slice(0, DIFFERENCES_SHOWN)

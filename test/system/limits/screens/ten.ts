@@ -1,6 +1,6 @@
 /**
- * Ten screens of most clients, with all requests of each in order. `docs/graphql.md` shows their costs, which `tenscreens.test.ts` compares with the
- * server.
+ * Ten screens that most clients have, with all requests of each in order. `docs/graphql.md` shows their costs, which `tenscreens.test.ts` compares
+ * with the server.
  */
 import { BENCH, CURRENT, daysAgo, TODAY } from '../account';
 import { ENTRY, EXERCISE_CARD, LOG_ROW, NUTRIENTS, PAGE_INFO, SETTING_ROW } from './fragments';

@@ -1,4 +1,4 @@
-/** A column with a value in every row. */
+/** Adds a column with a value in every row. */
 import type { OnlineMigration } from '../../../../src/database/migrationmodules';
 
 export const transactional = false;

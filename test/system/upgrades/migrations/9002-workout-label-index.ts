@@ -1,4 +1,4 @@
-/** An index. */
+/** Creates an index. */
 import type { OnlineMigration } from '../../../../src/database/migrationmodules';
 
 export const transactional = false;

@@ -1,4 +1,4 @@
-/** A CHECK constraint and a foreign key. */
+/** Adds a CHECK constraint and a foreign key. */
 import type { OnlineMigration } from '../../../../src/database/migrationmodules';
 
 export const transactional = false;

@@ -1,4 +1,4 @@
-/** A table. */
+/** Creates a table. */
 import type { Migration } from '../../../../src/database/migrate';
 
 export const oldestVersion = '0.3.0';

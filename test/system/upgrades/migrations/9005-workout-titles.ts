@@ -1,4 +1,4 @@
-/** A renamed column, which servers of the previous version do not survive. */
+/** Renames a column, so servers of the previous version cannot continue to work. */
 import type { Migration } from '../../../../src/database/migrate';
 
 export const oldestVersion = '99.0.0';
