@@ -11,14 +11,14 @@ const { rules: schemaRules } = graphql.configs['flat/schema-recommended'];
 const { rules: relayRules } = graphql.configs['flat/schema-relay'];
 
 const schemaFile = fileURLToPath(new URL('schema.graphql', import.meta.url));
-/** What is no row has no id: sums, charts, pages of lists, answers of mutations. A row is what implements Node. */
+/** Object types that have no id because they are not rows: sums, charts, pages of lists, mutation results. The types of rows implement Node. */
 const values = Object.values(buildSchema(readFileSync(schemaFile, 'utf8')).getTypeMap())
   .filter((type) => isObjectType(type) && !type.getInterfaces().some(({ name }) => name === 'Node'))
   .map(({ name }) => name);
 
-/** Names that are wanted: those of the REST interface, Relay's `nodeId`, and a list beside its cursor. */
+/** Permitted names: those of the REST API, Relay's `nodeId`, and the list next to its cursor. */
 const WANTED = ['User.username', 'Exercise.exerciseBase', 'Exercise.exerciseBaseId', 'Node.nodeId', 'Changes.changes'];
-/** The rule has no options, so what it says of these is left out here. */
+/** The rule has no options, so this wrapper drops its reports for the permitted names. */
 const rule = graphql.rules['no-typename-prefix'];
 const noTypenamePrefix = {
   ...rule,
@@ -59,7 +59,7 @@ export default tseslint.config(
     },
   },
   {
-    // Tests read answers, of which they know what is in them.
+    // Tests read JSON responses, whose structure they know.
     files: ['test/**'],
     rules: { '@typescript-eslint/no-explicit-any': 'off' },
   },
@@ -73,7 +73,7 @@ export default tseslint.config(
     },
   },
   {
-    // Tests match what they know.
+    // Only src: tests know the input of their regular expressions.
     files: ['src/**/*.{ts,tsx,jsx}'],
     plugins: { regexp },
     rules: {
@@ -89,8 +89,8 @@ export default tseslint.config(
       ...schemaRules,
       ...relayRules,
       '@graphql-eslint/strict-id-in-types': ['error', { exceptions: { types: values } }],
-      // Not Relay's wish but the rule's: here `nodes` stands beside `edges`, and a short list of values is a plain list. That edges lead to rows,
-      // which `node` finds again, is looked at by a test, because security events are none.
+      // These requirements come from the rule, not from Relay: connections here have `nodes` beside `edges`, and short lists of values are plain
+      // lists. A test checks that edges lead to rows that `node` can load, because security events are an exception.
       '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false }],
       '@graphql-eslint/no-typename-prefix': 'off',
       'fitgraph/no-typename-prefix': 'error',

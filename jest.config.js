@@ -1,7 +1,7 @@
-/** Tests run on real PostgreSQL; global setup starts the embedded one, each worker gets databases of its own. */
+/** Tests run on real PostgreSQL. Global setup starts an embedded server, and each worker has databases of its own. */
 const { canMount, chromium, nginx, pgbouncer, systemdAnalyze } = require('./test/setup/machine');
 
-// The workers have it from here.
+// The workers inherit the paths of the programs through the environment.
 const browser = chromium();
 if (browser) process.env.CHROMIUM = browser;
 else console.warn('No Chromium was found, so the tests in test/system/browser do not run. CHROMIUM may say where one is.');
@@ -20,7 +20,7 @@ else console.warn('No systemd-analyze was found, so nobody looks at deploy/fitgr
 const mounts = canMount();
 if (!mounts) console.warn('Only who may mount a small file system can fill it, so the test of a full disk does not run.');
 
-/** Time that one repetition adds, by the environment variable with the number of repetitions. */
+/** Additional time per repetition, by the environment variable that sets the number of repetitions. */
 const REPETITION_MS = {
   FAULT_KILLS: 60_000,
   FAULT_DATABASE_KILLS: 60_000,
@@ -30,12 +30,14 @@ const REPETITION_MS = {
   ANALYSES: 500,
 };
 const repetitions = Object.entries(REPETITION_MS).map(([name, ms]) => Number(process.env[name] ?? 0) * ms);
-/** The limit of every test and hook, which ends tests that hang. Beside ten busy processes, tests take five times as long. No test may set its own. */
+/**
+ * Timeout of every test and hook, for tests that hang. Next to ten busy processes, tests take five times as long. No test may set its own timeout.
+ */
 const TEST_LIMIT_MS = repetitions.reduce((sum, ms) => sum + ms, 1_800_000);
 
 module.exports = {
   testEnvironment: 'node',
-  // Without it each use is a slow look-up in the global object of a vm context.
+  // Without this, each access to a global is a slow lookup in the global object of a vm context.
   sandboxInjectedGlobals: ['Array', 'Error', 'Map', 'Math', 'Number', 'Object', 'Promise', 'Reflect', 'Set', 'String', 'Symbol', 'WeakMap'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   testPathIgnorePatterns: [
@@ -59,12 +61,12 @@ module.exports = {
       },
     ],
   },
-  // Preact comes as ES modules only.
+  // Preact is loaded as ES modules, which Jest must transform.
   transformIgnorePatterns: ['/node_modules/(?!preact/)'],
   globalSetup: '<rootDir>/test/setup/start.ts',
   globalTeardown: '<rootDir>/test/setup/stop.ts',
   setupFiles: ['<rootDir>/test/setup/graphql.js'],
   testTimeout: TEST_LIMIT_MS,
-  // More than two processors: a third of the time a test waits.
+  // More than two processors need, because tests spend a third of their time waiting.
   maxWorkers: 3,
 };

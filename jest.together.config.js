@@ -1,13 +1,13 @@
-/** All tests, those of a folder with a `suite.ts` in one process; jest.config.js runs each file in one of its own. */
+/** Runs all tests. The files of a folder with a `suite.ts` share one process; with jest.config.js each file has a process of its own. */
 const { maxWorkers, testTimeout, ...project } = require('./jest.config');
 const { runs } = require('./test/setup/runs');
 
 module.exports = {
   maxWorkers,
-  // Jest knows one for all projects only.
+  // Jest accepts this setting for all projects together only.
   testTimeout,
   testSequencer: '<rootDir>/test/setup/sequencer.js',
-  // Global setup is that of both, and is done once however many of them run.
+  // All projects name the same global setup. Jest runs it once, no matter how many projects are selected.
   projects: Object.entries(runs).map(([name, files]) => ({
     ...project,
     displayName: name,
