@@ -37,7 +37,7 @@ async function plan(person: Person, comment: string, days: Planned[]): Promise<n
 
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
-  // Per week: 2 × (4 + 3) sets of squats; 2 × 3 sets of bench presses and 2 of a pyramid.
+  // Planned per week: 2 × (4 + 3) sets of squats; 2 × 3 sets of bench presses, and 2 more in a pyramid.
   const first = await plan(ann, 'first', [
     {
       weekdays: [1, 3],
@@ -78,7 +78,7 @@ test('compares planned and completed training for each week of a looping schedul
     { start: day(14), ...first, doneDays: 1, doneSets: 1, adherence: '33.3' },
   ];
   expect(scheduleAdherence).toEqual(weeks);
-  // A week is included as a whole.
+  // A week that overlaps the range is included as a whole.
   const some = await ann.ask(
     `{ one: scheduleAdherence(from: "${day(6)}", until: "${day(7)}") { doneSets } last: scheduleAdherence(last: 1) { start } }`,
   );

@@ -1,4 +1,4 @@
-/** The trend of the body weight, checked against the figures of its source, and its weekly rate. */
+/** The trend of the body weight, checked against the figures of the publication that defines it, and its weekly rate. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 
@@ -25,7 +25,7 @@ test('moves the trend by a tenth of the difference at each entry', async () => {
   expect(nodes.map((node: any) => node.trend)).toEqual(['173.600', '173.490', '173.291', '173.162', '172.996']);
 });
 
-// Days 0 to 3: the slope is Σ (d − 1.5)(w − 172.4) / 5 = −0.58 a day.
+// For days d = 0 to 3 with weights w, the slope is Σ (d − 1.5)(w − 172.4) / 5 = −0.58 per day, or −4.06 per week.
 test('computes the weekly rate as the regression slope of the last days', async () => {
   const nodes = await trend('last: 9, days: 4');
   expect(nodes.map((node: any) => node.ratePerWeek)).toEqual([null, '-7.700', '-7.350', '-4.060', null]);

@@ -52,7 +52,7 @@ test('counts training days per week, including empty weeks, and streaks of weeks
 
 test('computes intensity from the best estimate up to the day, in one statement for all logs', async () => {
   const { data, statements } = await ann.query('{ workoutLogs(orderBy: [{ date: ASC }, { id: ASC }]) { nodes { intensity } } }');
-  // 100/116.67; 105/122.5 and 122.5/122.5; 100/122.5; 60/80; none; 100/122.5; 50/122.5.
+  // Weight / best estimate of the exercise up to that day: 100/116.67; 105/122.5 and 122.5/122.5; 100/122.5; 60/80; none; 100/122.5; 50/122.5.
   expect(data.workoutLogs.nodes.map(({ intensity }: any) => intensity)).toEqual([
     '85.7',
     '85.7',
@@ -78,7 +78,7 @@ test('computes the load of each day and its moving averages over 7 and 42 days',
   const nodes = await load('where: { date: { lt: "2021-03-06" } }');
   expect(nodes).toEqual([
     { date: '2021-03-02', load: '500.00', acute: '500.00', chronic: '500.00', ratio: '1.00' },
-    // Acute: 500 + 147.5 / 4; chronic: 500 + 147.5 / 21.5.
+    // The acute load is 500 + 147.5 / 4, the chronic load 500 + 147.5 / 21.5.
     { date: '2021-03-03', load: '647.50', acute: '536.88', chronic: '506.86', ratio: '1.06' },
     { date: '2021-03-04', load: '0.00', acute: '402.66', chronic: '483.29', ratio: '0.83' },
     { date: '2021-03-05', load: '800.00', acute: '501.99', chronic: '498.02', ratio: '1.01' },

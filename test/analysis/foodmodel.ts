@@ -30,7 +30,7 @@ export interface Portion {
 export interface Entry extends Portion {
   plan: number;
   datetime: string;
-  /** The explicitly assigned meal, if any. */
+  /** Id of the meal to which the entry is explicitly assigned, or null. */
   meal: number | null;
 }
 export interface Meal {
@@ -161,7 +161,7 @@ export interface Planned extends Pick<Trained, 'logs' | 'sessions'> {
   days: { workout: number; weekdays: number[]; sets: { rounds: number; settings: { exercise: number; reps: number }[] }[] }[];
 }
 
-/** The weeks of the active schedule up to the current one. */
+/** Returns the weeks of the active schedule up to the current week, each with its workout. */
 function weeksOf({ schedules }: Planned, today: string): { start: string; workout: number }[] {
   const active = schedules.find(({ isActive }) => isActive);
   if (!active) return [];
@@ -179,7 +179,7 @@ function weeksOf({ schedules }: Planned, today: string): { start: string; workou
   return weeks;
 }
 
-/** Planned sets and repetitions per exercise in one week of a workout. */
+/** Sums the planned sets and repetitions per exercise in one week of a workout. */
 function setsOf(workout: number, { days }: Planned): { exercise: number; sets: number; reps: Decimal }[] {
   const planned = days
     .filter((day) => day.workout === workout)

@@ -4,7 +4,7 @@ import { estimateOperationCost } from '../../src/core/operation/cost';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 
-/** A query of each analysis, and the tables that they read. */
+/** A query of each analysis. */
 const QUESTIONS = [
   'bestOneRepMaxes { oneRepMax }',
   'personalRecords { value }',
@@ -21,6 +21,7 @@ const QUESTIONS = [
   'nutritionIntake(perMeal: true) { days }',
   'topFoods { grams }',
 ];
+/** The tables that these queries read. */
 const READ = ['workout_log', 'schedule', 'weight_entry', 'diary_entry', 'meal'];
 
 const fitgraph = fitgraphForThisFile();

@@ -1,4 +1,4 @@
-/** Compares analyses in SQL with a model in JavaScript over all rows of a user. ANALYSES is the number of random queries. */
+/** Compares analyses in SQL with a model in JavaScript over all rows of a user. The variable ANALYSES sets the number of random queries. */
 import type { Row } from '../core/groupingmodel';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
@@ -22,7 +22,7 @@ const people: { person: Person; world: World }[] = [];
 beforeAll(async () => {
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
   await translated(fitgraph, SQUAT_IN_GERMAN);
-  // An exercise with only a secondary muscle, one with a muscle that is both, and one without muscles.
+  // Results in an exercise with only a secondary muscle, one whose muscle is both primary and secondary, and one without muscles.
   await fitgraph.sql(`DELETE FROM "exercise_base_muscle" WHERE "exercise_base_id" IN (3, 4)`);
   await fitgraph.sql(
     `INSERT INTO "exercise_base_muscle" ("exercise_base_id", "muscle_id", "is_secondary") VALUES (2, 1, TRUE), (3, 2, TRUE)`,
@@ -53,7 +53,7 @@ const unit = () => random.pick(['KG', 'LB']);
 const formula = () => random.pick(['EPLEY', 'BRZYCKI', 'WATHAN', 'LOMBARDI', 'MAYHEW']);
 const page = () => ({ first: random.chance(0.2) ? random.int(1, 20) : 500, offset: random.pick([null, 0, 1, 3]) });
 const days = () => ({ by: random.pick(['DAY', 'WEEKDAY', 'WEEK', 'WEEK', 'MONTH', 'QUARTER', 'YEAR']), firstDay: random.pick(WEEKDAYS) });
-/** A range of days around those of the rows, or the default range. */
+/** Draws a range of days that overlaps the days of the rows, or the default range. */
 const span = () => {
   const from = random.chance(0.6) ? dayAfter('2025-03-01', random.int(0, 60)) : null;
   const until = random.chance(0.6) ? dayAfter(from ?? '2025-05-01', random.int(0, 60)) : null;
@@ -140,7 +140,7 @@ const QUESTIONS: Record<string, Question> = {
   },
 };
 
-/** A random condition and the equivalent predicate. */
+/** Draws a condition, and returns it with the equivalent predicate. */
 function some(of: 'logs' | 'entries'): { where?: object; meant: (row: any) => boolean } {
   if (random.chance(0.5)) return { meant: () => true };
   if (of === 'entries') return { where: { amount: { gte: '50' } }, meant: ({ amount }) => Number(amount) >= 50 };
@@ -215,7 +215,7 @@ async function checkRandomQuery(name: string, number: number): Promise<void> {
   );
   const { first = Infinity, last, offset } = args;
   const expected = all.slice(offset ?? Math.max(0, all.length - (last ?? Infinity))).slice(0, first);
-  // Printed together with a difference.
+  // Compared as well, so that Jest prints it with a difference.
   const told = JSON.stringify({ name, person: number, ...args, where });
   if (!alike(found, expected)) expect([told, found]).toEqual([told, expected]);
 }

@@ -1,4 +1,4 @@
-/** Random training and nutrition data of a user, in which edge cases are frequent. */
+/** Creates random training and nutrition data of a user, in which edge cases are frequent. */
 import { DateTime } from 'luxon';
 import { TIME_ZONE } from '../setup/databases';
 import type { Fitgraph } from '../setup/fitgraph';
@@ -9,8 +9,9 @@ import { dayAfter, SQUAT_IN_GERMAN, type Trained } from './trainingmodel';
 
 export interface World extends Trained, Eaten, Planned {}
 
-/** First day of the training data; diary entries lie close to the clock changes below. */
+/** First day of the training data. */
 const FIRST_DAY = '2025-03-01';
+/** Moments at which clocks change; diary entries are created close to them. */
 const CHANGES = [
   '2025-03-30T01:00:00Z',
   '2025-10-26T01:00:00Z',
@@ -25,7 +26,7 @@ const EXERCISES = [1, 2, 3, 4, SQUAT_IN_GERMAN] as const;
 
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
 
-/** Inserts rows into a table and returns their ids. */
+/** A function that inserts rows into a table and returns their ids. */
 export type Insert = (table: string, rows: readonly Record<string, unknown>[]) => Promise<number[]>;
 export const inserting =
   (fitgraph: Fitgraph): Insert =>
@@ -42,7 +43,7 @@ export const inserting =
 
 export async function furnished(
   person: Person,
-  /** Selects how many rows of each kind the user has: none, some or many. */
+  /** Number of the user, which decides how many rows of each kind are created: none, some or many. */
   number: number,
   insert: Insert,
   foods: Eaten['foods'],
@@ -79,7 +80,8 @@ export async function furnished(
   );
 
   const today = DateTime.now().setZone(TIME_ZONE).toISODate()!;
-  // Never a multiple of seven days ago, nor one day less, so that midnight during the test does not change the current week.
+  // The weeks of schedules begin on this weekday. It is never that of today or tomorrow, so that no new week begins if midnight passes
+  // during the test.
   const start = dayAfter(today, -7 * random.int(0, 9) - random.int(1, 5));
   const date = () => (random.chance(0.8) ? dayAfter(FIRST_DAY, random.int(0, 10) * random.int(0, 6)) : dayAfter(start, random.int(0, 40)));
   const logs = times([90, 40, 90, 0][(number >> 1) % 4]!, () => ({
@@ -114,7 +116,7 @@ export async function furnished(
   ]);
   const plans = flags.map(({ id, flag }) => ({ id: Number(id), hasGoalCalories: Boolean(flag) }));
   const plan = () => random.pick(planIds as [number]);
-  /** A random portion. In the test catalogue, a cup of ingredient n weighs 100 + n grams. */
+  /** Draws a random portion. In the test catalogue, a cup of ingredient n weighs 100 + n grams. */
   const portion = () => {
     const ingredient = random.int(1, 3);
     const cups = random.chance(0.3);

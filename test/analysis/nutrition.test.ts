@@ -30,7 +30,7 @@ beforeAll(async () => {
   await eaten(ann, plan, [
     { ingredient: OATS, amount: '200.00', datetime: '2021-03-10T08:30:00+01:00' },
     { ingredient: MILK, amount: '100.00', datetime: '2021-03-10T12:00:00+01:00' },
-    // After midnight in Berlin.
+    // In Berlin this is already the next day.
     { ingredient: APPLE, amount: '500.00', datetime: '2021-03-11T23:30:00Z' },
     // A cup of oats weighs 101 g.
     { ingredient: OATS, amount: '1.00', weight_unit: 1, datetime: '2021-03-13T08:00:00+01:00' },
@@ -110,7 +110,7 @@ test('hides body weight and calories of the profile from a token without their s
   const { data } = await ann.query(`mutation { createAccessToken(name: "n", scopes: [READ_NUTRITION]) { token } }`);
   const client = fitgraph.anyone.sending({ Authorization: `Bearer ${data.createAccessToken.token}` });
   const { nutritionIntake } = await client.ask('{ nutritionIntake(last: 1) { days proteinPerKg bodyWeight goalEnergy } }');
-  // The goal is the energy of the plan instead of the 2500 kcal of the profile.
+  // This token may not read the profile with its goal of 2500 kcal, so the goal is the energy of the plan.
   expect(nutritionIntake).toEqual([{ days: 1, proteinPerKg: null, bodyWeight: null, goalEnergy: '692.00' }]);
   expect((await client.query('{ bodyWeightTrend { date } }')).code).toBe('FORBIDDEN');
 });

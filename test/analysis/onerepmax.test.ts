@@ -30,7 +30,7 @@ const TABLE: [set: string, log: Log, estimates: (string | null)[]][] = [
     { ...HUNDRED, reps: 1, rir: '0.5' },
     ['105.00', '101.41', '103.23', '104.14', '110.15'],
   ],
-  // Unrounded: Epley 26.625, Brzycki 810 / 31.5.
+  // Before rounding: Epley 26.625, Brzycki 810 / 31.5.
   [
     'five repetitions with half a repetition in reserve',
     { weight: '22.50', reps: 5, rir: '0.5' },

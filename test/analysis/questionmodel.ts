@@ -173,7 +173,7 @@ const DOTS = {
   2: ['-0.0000010706', '0.0005158568', '-0.1126655495', '13.6175032', '-57.96288'],
 };
 
-/** Returns a single row, or none without lifts. */
+/** Returns a single row, or none if nothing was lifted. */
 const strength: Model = ({ estimated, formula, gender, unit }, logs, person) => {
   const valueOf = (log: Log) => (estimated ? oneRepMax(log, formula, person) : (repsOf(log) ?? 0) >= 1 ? massOf(log, person) : null);
   const bests = groups(logs, ({ exercise }) => baseOf(exercise)).flatMap((group) => {

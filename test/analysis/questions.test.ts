@@ -20,7 +20,7 @@ import { BODY_WEIGHT, train } from './training';
 const fitgraph = fitgraphForThisFile();
 const schema = buildGraphQLSchema();
 
-/** All analyses, each with its scope group. */
+/** All analyses, each with the second part of the scope that it requires, such as READ_TRAINING. */
 const QUESTIONS: [question: string, scope: string][] = [
   ['bestOneRepMaxes', 'TRAINING'],
   ['bodyWeightTrend', 'BODY'],
@@ -38,9 +38,9 @@ const QUESTIONS: [question: string, scope: string][] = [
 
 const fieldOf = (question: string) => schema.getQueryType()!.getFields()[question]!;
 const isSized = (question: string, by: string) => fieldOf(question).args.some(({ name }) => name === by);
-/** Arguments that include rows of any day. */
+/** Returns arguments with which an analysis includes rows of any day. */
 const given = (question: string) => (isSized(question, 'last') ? 'last: 1000' : isSized(question, 'first') ? 'first: 1000' : 'unit: KG');
-/** Selects all leaf fields of a row. */
+/** Returns a selection of all leaf fields of a row. */
 function selection(question: string): string {
   const leaves = Object.values((getNamedType(fieldOf(question).type) as GraphQLObjectType).getFields());
   return `{ ${leaves.flatMap(({ name, type }) => (isLeafType(getNamedType(type)) ? name : [])).join(' ')} }`;

@@ -12,7 +12,7 @@ beforeAll(async () => {
   [ann] = [await fitgraph.user('ann'), await train(await fitgraph.user('bob'), [{ reps: 1, weight: '900.00' }])];
   ids = await train(ann, [
     { date: '2021-03-08', reps: 5, weight: '100.00' },
-    // One record per day: the best set.
+    // Only the best set of a day is a record.
     { date: '2021-03-10', reps: 5, weight: '102.50' },
     { date: '2021-03-10', reps: 5, weight: '105.00' },
     { date: '2021-03-12', reps: 8, weight: '100.00' },
@@ -42,7 +42,7 @@ test.each([
       ['2021-03-15', '108.86', '105.00'],
     ],
   ],
-  // 100 × (1 + 5/30), 105 × (1 + 5/30), 100 × (1 + 8/30).
+  // Estimates: 100 × (1 + 5/30), 105 × (1 + 5/30), 100 × (1 + 8/30).
   [
     'ONE_REP_MAX',
     [
@@ -52,7 +52,7 @@ test.each([
     ],
   ],
   ['REPETITIONS', [['2021-03-12', '8', '5']]],
-  // 5 × 102.5 + 5 × 105 on the tenth.
+  // The volume on 10 March is 5 × 102.5 + 5 × 105.
   [
     'VOLUME',
     [
@@ -127,7 +127,7 @@ test('merges the logs of all translations of an exercise in every analysis per e
 
 test('does not count an equal estimate from other repetitions as a record', async () => {
   const eve = await fitgraph.user('eve');
-  // 90 × 40/30 and 100 × 36/30 are both 120.
+  // The estimates of the two sets, 90 × 40/30 and 100 × 36/30, are both 120.
   await train(eve, [
     { date: '2021-03-08', reps: 10, weight: '90.00' },
     { date: '2021-03-09', reps: 6, weight: '100.00' },
@@ -160,7 +160,7 @@ describe('an analysis below an exercise', () => {
         bestOneRepMaxes(${where}) { ${bestOneRepMaxes} }
         trainingVolume(${where}, perExercise: true) { ${trainingVolume} }
       }`);
-      // The translation has the records of the squat.
+      // The translated exercise has the same records as the squat, which are compared below.
       if (Number(id) !== KNIEBEUGE) expect([id, found]).toEqual([id, expected]);
     }
     const [squat, kniebeuge] = ['1', String(KNIEBEUGE)].map((id) => exercises.nodes.find((node: any) => node.id === id));

@@ -1,4 +1,4 @@
-/** DOTS points, checked against the figures of their source. */
+/** DOTS points, checked against published figures. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { BENCH, LB, PLANK, SQUAT, train } from './training';
 

@@ -25,14 +25,14 @@ export interface Trained {
   weights: { date: string; weight: string; unit: string }[];
   sessions: { date: string; workout: number }[];
   logs: Log[];
-  /** By exercise, its muscles and the weight of a set for each. */
+  /** By exercise: its muscles, each with the factor by which a set counts for it. */
   muscles: Map<number, Map<number, number>>;
 }
 /** A translation of the squat. */
 export const SQUAT_IN_GERMAN = 5;
-/** The exercise base of an exercise. */
+/** Returns the exercise base of an exercise. */
 export const baseOf = (exercise: number) => (exercise === SQUAT_IN_GERMAN ? 1 : exercise);
-/** The ids in a row for a base: its most recently logged translation and the base itself. */
+/** Returns the ids that a row contains for a base: its most recently logged translation and the base itself. */
 export function shownOf(base: number, logs: readonly Log[]) {
   const [last] = logs.filter(({ exercise }) => baseOf(exercise) === base).sort((a, b) => dayOf(b.date) - dayOf(a.date) || b.id - a.id);
   return { exerciseId: String(last!.exercise), exerciseBaseId: String(base) };
@@ -41,7 +41,7 @@ export function shownOf(base: number, logs: readonly Log[]) {
 export type Formula = 'EPLEY' | 'BRZYCKI' | 'WATHAN' | 'LOMBARDI' | 'MAYHEW';
 
 export const exact = (value: Decimal.Value) => new Exact(value);
-/** Rounds first to this many decimals, because a repeating decimal that is multiplied back is slightly off. */
+/** Values are first rounded to this number of decimals, because 1 / 3 × 3, for example, is slightly less than 1. */
 const SAME_PLACES = 30;
 export const shown = (value: Decimal | null, places = 2) =>
   value && value.toDecimalPlaces(SAME_PLACES).toDecimalPlaces(places).plus(0).toFixed(places);
@@ -85,12 +85,12 @@ export const ordered = <T extends Row>(rows: T[], ...keys: ((row: T) => any)[]):
     return 0;
   });
 
-/** A weight entry in kilograms. */
+/** Converts the weight of a weight entry to kilograms. */
 export const kilogramsOf = ({ weight, unit }: Trained['weights'][number]): Decimal => exact(weight).times(unit === 'lb' ? POUND : 1);
 
 export const preferred = ({ prefersPounds }: Pick<Trained, 'prefersPounds'>) => (prefersPounds ? POUND : 1);
 
-/** The body weight in kg, by the entry nearest to the day. */
+/** Returns the body weight in kg according to the weight entry nearest to the day. */
 export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'weights'>): Decimal | null {
   const distance = (entry: { date: string }) => Math.abs(dayOf(entry.date) - dayOf(date));
   const [nearest] = [...person.weights].sort((a, b) => distance(a) - distance(b) || dayOf(a.date) - dayOf(b.date));
@@ -98,7 +98,7 @@ export function bodyOn(date: string, person: Pick<Trained, 'prefersPounds' | 'we
 }
 
 const masses = new WeakMap<Log, Decimal | null>();
-/** The mass of a log in kg. Cached, because it is needed repeatedly. */
+/** Returns the mass of a log in kg, cached because it is needed repeatedly. */
 export function massOf(log: Log, person: Trained): Decimal | null {
   if (!masses.has(log)) masses.set(log, lifted(log, person));
   return masses.get(log)!;
@@ -132,9 +132,10 @@ export function intensity(log: Log, formula: Formula, person: Trained): string |
   return best && mass && shown(mass.times(100).dividedBy(best), 1);
 }
 
-/** The grouping key of a date, and the bucket as it is returned. */
+/** Returns the grouping key of a date: the number of a weekday, or the first day of the bucket. */
 export const placeOf = (by: string, firstDay: string, date: string): string | number =>
   by === 'WEEKDAY' ? ((dayOf(date) + 3) % 7) + 1 : firstDayOf(by, date, WEEKDAYS.indexOf(firstDay as 'MONDAY') + 1);
+/** Returns the bucket of a grouping key as GraphQL returns it. */
 export const bucketOf = (by: string, place: string | number) =>
   typeof place === 'number'
     ? { unit: by, start: null, end: null, number: place }

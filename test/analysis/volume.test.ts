@@ -14,7 +14,7 @@ beforeAll(async () => {
   const bob = await fitgraph.user('bob');
   await train(bob, [{ reps: 10, weight: '500.00' }]);
   await train(ann, [
-    // Of the squat the quadriceps is primary, biceps and rectus secondary; of the bench press the biceps is primary.
+    // Muscles of the squat: quadriceps (primary), biceps and rectus (secondary). Muscle of the bench press: biceps (primary).
     { date: '2021-03-08', reps: 5, weight: '100.00' },
     { date: '2021-03-08', reps: 4, weight: '110.00' },
     { date: '2021-03-10', reps: 30, weight: '20.00', rir: '4' },
@@ -31,7 +31,7 @@ const muscles = async (args = '', person = ann) => {
   return volume.map(({ bucket, muscle, hardSets, sets, tonnage }: any) => [bucket.start, muscle.name, hardSets, sets, tonnage]);
 };
 
-// Squats of that week: 500 + 440 + 600 + 310 = 1850 kg; 10 × 100 lb are 453.59237 kg.
+// Squats of the first week: 500 + 440 + 600 + 310 = 1850 kg. Bench presses: 10 × 100 lb = 453.59237 kg. Secondary muscles count half.
 test('sums hard sets and tonnage per muscle and week', async () => {
   expect(await muscles()).toEqual([
     ['2021-03-08', 'Biceps brachii', '2', '3', '1378.59'],
@@ -97,7 +97,7 @@ test('reads the logs of one user among many with an index-only scan', async () =
        SELECT 5 + n % 8, 60 + n % 40, date '2020-01-01' + n / 4, 1 + n % 3, 1, u FROM generate_series(1, ${EACH}) n, unnest($1::int[]) u`,
       [users],
     );
-    // Pages become all-visible once no older transaction runs.
+    // VACUUM can mark pages as all-visible only once no older transaction is running.
     for (let visible = false; !visible;) {
       await client.query('VACUUM ANALYZE "workout_log"');
       const { rows: pages } = await client.query(

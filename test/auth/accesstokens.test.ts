@@ -23,7 +23,7 @@ const somebody = () => fitgraph.user(`user${(users += 1)}`);
 
 const holding = (owner: Person, token: string) => new Person(fitgraph.url, { id: owner.id, token });
 
-/** A client with a new access token of the owner. */
+/** Returns a client with a new access token of the owner. */
 async function token(owner: Person, scopes: string[], name = scopes.join()): Promise<Person> {
   const { made } = await owner.ask(CREATE, { name, scopes });
   expect(made.errors).toEqual([]);
@@ -133,7 +133,7 @@ describe('token scopes', () => {
     expect((await bodyWriter.get('/userprofile/')).body).toEqual(lacks('READ_ACCOUNT'));
     expect((await bodyWriter.options('/weightentry/')).body.actions).toHaveProperty('POST');
     expect((await bodyWriter.post('/weightentry/', body)).status).toBe(201);
-    // The whole row including its owner, as many clients send it.
+    // Many clients send the whole row, including its owner.
     expect((await bodyWriter.put(`/weightentry/${entry.id}/`, { ...entry, weight: '79.00' })).status).toBe(200);
     expect((await bodyWriter.patch(`/weightentry/${entry.id}/`, { weight: '79.50' })).status).toBe(200);
     expect((await bodyWriter.delete(`/weightentry/${entry.id}/`)).status).toBe(204);
@@ -162,7 +162,7 @@ describe('token scopes', () => {
     expect((await trainer.query('{ changes(types: [WORKOUT, WEIGHT_ENTRY]) { cursor } }')).errors).toMatchObject([
       { extensions: { scope: 'READ_BODY' } },
     ]);
-    // Neither by node id, nor by a condition, nor below a public row.
+    // Rows are inaccessible by node id, by a condition and below a public row, too.
     const { weightEntries } = await ann.ask('{ weightEntries { nodes { nodeId } } }');
     const node = 'query ($id: ID!) { node(nodeId: $id) { nodeId } nodes(nodeIds: [$id]) { nodeId } }';
     const found = await trainer.query(node, { id: weightEntries.nodes[0].nodeId });
@@ -183,7 +183,7 @@ describe('token scopes', () => {
     expect((await ann.post('/mealitem/', { meal: meal.id, ingredient: 1, order: 1, amount: '100' })).status).toBe(201);
     const nutritionist = await token(ann, ['READ_NUTRITION']);
     const path = `/nutritionplan/${plan.id}/nutritional_values/`;
-    // Twice, because computed values are cached.
+    // Asks twice, because computed values are cached.
     for (const _time of [1, 2]) {
       const [whole, part] = [await ann.get(path), await nutritionist.get(path)];
       expect(part.body.total).toEqual(whole.body.total);
@@ -353,7 +353,7 @@ describe('an access token', () => {
   test('is not revoked by a login that renews the hash of an imported password', async () => {
     const ann = await somebody();
     const watch = await token(ann, ['READ']);
-    // Of PASSWORD, with one iteration.
+    // The hash of PASSWORD with a single iteration, which a login renews.
     const { pbkdf2Sync } = await import('node:crypto');
     const digest = pbkdf2Sync(PASSWORD, 'salt', 1, 32, 'sha256').toString('base64');
     await fitgraph.sql(

@@ -31,7 +31,7 @@ async function somebody(): Promise<{ person: Person; username: string }> {
   return { person: await fitgraph.user(username), username };
 }
 
-/** A user as after an import: with a hash of another kind, a token and a browser session. */
+/** Creates a user as an import does, with a hash of another kind, and gives them a token and a browser session. */
 async function importedPerson() {
   const { person, username } = await somebody();
   await setHash(person, imported(PASSWORD));
@@ -85,7 +85,7 @@ describe('a login that renews an imported hash', () => {
     expect(await login(username, PASSWORD)).toMatchObject({ status: 200, body: { token } });
     expect(await hashOf(person)).toMatch(/^\$argon2id\$/);
     expect([await works(token), await isSignedIn()]).toEqual([true, true]);
-    // The exemption of a login applies only to its own statement.
+    // Only the UPDATE of a login is exempt: any later change of the hash revokes everything.
     await setHash(person, imported(NEXT));
     expect([await works(token), await isSignedIn()]).toEqual([false, false]);
   });

@@ -94,7 +94,7 @@ describe('the number of audit events', () => {
     const name = nextName();
     const ann = await fitgraph.user(name);
     const address = '203.0.113.77';
-    // Existing and unknown names.
+    // Alternates between an existing and an unknown name.
     for (let time = 0; time < 30; time += 1)
       expect((await login(time % 2 ? name : 'nobody', 'a wrong password', address)).status).toBe(401);
     const noted = await failuresFrom(address);
@@ -124,7 +124,7 @@ describe('the number of audit events', () => {
     const { viewer } = await ann.ask('{ viewer { accessTokens { name } } }');
     expect(viewer.accessTokens).toEqual([{ name: 'sixtieth' }]);
     expect((await eventsOf(ann))[0]).toMatchObject({ wasTruncated: true });
-    // Tokens can always be revoked.
+    // Revoking tokens is never limited.
     expect(await ann.ask('mutation { revokeAccessTokens { count } }')).toEqual({ revokeAccessTokens: { count: 1 } });
   });
 });

@@ -12,7 +12,7 @@ const ALIKE = 1.5;
 const ITERATIONS = 260_000;
 const HASH = pbkdf2Sync(PASSWORD, 'salt', ITERATIONS, 32, 'sha256').toString('base64');
 
-/** The lower quartile, because other load makes measurements longer, but never shorter. */
+/** Returns the lower quartile, because other load makes measurements longer, but never shorter. */
 const quartile = (numbers: number[]) => numbers.sort((a, b) => a - b)[numbers.length >> 2]!;
 const setHash = (username: string, hash: string) =>
   fitgraph.sql('UPDATE "user_account" SET "password" = $2 WHERE "username" = $1', [username, hash]);
@@ -28,7 +28,7 @@ async function measure(times: ReadonlyMap<string, number[]>): Promise<void> {
     }
 }
 
-/** Repeats the measurement if necessary, because the machine may be busy. A real difference persists in all attempts. */
+/** Measures again if the times differ, because the machine may be busy. A real difference persists in all attempts. */
 async function expectAlike(names: readonly string[]) {
   const times = new Map(names.map((name) => [name, [] as number[]]));
   const ratio = () => {

@@ -60,7 +60,7 @@ test('never replaces a token that another SECRET_KEY has encrypted', async () =>
     expect(await other.anyone.query(signIn)).toMatchObject({ code: 'CONFLICT' });
     expect((await old.get('/workout/')).status).toBe(200);
     expect(await login('cleo', PASSWORD)).toMatchObject({ status: 200, body: { token: cleo.token } });
-    // The owner may replace it.
+    // The owner can replace the token, which then is encrypted with the new key.
     const { replaceToken } = await old.ask('mutation { replaceToken { token } }');
     expect(await old.get('/workout/')).toMatchObject({ status: 403, body: { detail: 'Invalid token.' } });
     expect(await other.anyone.post('/login/', { username: 'cleo', password: PASSWORD })).toMatchObject({ status: 200, body: replaceToken });

@@ -1,4 +1,4 @@
-/** Sequelize associations that are derived from the metadata of fields. */
+/** The Sequelize associations that are derived from the metadata of fields. */
 import type { Transaction } from 'sequelize';
 import type { Model, ModelCtor } from 'sequelize-typescript';
 import { childrenOf, fieldsOf } from '../../src/core/model/fields';
@@ -129,7 +129,7 @@ test('includes many-to-many links from either side', async () => {
   }
 });
 
-/** Relations that are computed from another row or from several columns. */
+/** Relations without an association, because they are computed from another row or from several columns. */
 const WORKED_OUT = ['Exercise.category', 'Exercise.baseLicense', 'Exercise.variations', 'ExerciseComment.language'];
 
 test('provides a readable association for every reference, link and child list except computed ones', async () => {

@@ -1,4 +1,4 @@
-/** Changes of the public catalogue: a client that applies them has exactly the rows that the server shows. */
+/** Changes of the public catalogue: a client that applies them has exactly the rows that the server returns. */
 import { getNamedType, isLeafType, isNonNullType, type GraphQLObjectType } from 'graphql';
 import type { PoolClient } from 'pg';
 import type { Entity } from '../../src/core/model/fields';
@@ -11,7 +11,7 @@ import type { Person } from '../setup/person';
 import { hasPages, isListed } from '../setup/lists';
 import { randomFor, seeded } from '../setup/random';
 
-/** Makes links independent of the instance that renders them. */
+/** PUBLIC_URL makes both instances return the same links. */
 const environment = { PUBLIC_URL: 'https://fit.example.com' };
 const one = fitgraphForThisFile({ environment });
 let two: Fitgraph;
@@ -222,7 +222,7 @@ describe('a client that applies catalogue changes', () => {
   const FOLLOW = `query ($since: String!, $types: [RowType!]) { changes(since: $since, types: $types, first: 11) { cursor hasMore changes { operation rowNodeId node {
     nodeId ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`;
 
-  /** All visible rows, read page by page. */
+  /** Reads all rows that are visible to the person, page by page. */
   async function everything(person: Person, first: number): Promise<Map<string, object>> {
     const all = new Map<string, object>();
     for (const entity of types) {
@@ -278,7 +278,7 @@ describe('a client that applies catalogue changes', () => {
       () => `UPDATE "exercise_image" SET "is_main" = NOT "is_main", "status" = '${status()}'`,
     ];
     const write = async () => {
-      // Draws all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
+      // Makes all random choices before the first `await`, so that they do not depend on the interleaving of transactions.
       const instance = random.pick([one, two]);
       const statements = Array.from({ length: random.int(1, 3) }, () => random.pick(writes)());
       const end = random.chance(0.85) ? 'COMMIT' : 'ROLLBACK';
@@ -288,7 +288,7 @@ describe('a client that applies catalogue changes', () => {
         for (const statement of statements) await client.query(statement);
         await client.query(end);
       } catch {
-        // A deadlock, or a parent deleted in the meantime.
+        // A deadlock occurred, or another transaction has deleted the parent.
         await client.query('ROLLBACK');
       } finally {
         client.release();
@@ -320,7 +320,7 @@ describe('a client that applies catalogue changes', () => {
     await sync();
 
     const server = await everything(one.anyone, 500);
-    // Includes languages, units and other rows that no write deletes.
+    // Rows that no write deletes, such as languages and units, are always left.
     expect(server.size).toBeGreaterThan(20);
     const sorted = (map: Map<string, object>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
     expect(sorted(keep)).toEqual(sorted(server));

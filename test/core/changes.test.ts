@@ -31,7 +31,7 @@ interface Change {
   node: object | null;
 }
 
-/** All changes since the cursor, and the next cursor. */
+/** Reads all changes since the cursor, and returns them with the next cursor. */
 async function since(cursor: string | null, person = ann, first = 100): Promise<{ cursor: string; changes: Change[] }> {
   const all: Change[] = [];
   for (;;) {
@@ -56,7 +56,7 @@ test('lists creates, updates and deletes of either API and instance', async () =
   await annElsewhere.delete(`/weightentry/${body.id}/`);
   const read = await since(cursor);
   expect(short(read.changes)).toEqual(['CREATED', 'UPDATED', 'DELETED'].map((what) => `${what} WEIGHT_ENTRY ${body.id}`));
-  // Earlier changes of a deleted row have no node either.
+  // The row is deleted, so its earlier changes have no node either.
   expect(read.changes.map(({ node }) => node)).toEqual([null, null, null]);
   expect((await since(read.cursor)).changes).toEqual([]);
 });
@@ -70,7 +70,7 @@ test('reports the deletion of all rows below a deleted row', async () => {
   expect(short(changes).sort()).toEqual(
     ['Workout', 'TrainingDay', 'SetGroup', 'PlannedSet', 'WorkoutSession', 'WorkoutLog', 'ScheduleStep']
       .map((name) => `DELETED ${name.replace(/(?!^)[A-Z]/g, '_$&').toUpperCase()} ${named(name)}`)
-      // A step is also part of its schedule.
+      // A schedule step is part of its schedule, so its deletion updates the schedule.
       .concat(`UPDATED SCHEDULE ${named('Schedule')}`)
       .sort(),
   );
@@ -164,7 +164,7 @@ describe('a client that applies changes', () => {
       .join(' ');
   const FOLLOW = `query ($since: String!) { changes(since: $since, first: 7) { cursor hasMore changes { operation rowNodeId node { nodeId
     ${types.map((entity) => `... on ${entity.name} { ${leaves(entity)} }`).join(' ')} } } } }`
-    // Fields of the same name may differ in whether they can be null.
+    // Each type has its own aliases, because fields of the same name conflict if only one of them is nullable.
     .replace(/\.\.\. on (\w+) \{ ([^}]*) \}/g, (_, type: string, names: string) => {
       const aliased = names.split(' ').map((name) => (name === 'nodeId' ? name : `${type}_${name}: ${name}`));
       return `... on ${type} { ${aliased.join(' ')} }`;
@@ -178,7 +178,7 @@ describe('a client that applies changes', () => {
     const rows = new Map<Entity, number[]>(types.map((entity) => [entity, []]));
     const state = new Map<string, object>();
     let { cursor } = await since(null, person);
-    // `furnish` uses the first numbers.
+    // `furnish` below creates rows with smaller numbers.
     let number = 100;
 
     const pick = (list: number[]) => list[random.below(list.length)];

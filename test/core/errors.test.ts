@@ -122,7 +122,7 @@ test('reports a code for each kind of invalid value, and several errors for one 
     'reps TOO_LARGE',
     'targetWeight TOO_SMALL',
   ]);
-  // A missing parent does not hide a missing target, alone or in a tree.
+  // A missing parent does not hide the missing target of another reference, in a single row or in a tree.
   expect(await codes('plannedSet', { setGroupId: 1, exerciseId: 999, reps: 1 })).toEqual(['setGroupId NOT_FOUND', 'exerciseId NOT_FOUND']);
   expect(await codes('setGroup', { trainingDayId: foreign, plannedSets: [{ exerciseId: 999, reps: 1 }] })).toEqual([
     'trainingDayId NOT_FOUND',

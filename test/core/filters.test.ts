@@ -28,7 +28,7 @@ beforeAll(async () => {
   await ann.post('/nutritiondiary/', { ...eaten, datetime: '2021-03-10T08:00:00+02:00', weight_unit: 1 });
 });
 
-/** The values of one field in the rows that match. */
+/** Returns the values of one field in the rows that match. */
 async function matching(type: string, many: string, where: unknown, field: string): Promise<unknown[]> {
   const document = `query ($where: ${type}Where) { page: ${many}(where: $where, orderBy: [{ id: ASC }]) { totalCount nodes { value: ${field} } } }`;
   const { page } = await ann.ask(document, { where });
@@ -151,7 +151,7 @@ describe('an invalid condition or order', () => {
     await refused('Exercise', 'exercises', quantified(['some', 'none', 'none', 'some', 'none']), {
       [`${path}.category.exercises.none`]: ['`some` and `none` are nested deeper than 4 levels.'],
     });
-    // Realistic conditions are not as deep.
+    // A realistic condition stays within the limit.
     const biceps = {
       days: {
         some: { setGroups: { some: { plannedSets: { some: { exercise: { muscles: { some: { name: { eq: 'Biceps brachii' } } } } } } } } },
@@ -174,7 +174,7 @@ describe('an invalid condition or order', () => {
       return [answer.status, answer.body.errors[0]];
     };
     expect(await sent(90)).toMatchObject([200, { extensions: { code: 'BAD_USER_INPUT', fields: deep } }]);
-    // Request bodies deeper than this are not parsed at all.
+    // A request body of more than 100 levels is not parsed at all.
     expect(await sent(100_000)).toMatchObject([
       400,
       { extensions: { code: 'BAD_REQUEST' }, message: expect.stringContaining('100 levels') },

@@ -31,7 +31,7 @@ describe('authentication of GraphQL requests', () => {
 });
 
 describe('GraphQL request limits', () => {
-  /** `depth` fields, one below the other. */
+  /** Returns a query with `depth` nested fields. */
   const nested = (depth: number) => `{ exerciseCategory(id: 1) { ${deeper(depth - 1)} } }`;
   const STEPS = ['exercises(first: 1)', 'nodes', 'category'];
   const deeper = (depth: number, step = 0): string => {

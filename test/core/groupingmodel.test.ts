@@ -1,4 +1,4 @@
-/** Compares random groupings of a year of training and nutrition with a model in JavaScript over all rows. GROUPINGS is their number. */
+/** Compares random groupings of a year of training and nutrition with a model in JavaScript. The variable GROUPINGS sets their number. */
 import { toConstantCase } from '../../src/contract/casing';
 import { DateTime } from 'luxon';
 import { seedDemo, seedReference } from '../../src/transfer/seed';
@@ -31,7 +31,7 @@ let bob: Person;
 /** Rows of the demo account by list. */
 const rows: Record<string, Row[]> = {};
 
-/** Includes a half-hour clock change (Lord Howe), one at midnight (Havana) and a half-hour offset (Kolkata). */
+/** Includes a clock change of half an hour (Lord Howe), one at midnight (Havana) and an offset with half an hour (Kolkata). */
 const ZONES = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Havana', 'Asia/Kolkata', 'UTC'] as const;
 const UNITS = ['DAY', 'WEEKDAY', 'WEEK', 'MONTH', 'QUARTER', 'YEAR'] as const;
 const WEEKDAYS = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const;
@@ -47,7 +47,7 @@ beforeAll(async () => {
   // Adds pounds, sets without repetitions in reserve and rows of another user.
   await fitgraph.sql(`UPDATE "workout_log" SET "weight_unit_id" = 2, "rir" = CASE WHEN "id" % 2 = 0 THEN '' END WHERE "id" % 7 = 0`);
   await furnish(bob);
-  // Moves entries close to the clock changes of each zone, including the repeated hours.
+  // Moves entries close to the clock changes of each zone, also into hours that occur twice.
   const changes = [
     '2025-03-30 01:00Z',
     '2025-10-26 01:00Z',
@@ -99,7 +99,7 @@ const FIELDS: Record<string, Fields> = {
 
 const bucket = ({ start, end, number }: Row = {}) => ({ start: start && Date.parse(start), end: end && Date.parse(end), number });
 
-/** A key of date buckets. */
+/** Draws a key that groups by intervals of a date field. */
 function days(field: string): Key {
   const by = random.pick(UNITS);
   const weekBegins = random.int(1, 7);
@@ -119,12 +119,12 @@ function days(field: string): Key {
   };
 }
 
-/** A key of timestamp buckets. */
+/** Draws a key that groups by intervals of a timestamp field. */
 function moments(field: string): Key {
   const by = random.pick([...UNITS, 'HOUR', 'HOUR_OF_DAY'] as const);
   const timeZone = random.pick(ZONES);
   const weekBegins = random.int(1, 7);
-  // Hours are not contiguous in a zone whose clocks change by half an hour.
+  // No empty hours, because hours are not contiguous where clocks change by half an hour.
   const empty = random.chance(0.25) && by !== 'HOUR';
   const value = (moment: string) => {
     const local = DateTime.fromISO(moment, { zone: timeZone });
@@ -157,7 +157,7 @@ function bins(field: string): Key {
   const width = random.pick(['1', '2.5', '5', '7', '12.25']);
   const from = random.pick(['0', '-3', '0.5', '1000']);
   const empty = random.chance(0.25);
-  // Thousandths represent all values exactly.
+  // Calculates with integers: all values are multiples of 0.001.
   const scaled = (text: string) => Math.round(Number(text) * 1000);
   const start = (text: string) => scaled(text) - ((((scaled(text) - scaled(from)) % scaled(width)) + scaled(width)) % scaled(width));
   return {
@@ -179,7 +179,7 @@ function bins(field: string): Key {
   };
 }
 
-/** A key that is a field itself. By default, rows and keys show the same value. */
+/** Creates a key that is a field. By default, rows and returned keys contain the same value. */
 const plain = (
   asked: string,
   of: (row: Row) => any,
@@ -193,7 +193,7 @@ const plain = (
 
 const BY_NUMBER = { place: Number };
 
-/** A key that is a referenced row. */
+/** Creates a key that is a referenced row. */
 const named = (asked: string): Key => plain(asked, (row) => row[asked], { shown: (keys) => keys[asked]?.id ?? null, ...BY_NUMBER });
 
 const equipment = (): Key => ({
@@ -226,7 +226,7 @@ const eatenAt = () => moments('eatenAt');
 
 const kilograms = ({ weightKg }: Row) => weightKg && Number(weightKg);
 
-/** Repeated entries are chosen more often. */
+/** Key generators by list. Repeated entries are chosen more often. */
 const KEYS: Record<string, (() => Key)[]> = {
   workoutLogs: [
     () => plain('reps', (row) => row.reps, BY_NUMBER),
@@ -275,7 +275,7 @@ function documentOf(list: string): string {
         min { ${extremes.join(' ')} } max { ${extremes.join(' ')} } ${distinct.map((field) => `${field}_distinct: countDistinct(of: ${toConstantCase(field)})`).join(' ')} } }`;
 }
 
-/** A random condition and the equivalent predicate. */
+/** Draws a condition, and returns it with the equivalent predicate. */
 function someRows(list: string): { where?: object; meant: (row: Row) => boolean } {
   if (random.chance(0.02)) return { meant: () => true };
   const all = rows[list]!;
@@ -360,7 +360,7 @@ function someOrder(keys: readonly Key[], { numbers }: Fields): Term[] {
   return random.chance(0.3) ? [] : [random.pick(terms as [Term])];
 }
 
-/** Compares groups by the expected order; undefined if texts decide. */
+/** Returns a function that compares groups by the expected order. Its result is undefined if texts decide, whose order is not checked. */
 function comparison(keys: readonly Key[], order: readonly Term[]) {
   const all: Term[] = [
     ...order,
@@ -382,7 +382,7 @@ function comparison(keys: readonly Key[], order: readonly Term[]) {
   };
 }
 
-/** Identifies the source field of a key. */
+/** Returns a text that identifies the source field of a key. */
 const sourceOf = ({ asked }: Key) =>
   Object.entries(asked)
     .flatMap(([member, how]) => (member === 'field' ? [member, how] : member))
@@ -423,7 +423,7 @@ async function checkRandomGrouping(list: string): Promise<void> {
     groups.map((group) => [JSON.stringify(group.values), group] as const).sort(([a], [b]) => (a < b ? -1 : 1));
   const context = JSON.stringify({ seed: SEED, list, ...variables });
   const [answered, meantSorted] = [sorted(found), sorted(meantGroups)];
-  // Comparing JSON is much faster than `expect`, which only prints a difference here.
+  // Compares JSON texts, which is much faster than `expect`; `expect` only prints the difference.
   if (JSON.stringify(answered) !== JSON.stringify(meantSorted)) expect([context, answered]).toEqual([context, meantSorted]);
   const compare = comparison(keys, order);
   for (let index = 1; index < found.length; index += 1) {

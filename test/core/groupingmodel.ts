@@ -6,20 +6,20 @@ const Exact = Decimal.clone({ precision: 45, rounding: Decimal.ROUND_HALF_UP });
 
 export type Row = Record<string, any>;
 
-/** A key value of a row, and the weight of the row for it. */
+/** A key value of a row, and the weight with which the row counts in that group. */
 export interface Place {
   value: string | number | null;
   weight?: string;
 }
 
-/** One element of `groupBy`: its input, the key values of a row, and the value in the `keys` of a returned group. */
+/** One element of `groupBy`: its input, the key values of a row (`of`), and its value in the `keys` of a returned group (`shown`). */
 export interface Key {
   asked: object;
   of(row: Row): Place[];
   shown(keys: Row): unknown;
-  /** Sort key of a value; absent if the order is not checked. */
+  /** Returns the sort key of a value; absent if the order is not checked. */
   place?(value: any): number | string;
-  /** All values in a range, if empty groups are requested. */
+  /** Returns all values in a range; absent unless empty groups are requested. */
   between?(low: any, high: any): (string | number)[];
 }
 
@@ -30,7 +30,7 @@ export interface Group {
 
 const ONE = new Exact(1);
 const parsed = new Map<unknown, Decimal>();
-/** Parses a decimal. Cached, because values repeat. */
+/** Parses a decimal. The result is cached, because values repeat. */
 function exact(value: unknown): Decimal {
   let known = parsed.get(value);
   if (!known) parsed.set(value, (known = new Exact(value as string)));
@@ -79,7 +79,7 @@ export interface Fields {
   distinct: string[];
 }
 
-/** The expected statistics of a group, in the form of `worked`. */
+/** Computes the expected statistics of a group, in the same form as `worked`. */
 export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fields, ps: readonly string[]): Row {
   const present = (field: string) => rows.filter(({ row }) => row[field] !== null);
   const of = (fields: string[], work: (field: string) => unknown) => Object.fromEntries(fields.map((field) => [field, work(field)]));
@@ -122,7 +122,7 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
     stddev: of(numbers, (field) => {
       const all = sorted.get(field)!;
       if (all.length < 2) return null;
-      // Deviations are multiplied by n, so that the only division is the last step.
+      // Multiplies deviations by the number of values, so that only the last step divides and rounds.
       const total = all.reduce((a, b) => a.plus(b));
       const squares = all.reduce((sum, one) => sum.plus(one.times(all.length).minus(total).pow(2)), new Exact(0));
       return rounded(squares.dividedBy(all.length ** 2 * (all.length - 1)).sqrt());
@@ -135,7 +135,7 @@ export function workedOut({ rows }: Group, { numbers, extremes, distinct }: Fiel
   };
 }
 
-/** The returned statistics of a group, with normalized decimals. */
+/** Extracts the statistics of a returned group, with normalized decimals. */
 export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly string[]): Row {
   const decimals = (values: Row = {}) =>
     Object.fromEntries(Object.entries(values).map(([field, value]) => [field, numbers.includes(field) ? plain(value) : value]));
@@ -156,7 +156,7 @@ export function worked(node: Row, { numbers, distinct }: Fields, ps: readonly st
 const iso = (day: DateTime) => day.toISODate()!;
 const utc = (day: string) => DateTime.fromISO(day, { zone: 'utc' });
 
-/** The first day of the week, month, quarter or year of a day. */
+/** Returns the first day of the week, month, quarter or year of a day. */
 export function firstDayOf(unit: string, day: string, weekBegins: number): string {
   const { year, month, weekday } = utc(day);
   if (unit === 'WEEK') return iso(utc(day).minus({ days: (weekday - weekBegins + 7) % 7 }));
@@ -185,14 +185,14 @@ const starts = new Map<string, number>();
 const QUARTER_OF_AN_HOUR = 900_000;
 const STRIDE = 16 * QUARTER_OF_AN_HOUR;
 
-/** The first moment, in milliseconds, at which the clocks of a zone show this day or a later one. */
+/** Returns the first moment, in milliseconds, at which the clocks of a zone show this day or a later one. */
 export function dawn(day: string, zone: string): number {
   const key = `${day} ${zone}`;
   const known = starts.get(key);
   if (known !== undefined) return known;
   const isBefore = (moment: number) => iso(DateTime.fromMillis(moment, { zone })) < day;
   let at = Date.parse(`${day}T00:00:00Z`) - 16 * 4 * QUARTER_OF_AN_HOUR;
-  // Searches in strides and goes back by one, because clocks are never set back by a whole stride.
+  // Searches in strides of four hours, then goes back one stride in case clocks were set back, and searches in quarters of an hour.
   while (isBefore(at + STRIDE)) at += STRIDE;
   at -= STRIDE;
   while (isBefore(at)) at += QUARTER_OF_AN_HOUR;

@@ -299,7 +299,7 @@ describe('a grouping by other keys', () => {
       { keys: { exerciseId: '2', exercise: { name: 'Bench press', category: { name: 'Arms' } } }, count: 2 },
       { keys: { exerciseId: '3', exercise: { name: 'Plank', category: { name: 'Abs' } } }, count: 1 },
     ]);
-    // Statements: token, groups, exercises. Categories are cached.
+    // The statements read the token, the groups and the exercises. Categories are cached.
     expect(statements).toBe(3);
     expect((await ann.query(document('exerciseId'))).statements).toBe(2);
   });
@@ -364,7 +364,7 @@ describe('a grouping by other keys', () => {
           'keys { muscle { name } } count weightedCount sum { reps } avg { reps }',
         )
       ).map(({ keys, count, weightedCount, sum, avg }: any) => [keys.muscle?.name ?? null, count, weightedCount, sum.reps, avg.reps]);
-    // The first and the third muscle are secondary for squats; the first is primary for bench presses, the third for planks.
+    // Biceps and rectus are secondary muscles of the squat; biceps is primary for the bench press, and rectus for the plank.
     expect(await byMuscle('muscles: 1, musclesSecondary: 0.5')).toEqual([
       ['Biceps brachii', 5, '3.5', '24.5', '7'],
       ['Quadriceps femoris', 3, '3', '13', '4.3333333333'],
@@ -557,7 +557,7 @@ test('estimates the cost of a grouping from the rows read and the groups returne
     const { total, bytes } = estimateOperationCost(schema, parse(text), getOperationAST(parse(text))!, {});
     return total - bytes / 1024;
   };
-  // Operation + field + rows read, then for each group the object, its keys and its sums with one leaf each.
+  // Operation + field + rows read, then for each group: the object, its keys and its sums, the latter two with one leaf each.
   expect(cost('{ workoutLogsGrouped(first: 10) { keys { reps } sum { reps } } }')).toBeCloseTo(1 + 5 + 100 + 10 * (1 + 1.1 + 1.1), 6);
   expect(cost('{ workoutLogsGrouped { count } }')).toBeCloseTo(1 + 5 + 100 + 100 * 1.1, 6);
   expect(cost('{ workoutLogsGrouped(first: 1) { median { reps } } }')).toBeCloseTo(1 + 5 + 100 + (1 + 5 + 1.1), 6);

@@ -187,7 +187,7 @@ describe('concurrent bulk mutations', () => {
         }),
       );
       for (const { errors } of answers) expect(errors).toBeUndefined();
-      // The last update won for all rows.
+      // All rows have the value of the same update, the last one.
       expect(new Set((await stored()).map(({ weight }) => weight)).size).toBe(1);
     }
   });
@@ -241,7 +241,7 @@ describe('concurrent bulk mutations', () => {
 
   test('lock rows in the order of their ids, whatever their physical order', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
-    // The new tuple is stored behind the other row.
+    // PostgreSQL stores the updated row behind the other one.
     await fitgraph.sql('UPDATE "weight_entry" SET "weight" = 70 WHERE "id" = $1', [low]);
     const client = await fitgraph.database.pool.connect();
     try {
@@ -261,7 +261,7 @@ describe('concurrent bulk mutations', () => {
 
   test('retry after a deadlock with another client', async () => {
     const [low, high] = idsOf(await create([entry(1), entry(2)])) as [string, string];
-    // `deadlock_timeout` decides which transaction PostgreSQL aborts; only a superuser may set it.
+    // PostgreSQL aborts the transaction whose `deadlock_timeout` expires first, here that of the server. Only a superuser may set it.
     const { host, port, database } = fitgraph.database.pool.options;
     const client = new Client(asSuperuser({ host, port, database }));
     await client.connect();

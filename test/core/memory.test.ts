@@ -1,4 +1,4 @@
-/** Values computed from a user's rows are cached in memory and never stale, whichever of two instances writes. */
+/** Values computed from a user's rows are cached in memory and never stale, even if another instance writes. */
 import { Fitgraph, fitgraphForThisFile } from '../setup/fitgraph';
 import { Person, type Answer } from '../setup/person';
 import { until } from '../setup/waits';
@@ -99,7 +99,7 @@ test('reflects changes of cached reference tables even while the listener connec
 });
 
 test('serves a cached value with three statements: token, row and freshness check', async () => {
-  // Waits until the listeners have reconnected.
+  // Values are cached again once the listeners have reconnected.
   for (const path of [canonical(), values()])
     await until('the value is served from the cache', async () => (await kept(path)).statements === 3);
   await writer.post('/weightentry/', { date: '2021-02-02', weight: '70' });
@@ -109,7 +109,7 @@ test('serves a cached value with three statements: token, row and freshness chec
 test('never caches rows that were read before a concurrent write', async () => {
   const path = canonical();
   const body = () => reader.get(path).then((answer) => answer.body);
-  // Writes while reads are in progress; the next read must show the write.
+  // Writes while reads are in progress. The next read must return what was written.
   for (let sets = 1; sets <= 10; sets += 1) {
     const reads = [body(), body(), body()];
     const write = writer.patch(`/set/${ids.set}/`, { sets });

@@ -3,7 +3,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const ROWS = 1_000_000;
 const PAGE = 999;
-/** Number of rows per day; among these, the id decides the order. */
+/** Number of rows per day. Rows of the same day are ordered by id. */
 const SAME_DAY = 5_000;
 
 /** Number of first and of last pages whose response times are compared. */
@@ -18,7 +18,7 @@ test('visits a million rows once each, and reads the last pages about as fast as
   const ann = await fitgraph.user('ann');
   // Without a statement timeout, because filling the table is not under test.
   await fitgraph.database.withoutTimeouts(async (filling) => {
-    // The change log is not under test.
+    // Without the triggers of the change log, which is not under test.
     await filling.query('ALTER TABLE "workout" DISABLE TRIGGER USER');
     await filling.query(
       `INSERT INTO "workout" ("creation_date", "comment", "user_id") SELECT date '2020-01-01' + n / ${SAME_DAY}, 'stays', $1 FROM generate_series(1, $2) n`,
@@ -34,7 +34,7 @@ test('visits a million rows once each, and reads the last pages about as fast as
   const disturb = async () => {
     await client.query('SELECT setseed(0.5)');
     while (paging) {
-      // Dates before, after and among the rows being read.
+      // Inserts rows with dates before, after and among those of the rows being read.
       const { rows } = await client.query(
         `INSERT INTO "workout" ("creation_date", "comment", "user_id")
            SELECT date '2020-01-01' + (random() * 220)::int - 10, 'comes and goes', $1 FROM generate_series(1, 10) RETURNING "id"`,
@@ -65,7 +65,7 @@ test('visits a million rows once each, and reads the last pages about as fast as
   expect(twice).toBe(0);
   expect(seen.size).toBe(ROWS);
   expect(disturbed).toBeGreaterThan(100);
-  // Alternates, so that other load on the machine affects both alike.
+  // Alternates between first and last pages, so that other load on the machine affects both alike.
   const took = { first: [] as number[], last: [] as number[] };
   for (let page = 0; page < COMPARED; page += 1)
     for (const [times, after] of [

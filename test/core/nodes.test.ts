@@ -1,4 +1,4 @@
-/** `nodes`: looks up rows of several types by node id, in order, with one statement per type and one error per missing row. */
+/** The field `nodes` returns rows of several types by node id, in order, with one statement per type and one error per missing row. */
 import '../../src/graphql/schema';
 import { nodeIdOf } from '../../src/core/model/node';
 import { fitgraphForThisFile } from '../setup/fitgraph';
@@ -39,7 +39,7 @@ test('returns null and a NOT_FOUND error at the index of each unknown or foreign
     nodeIdOf('WeightEntryConnection', 1),
     EXERCISE,
   ];
-  // Repeated, because an operation may be compiled after several executions.
+  // Repeated, because an operation is compiled only after several executions.
   for (let round = 0; round < 12; round += 1) {
     const { data, errors, text } = await ann.query(NODES, { ids });
     expect(data.nodes.map((node: object | null) => node !== null)).toEqual([false, true, false, false, false, false, true]);

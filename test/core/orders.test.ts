@@ -25,11 +25,11 @@ beforeAll(async () => {
   }
 });
 
-/** Paths to all sortable fields of a type, across up to `relations` references. */
+/** Returns the paths to all sortable fields of a type, across up to `relations` references. */
 function paths(type: string, relations: number): string[][] {
   const order = schema.getType(`${type}Order`) as GraphQLInputObjectType;
   return Object.values(order.getFields()).flatMap(({ name, type: direction }) => {
-    // All rows are of one user.
+    // All rows belong to the same user, so ordering by user has no effect; another test orders by relevance.
     if (name === 'relevance' || name === 'user') return [];
     const named = getNamedType(direction);
     if (!isInputObjectType(named)) return [[name]];
@@ -37,14 +37,14 @@ function paths(type: string, relations: number): string[][] {
   });
 }
 
-/** The value at the end of a path, as the row shows it. */
+/** Returns the value at the end of a path that starts at the row. */
 function valueAt(type: string, row: Row | undefined, [name, ...further]: string[]): unknown {
   if (!row) return null;
   const reference = fieldsOf(findEntity(type)!).find(({ object }) => object === name);
   if (!reference) return row[name!];
   const target = reference.relation!.type;
   const found = rows.get(target)!.get(row[reference.name]);
-  // A hidden row sorts as null.
+  // A reference to an unpublished row sorts as null.
   if (found && !isPublished(findEntity(target)!, found, (other) => rows.get(other.name)!.values())) return null;
   return valueAt(target, found, further.length ? further : [resourceOf(findEntity(target)!)!.ordering[0]!]);
 }
@@ -138,7 +138,7 @@ test(seeded('pages from both ends by several fields and by fields across referen
 describe('an order by relevance', () => {
   const where = { notes: { search: 'squat' } };
 
-  // Ensures that the search finds some rows, some of them with equal rank.
+  // Changes some rows so that the search finds them, several with equal rank.
   beforeAll(() =>
     fitgraph.sql(
       `UPDATE "setting" SET "comment" = (ARRAY['Squat', 'Front squat', 'squat'])[1 + "id" % 3] WHERE "id" IN (SELECT "id" FROM "setting" ORDER BY "id" LIMIT 6)`,

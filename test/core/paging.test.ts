@@ -6,7 +6,7 @@ import { randomFor, seeded } from '../setup/random';
 const fitgraph = fitgraphForThisFile();
 let ann: Person;
 let plan: number;
-/** Diary entries of the plan, one per row and with the same values: id of the entry to id of the row. */
+/** Maps each diary entry of the plan to the set group with the same values, by id. */
 let entries: Map<number, number>;
 
 interface Row {
@@ -23,7 +23,7 @@ beforeAll(async () => {
   plan = (await ann.post('/nutritionplan/', {})).body.id;
   rows = [];
   entries = new Map();
-  // Includes ties and nulls, and is unordered.
+  // The values include ties and nulls, and are not in order.
   for (const [position, sets] of [
     [2, 1],
     [null, 4],
@@ -52,7 +52,7 @@ const ORDERS: [string, Terms][] = [
   ['id descending', [['id', 'DESC']]],
 ];
 
-/** Ids of the rows in the order of PostgreSQL: null is the largest value, and the id breaks ties. */
+/** Sorts the rows as PostgreSQL does, with null as the largest value and ties broken by id, and returns their ids. */
 function inOrder(terms: Terms): number[] {
   const compare = (a: number | null, b: number | null) => (a ?? Infinity) - (b ?? Infinity) || 0;
   return [...rows]
@@ -73,7 +73,7 @@ const DOCUMENT = `query ($first: Int, $after: String, $last: Int, $before: Strin
   }
 }`;
 
-/** The same query for the diary entries below their plan, whose fields have the same values. */
+/** The same query for the diary entries below their plan, which have the same values as the set groups. */
 const BELOW = DOCUMENT.replace('SetGroupOrder', 'DiaryEntryOrder')
   .replace(') {', ', $plan: ID!) { nutritionPlan(id: $plan) {')
   .replace('setGroups', 'diaryEntries')
@@ -87,7 +87,7 @@ const ORDER_BELOW: Record<keyof Row, (direction: Order) => object> = {
 const below = (args: Record<string, unknown>, terms?: Terms) =>
   ann.query(BELOW, { ...args, plan, orderBy: terms?.map(([field, direction]) => ORDER_BELOW[field](direction)) });
 
-/** Ids of the set groups that correspond to diary entries. */
+/** Returns the ids of the set groups that correspond to diary entries. */
 const idsOf = (nodes: { id: string }[]) => nodes.map(({ id }) => entries.get(Number(id)));
 
 const query = (args: Record<string, unknown>, terms?: Terms) =>
@@ -150,7 +150,7 @@ describe.each(ORDERS)('a list ordered by %s', (_name, terms) => {
 });
 
 describe.each(ORDERS)('a random page of a list ordered by %s', (_name, terms) => {
-  /** The page of a list in memory according to the Relay connection specification. */
+  /** Computes a page from the whole list, according to the Relay connection specification. */
   function meant(all: number[], { first, last, offset = 0, after, before }: Record<string, number | undefined>) {
     const inner = all.slice(after === undefined ? 0 : after + 1, before === undefined ? all.length : before);
     const [more, fewer] = [before !== undefined, after !== undefined];

@@ -20,7 +20,7 @@ afterAll(() => second.stop());
 
 const ROUNDS = 6;
 
-/** The same person on each instance. */
+/** Creates a person, and returns a client of each instance for them. */
 async function twice(name: string, options?: { isSuperuser: boolean }): Promise<[Person, Person]> {
   const person = await fitgraph.user(name, options);
   return [person, new Person(second.url, { id: person.id, token: person.token })];
@@ -53,7 +53,7 @@ describe('the active schedule of a user', () => {
     const made = await Promise.all(Array.from({ length: count }, (_, index) => person.post('/schedule/', { name: `${index}` })));
     return made.map(({ body }) => body.id as number);
   };
-  /** One mutation that updates all schedules in the given order. */
+  /** Returns one mutation that updates all schedules in the given order. */
   const changeAll = (changes: { id: number; isActive: boolean }[]) => {
     const fields = changes.map(
       ({ id, isActive }, index) => `s${index}: updateSchedule(id: ${id}, input: { isActive: ${isActive} }) { errors { path } }`,
@@ -190,7 +190,7 @@ describe('the main image of an exercise base', () => {
   test('is unique and accepted after concurrent uploads of superusers and others', async () => {
     const people = [...(await twice('editor', { isSuperuser: true })), ...(await twice('visitor'))];
     for (let round = 0; round < 3; round += 1) {
-      // Each of the four people sends each kind of upload.
+      // `together` assigns the 20 writes to the four people in turn, so that each of them sends each kind of upload.
       const writes = [0, 1, 2, 3].flatMap((number) => [
         upload(2, `a${number}.png`, true),
         uploadByGraphql(2, `b${number}.png`, true),
@@ -256,7 +256,7 @@ describe.each([
       }
     }
     expect(await days(people[0])).toEqual(Array.from({ length: ROUNDS }, (_, index) => ({ date: `2021-03-0${index + 1}`, n: 1 })));
-    // Moves all rows to the same free day concurrently.
+    // Moves all rows concurrently to the same day, which has no row yet.
     const ids = (await fitgraph.sql(`SELECT "id" FROM "${table}" WHERE "user_id" = $1 ORDER BY 1`, [people[0].id])).map(({ id }) => id);
     const date = '2021-04-01';
     const moved = await together(

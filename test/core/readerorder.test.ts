@@ -1,10 +1,10 @@
-/** Catalogue names are sorted by a collation in GraphQL and by bytes in REST. */
+/** Catalogue names are sorted by a collation in GraphQL, as readers expect, and by bytes in REST. */
 import { Session } from '../../src/database/session';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
 const fitgraph = fitgraphForThisFile();
 
-/** In collation order: accents and case decide only between otherwise equal names. */
+/** Names in the order of the collation: accents and case decide only between otherwise equal names. */
 const READ = ['apfel', 'Apfel', 'äpfel', 'Äpfel', 'banana', 'Birne', 'Eclair', 'éclair', 'Éclair', 'öl', 'Zebra', 'zebra crossing'];
 const bytes = (names: readonly string[]) => [...names].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
 const MIXED = [...READ.slice(7), ...READ.slice(0, 7)].reverse();
@@ -120,7 +120,7 @@ test('sorts lists and sets of ids by bytes over REST', async () => {
     expect([path, ours(body.results.map(({ name }: { name: string }) => name))]).toEqual([path, bytes(READ)]);
   }
   const names = new Map((await fitgraph.sql('SELECT "id", "name" FROM "muscle"')).map(({ id, name }) => [id, name]));
-  // Alternates between the APIs, so that an order cached for one would show in the other.
+  // Alternates between the APIs to detect an order that is cached for one and used for the other.
   for (let turn = 0; turn < 2; turn += 1) {
     const { body } = await fitgraph.anyone.get('/exercise/1/');
     expect(ours(body.muscles.map((id: number) => names.get(id)))).toEqual(bytes(READ));

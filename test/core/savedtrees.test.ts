@@ -3,7 +3,7 @@ import { fitgraphForThisFile } from '../setup/fitgraph';
 import { nodeIdOf } from '../../src/core/model/node';
 import type { Person } from '../setup/person';
 
-// A save and a write of one of its parts may deadlock. PostgreSQL detects this after a second, and other saves wait until then.
+// Long timeouts: saving a row and writing one of its parts may deadlock. PostgreSQL detects this after a second, and other saves wait until then.
 const fitgraph = fitgraphForThisFile({ environment: { LOCK_TIMEOUT: '1min', MAX_WAIT: '1min', STATEMENT_TIMEOUT: '1min' } });
 let ann: Person;
 let bob: Person;

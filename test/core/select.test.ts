@@ -1,4 +1,4 @@
-/** SELECT statements cached by shape: each equals the one that Sequelize generates for the shape, and reads the same rows as a hand-written one. */
+/** SELECT statements cached by shape: each equals that which Sequelize generates, and reads the same rows as a statement written by hand. */
 import type { TextOrder } from '../../src/core/model/policies';
 import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
@@ -25,7 +25,7 @@ interface Case {
   values: number[];
 }
 
-/** A random shape. Each part has few choices, so that many shapes differ in only one part. */
+/** Draws a shape. Each part has few choices, so that many shapes differ in only one part. */
 function drawn(random: Random, entity: Entity): Case {
   const textOrder = random.pick(['unicode', 'bytes'] as const);
   const fields = fieldsOf(entity);
@@ -58,7 +58,7 @@ function drawn(random: Random, entity: Entity): Case {
   };
 }
 
-/** The statement for a shape, written by hand. */
+/** Composes the statement for a shape without the code under test. */
 function byHand({ shape, names, textOrder }: Case): string {
   const { columns, extraExpressions = [], joins = '', where, order = [], limit, offset } = shape;
   const listed = fieldsOf(columns.entity)
@@ -93,7 +93,7 @@ test.each(allEntities().map((entity): [string, Entity] => [entity.name, entity])
       const text = selectStatement(one.shape);
       expect(text).toBe(expected);
       const isOrdered = one.shape.order!.length > 0 && !one.shape.joins;
-      // A page of an unordered result is arbitrary; complete unordered results are compared as sets.
+      // A page of an unordered result is arbitrary. Complete unordered results are sorted before they are compared.
       if (one.shape.limit && !isOrdered) continue;
       const [found, meant] = [await fitgraph.sql(text, one.values), await fitgraph.sql(byHand(one), one.values)];
       const comparable = (rows: object[]) => (isOrdered ? rows : rows.map((row) => JSON.stringify(row)).sort());

@@ -39,7 +39,7 @@ async function changed(entity: Entity): Promise<void> {
 test.each(types)('updates updatedAt and version, but not createdAt, when a %s changes', async (_name, entity) => {
   const before = await stampsOf(entity);
   expect(Math.abs(Date.now() - Date.parse(before.createdAt))).toBeLessThan(60_000);
-  // Its parts were created later.
+  // The parts of a row are created after it, which updates the row.
   if (partsOf(entity).length) expect(before.updatedAt > before.createdAt).toBe(true);
   else expect(before.updatedAt).toBe(before.createdAt);
   await changed(entity);

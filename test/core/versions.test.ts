@@ -124,7 +124,7 @@ describe('a bulk mutation', () => {
       conflicts: [held[1], held[3]],
     });
     expect(await Promise.all(rows.map(now))).toEqual(held);
-    // Rows without an expected version may have any.
+    // Rows without `ifVersion` may have any version.
     const some = changes.map((change, index) => (index % 2 ? { ...change, ifVersion: null } : change));
     expect((await ann.ask(MANY, { changes: some })).answer).toMatchObject({
       errors: [],

@@ -10,7 +10,7 @@ import { everyRow, isPublished, populate, populated, type Row } from '../setup/p
 import { hasPages } from '../setup/lists';
 import { randomFor, seeded, type Random } from '../setup/random';
 
-/** Number of conditions per type that match some but not all rows, and of arbitrary ones. */
+/** Number of conditions per type that match some but not all rows; as many arbitrary ones are tested. */
 const TRIES = 30;
 /** Number of conditions per operator. */
 const OPERATOR_TRIES = 3;
@@ -47,7 +47,7 @@ const microseconds = (moment: string) => Date.parse(moment) * 1000 + Number(/\.\
 /** Converts a value so that `===` and `<` compare it as the database does. */
 function comparable(field: FieldMeta, value: any, insensitive = false): any {
   if (value === null) return null;
-  // An enum name or a stored value; a blank one counts as null.
+  // The value is the name of an enum value or a stored value; a stored empty text counts as null.
   if (field.enum) return (field.enum.type[value] ?? value) || null;
   if (field.kind === 'relation' || field.name === 'id' || field.kind === 'decimal') return Number(value);
   if (field.kind === 'datetime') return microseconds(value);
@@ -55,7 +55,7 @@ function comparable(field: FieldMeta, value: any, insensitive = false): any {
   return insensitive && typeof value === 'string' ? folded(value) : value;
 }
 
-/** Where images are; `contains` and `endsWith` compare the path below. */
+/** Returns the URL with which addresses of images begin. `contains` and `endsWith` compare only the path after it. */
 const mediaFolder = () => `${fitgraph.url}/media/`;
 
 function operator(field: FieldMeta, name: string, row: any, value: any, insensitive: boolean): boolean {
@@ -98,7 +98,7 @@ function operator(field: FieldMeta, name: string, row: any, value: any, insensit
 const owns = (entity: Entity, row: Row) => !resourceOf(entity)!.owned || (entity === findEntity('User') ? row.id : row.userId) === ann.id;
 const isShown = (entity: Entity, row: Row) => owns(entity, row) && isPublished(entity, row, (other) => rows.get(other)!);
 
-/** The related rows of a row that Ann may read. */
+/** Returns those related rows of a row that Ann may read. */
 function related(entity: Entity, row: Row, name: string): { target: Entity; found: Row[]; many: boolean } {
   const child = childrenOf(entity).find((candidate) => candidate.name === name);
   const field = fieldsOf(entity).find(({ object }) => object === name);
@@ -132,7 +132,7 @@ function holds(entity: Entity, where: Where, row: Row): boolean {
   });
 }
 
-/** Up to `most` random items, possibly repeated. */
+/** Picks up to `most` random items, possibly repeated. */
 function some<T>(items: readonly T[], most: number): T[] {
   const count = random.int(1, most);
   return Array.from({ length: count }, () => random.pick(items as [T]));
@@ -147,7 +147,7 @@ const ABSENT: Partial<Record<FieldMeta['kind'], unknown>> = {
   datetime: '2030-01-01T00:00:00Z',
 };
 
-/** A value of an existing row, or sometimes one that no row has. */
+/** Picks the value of an existing row, or sometimes a value that no row has. */
 function valueOf(entity: Entity, field: FieldMeta): any {
   if (field.enum) return random.pick(Object.keys(field.enum.type) as [string]);
   const held = rows
@@ -182,7 +182,7 @@ function operand(entity: Entity, field: FieldMeta, name: string): any {
   }
 }
 
-/** The kind of a filter type; filters of all enums count as one kind. */
+/** Returns the kind of a filter type; filters of all enums count as one kind. */
 const kindOf = ({ name }: GraphQLInputObjectType) => (isRegisteredEnum(name.replace(/Filter$/, '')) ? 'choice' : name);
 
 const SET = /^(Id|Weekday)ListFilter$/;
@@ -190,11 +190,11 @@ const isOfValues = ({ name }: GraphQLInputObjectType) => SET.test(name) || /(?<!
 
 const typeOf = (field: { type: GraphQLInputType }) => getNamedType(field.type) as GraphQLInputObjectType;
 
-/** Operators of a filter, except those tested elsewhere. */
+/** Returns the operators of a filter, except those tested elsewhere. */
 const operatorsOf = (type: GraphQLInputObjectType) =>
   Object.keys(type.getFields()).filter((key) => !['mode', 'search', 'each'].includes(key));
 
-/** A random condition that is valid according to the input types of the schema. */
+/** Draws a condition that is valid according to the input types of the schema. */
 function condition(entity: Entity, depth: number): Where {
   const fields = Object.values((schema.getType(`${entity.name}Where`) as GraphQLInputObjectType).getFields());
   const usable = fields.filter((field) => depth > 0 || !/Where$|ListFilter$/.test(typeOf(field).name) || SET.test(typeOf(field).name));
@@ -225,7 +225,7 @@ const listed = populated().filter(hasPages);
 
 const meeting = (all: readonly Row[], entity: Entity, where: Where) => all.filter((row) => holds(entity, where, row));
 
-/** A condition that matches some but not all rows. */
+/** Draws a condition that matches some but not all rows. */
 function distinguishing(entity: Entity): Where {
   const all = shown.get(entity)!;
   for (let draws = 0; draws < 200; draws += 1) {
@@ -275,7 +275,7 @@ test.each(operators)(seeded('applies %s.%s as the model does'), async (kind, ope
 
 test('covers every filter operator of the schema', () => {
   const inputs = Object.values(schema.getTypeMap()).filter(isInputObjectType);
-  // Filters of groups are tested elsewhere.
+  // Only filters that occur in `where`: those of `having` are tested elsewhere.
   const used = new Set(inputs.filter(({ name }) => name.endsWith('Where')).flatMap((type) => Object.values(type.getFields()).map(typeOf)));
   const filters = inputs.filter((type) => used.has(type) && isOfValues(type));
   const all = filters.flatMap((type) => operatorsOf(type).map((key) => `${kindOf(type)}.${key}`));

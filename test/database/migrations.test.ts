@@ -1,4 +1,4 @@
-/** Migrations: up, down and up again, and concurrent starts of several instances. */
+/** Migrations are applied, reverted and applied again. Several instances that start concurrently apply each migration once. */
 import { schemaState } from '../../src/database/compatibility';
 import type { Database } from '../../src/database/connection';
 import { migrateDown, migrateUp, migrationsToRevert } from '../../src/database/migrate';
@@ -92,7 +92,7 @@ test('a migration that waits for a long transaction lets other transactions read
   const migrating = migrateUp(database, { report: (message) => said.push(message) });
   await until('the migration reports the conflict', () => said.length > 0);
   const reader = connected().pool;
-  // Without a lock timeout of the migration this waits until the long transaction ends.
+  // Succeeds because the migration has a lock timeout; otherwise this read would wait behind it until the long transaction ends.
   await reader.query('SELECT FROM "nutrition_plan"');
   expect(said).toEqual(['the migration 0074-active-plans-and-meals waits for transactions that use its tables; it is retried']);
   await holder.query('COMMIT');
@@ -108,7 +108,7 @@ test('applies each migration once when several instances start together', async 
 
 test('rolls back a migration that fails', async () => {
   const database = connected();
-  // The second migration creates this table itself and fails.
+  // The second migration fails, because it would create the same table.
   await database.pool.query('CREATE TABLE "user_profile" ("id" integer)');
   await expect(migrateUp(database)).rejects.toThrow(/user_profile/);
   const { rows } = await database.pool.query(`SELECT to_regclass('user_account') AS account, to_regclass('language') AS language`);
@@ -123,7 +123,7 @@ test('reports that the database is read-only', async () => {
   await expect(migrateUp(connected())).rejects.toThrow('cannot execute CREATE TABLE in a read-only transaction');
 });
 
-/** Migrates as an account that may not create extensions. */
+/** Migrates as a role that may not create extensions. */
 async function migratedWithoutTrigrams(): Promise<Database['pool']> {
   const { pool } = connected();
   await pool.query(`REVOKE CREATE ON DATABASE "${made.connection.database}" FROM CURRENT_USER`);
@@ -179,7 +179,7 @@ test('gives existing body weights the unit of their owner and keeps their row ve
   ]);
   expect(await versions()).toEqual(before);
   expect(await changes()).toBe(logged);
-  // As servers of 0.2 do, which know no units.
+  // Servers of version 0.2, which know no units, insert such rows.
   await run(`INSERT INTO "weight_entry" ("user_id", "date", "weight") VALUES (2, '2021-01-02', 80)`);
   expect((await run(`SELECT "unit" FROM "weight_entry" WHERE "date" = '2021-01-02'`)).rows).toEqual([{ unit: 'lb' }]);
 });

@@ -1,4 +1,4 @@
-/** A prepared statement with known columns returns the same as pg's own query, whatever ran on the connection before. */
+/** A prepared statement with known columns returns the same as a query of pg, regardless of earlier statements on the connection. */
 import { Client, type ClientBase } from 'pg';
 import { NamedQuery } from '../../src/internals/pg';
 import { MAX_PREPARED_STATEMENTS, PreparedStatements } from '../../src/database/prepared';
@@ -37,9 +37,9 @@ const INVALID: Readonly<Record<string, unknown>> = {
   uuid: 'none',
   jsonb: '{',
 };
-// Includes duplicate names, PostgreSQL's default name and a property of Object.prototype.
+// Column names: includes a duplicate, PostgreSQL's default name and a property of Object.prototype.
 const NAMES = ['a', 'b', 'a', 'constructor', '?column?', 'Größe'];
-/** The text after the columns and the number of rows that it yields; the last one fails. */
+/** Text after the columns, and the number of rows that it yields. The statement with the last one fails. */
 const SOURCES: readonly [string, number | undefined][] = [
   ['', 1],
   [' FROM generate_series(1, 3)', 3],
@@ -54,7 +54,7 @@ interface Statement {
   rows?: number;
 }
 
-/** Every source occurs among the frequent statements and among the others. */
+/** Composes the statement of a number. Every source occurs among the frequent statements and among the others. */
 function statement(number: number): Statement {
   const random = randomFor(`statement ${number}`);
   const [source, rows] = SOURCES[number % SOURCES.length]!;
@@ -63,7 +63,7 @@ function statement(number: number): Statement {
   return { text: `SELECT ${columns.join(', ')}${source} /* ${number} */`, types, rows };
 }
 
-/** Values for the parameters, and how many rows the statement returns for them; undefined if it fails. */
+/** Draws values for the parameters. `rows` is the number of rows that the statement returns for them, or undefined if it fails. */
 function valuesFor({ types, rows }: Statement, random: Random, areValid: boolean): { values: unknown[]; rows?: number } {
   const values: unknown[] = types.map((type) => (random.chance(0.2) ? null : random.pick(TYPES[type]!)));
   const places = types.flatMap((type, index) => (type in INVALID ? [index] : []));
@@ -98,7 +98,7 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
   const others: Statement[] = [];
   try {
     for (let count = 0; count < EXECUTIONS; count += 1) {
-      // Every statement of a group is sent once before one of them is sent again.
+      // Each group (frequent, others) is sent completely, in random order, before any of its statements is sent again.
       if (!frequent.length) frequent.push(...random.shuffled(statements.slice(0, FREQUENT)));
       if (!others.length) others.push(...random.shuffled(statements.slice(FREQUENT)));
       const chosen = (count % 2 ? frequent : others).pop()!;
@@ -114,7 +114,7 @@ test(seeded('returns the same rows and errors as pg for random statements'), asy
     }
     const [{ kept }] = ((await plain(ours, 'SELECT count(*)::int AS "kept" FROM pg_prepared_statements', [])) as any).rows;
     expect(kept).toBeLessThanOrEqual(MAX_PREPARED_STATEMENTS);
-    // All frequent statements but those that PostgreSQL cannot parse.
+    // All frequent statements stay prepared, except those that fail because their table does not exist.
     expect(kept).toBeGreaterThanOrEqual(FREQUENT - FREQUENT / SOURCES.length);
   } finally {
     for (const client of [ours, other, pgs]) client.release();

@@ -1,4 +1,4 @@
-/** Identifiers from outside (roles, schemas, tables, columns, indexes, sequences, functions) are quoted in SQL. */
+/** Names that operators choose (of roles, schemas, tables, columns, indexes, sequences, functions) are quoted in SQL. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -22,7 +22,7 @@ import { TokenVault } from '../../src/auth/tokens';
 import { catalogue } from '../setup/catalogue';
 import { asSuperuser, createDatabase, open, SECRET_KEY } from '../setup/databases';
 
-/** Would end an identifier, a literal and a statement if it were not quoted. */
+/** Returns a name that would end an identifier, a literal and a statement if it were not quoted. */
 const odd = (what: string) => `${what}" ' $$ \\ %I; SELECT nothing --`;
 const quoted = (what: string) => quoteIdentifiers([odd(what)]);
 
@@ -102,9 +102,9 @@ test('quotes tables, columns and sequences in a backup and a restore', async () 
   expect(await schema()).toEqual(shape);
   const { rows: next } = await database.pool.query(`INSERT INTO ${quoted('table')} DEFAULT VALUES RETURNING ${quoted('id')} AS "id"`);
   expect(next).toEqual([{ id: 4 }]);
-  // Without --replace the restore is rejected.
+  // Without `replace`, a restore into a database with rows is rejected.
   await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: false })).rejects.toThrow('is not empty');
-  // A rebuilt schema lacks this table.
+  // The missing table makes the restore rebuild the schema, which then lacks the table of the operator.
   await database.pool.query('DROP TABLE "workout_log" CASCADE');
   await expect(restoreBackup({ file, backup: await inspectBackup(file), database, media, replace: true })).rejects.toThrow(
     /its schema has no table "table\\" ' .*"$/,

@@ -1,4 +1,4 @@
-/** Online schema changes: each step beside other transactions, repeated after an interruption, and within one transaction. */
+/** Online schema changes: steps run concurrently with other transactions, are repeated after an interruption, and can share a transaction. */
 import type { ClientBase, PoolClient } from 'pg';
 import type { Database } from '../../src/database/connection';
 import { LOCKS } from '../../src/database/locks';
@@ -38,7 +38,7 @@ const rowsOf = async (text: string): Promise<Record<string, unknown>[]> => (awai
 const valueOf = async (text: string): Promise<unknown> => Object.values((await rowsOf(text))[0]!)[0];
 const unfilled = () => valueOf('SELECT count(*)::int FROM "workout" WHERE "label" IS NULL');
 
-/** A migration with every kind of step. */
+/** Runs a migration with every kind of step. */
 async function addLabel(change: OnlineSchemaChange): Promise<void> {
   await change.addColumn('workout', 'label', 'text');
   await change.alter('workout', 'ALTER COLUMN "label" SET DEFAULT \'new\'');
@@ -51,7 +51,7 @@ async function addLabel(change: OnlineSchemaChange): Promise<void> {
   await change.addConstraint('workout', 'workout_license', 'FOREIGN KEY ("license_id") REFERENCES "license" ("id") ON DELETE SET NULL');
 }
 
-/** What `addLabel` has created. */
+/** Describes the columns, constraints and other objects that `addLabel` creates. */
 const described = async () => ({
   columns: await rowsOf(
     `SELECT "column_name", "is_nullable", "column_default" FROM information_schema.columns WHERE "table_name" = 'workout' AND "column_name" LIKE 'l%' ORDER BY 1`,
@@ -90,7 +90,7 @@ test('every step can be repeated after an interruption', async () => {
 
 test('a migration whose connection is lost is completed by the next attempt', async () => {
   await changing((change) => change.addColumn('workout', 'label', 'text'));
-  // Keeps the migration from ending.
+  // The lock on this row keeps the migration from completing.
   await other.query('BEGIN; SELECT FROM "workout" WHERE "id" = 7 FOR UPDATE');
   let pid = 0;
   const interrupted = database.withoutTimeouts(async (client) => {
@@ -100,7 +100,7 @@ test('a migration whose connection is lost is completed by the next attempt', as
   const failure = interrupted.catch((error: Error) => error.message);
   await until('all other rows are filled', async () => (await unfilled()) === 1);
   await other.query(`SELECT pg_terminate_backend(${pid}); COMMIT`);
-  // What the client notices first depends on the moment.
+  // The error depends on when the client notices the loss of the connection.
   expect(await failure).toMatch(/terminat|not queryable|EPIPE|ECONNRESET/);
   expect(await unfilled()).toBe(1);
   await changing(addLabel);
@@ -113,7 +113,7 @@ test('the steps run within the transaction of a restore', async () => {
     await client.query('BEGIN');
     await addLabel(new OnlineSchemaChange(client));
     expect((await client.query('SELECT pg_current_xact_id_if_assigned() IS NOT NULL AS "open"')).rows).toEqual([{ open: true }]);
-    // The triggers work again.
+    // The triggers, which ignore the updates of `fill`, take effect again.
     await client.query('UPDATE "workout" SET "label" = \'x\' WHERE "comment" = \'1\'');
     await client.query('COMMIT');
   });
@@ -173,7 +173,7 @@ test('an index that cannot be created leaves nothing behind, and an invalid one 
   const create = () => changing((change) => change.createIndex('workout_owner', '"workout" ("user_id")', { unique: true }));
   await expect(create()).rejects.toThrow('could not create unique index "workout_owner"');
   expect(await indexes()).toEqual([]);
-  // As a process leaves it that is killed meanwhile.
+  // A process that is killed while it creates an index leaves an invalid one, as this failure does.
   await expect(other.query('CREATE UNIQUE INDEX CONCURRENTLY "workout_owner" ON "workout" ("user_id")')).rejects.toThrow('workout_owner');
   expect(await indexes()).toEqual([{ valid: false }]);
   await other.query('DELETE FROM "workout" WHERE "id" > 1');

@@ -26,7 +26,7 @@ test('creates the same structure as an existing owned table, and drops it', asyn
       indexes: [['amount'], ['order']],
     });
     await up((sql) => client.query(sql));
-    // As at the end of each migration.
+    // Migrations do this after their last step.
     await assignPolicies(client);
     const { meal_item: there, [AGAIN]: again } = await describeTables(client, ['meal_item', AGAIN]);
     expect(there!.triggers).toHaveLength(8);

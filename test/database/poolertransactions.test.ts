@@ -9,7 +9,7 @@ import type { Person } from '../setup/person';
 import { Poolers } from './throughpooler';
 import { delaysOf, until } from '../setup/waits';
 
-/** pgbouncer keeps fewer prepared statements than the server uses, so that it must evict some. */
+/** Settings of pgbouncer. It keeps fewer prepared statements than the server uses, so that it must evict some. */
 const SETTINGS =
   'pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\nmax_prepared_statements = 5\nverbose = 0';
 
@@ -108,7 +108,7 @@ test('ends slow statements of all clients and lock waits at their timeouts', asy
     for (const lane of ['users', 'anonymous'] as const) {
       const session = database.session();
       session.setClient(lane, 1);
-      // Longer than the time limit of a test.
+      // Longer than the time limit of a test, so that only the statement timeout can end it in time.
       expect(await session.query('SELECT pg_sleep(3600)').catch(codeless)).toEqual({ timeout: true, locked: false });
     }
     const session = database.session();
@@ -189,7 +189,7 @@ test('returns 503 with Retry-After while the pooler is frozen, and recovers afte
     const answers = await Promise.all([ann.post('/workout/', { comment: 'silence' }), ann.get('/workout/?limit=1')]);
     for (const { status, headers } of answers)
       expect({ status, retryAfter: headers.get('retry-after') }).toEqual({ status: 503, retryAfter: expect.any(String) });
-    // Without checks of the connection it would take three times as long.
+    // Checks of the connection detect the outage; without them it would take three times as long.
     expect(performance.now() - began - delays()).toBeLessThan(9_000);
   } finally {
     poolers.signal(0, 'SIGCONT');

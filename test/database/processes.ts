@@ -14,7 +14,7 @@ import { transformSync } from '@swc/core';
 const SOURCE = path.resolve(__dirname, '../../src');
 export const MODULES = path.resolve(__dirname, '../../node_modules');
 
-/** Reads commands, one JSON line each, and answers each with one line. Exits at the end of its input. */
+/** Program of a child process. It reads commands, one JSON line each, and answers each with one line. It exits at the end of its input. */
 const CHILD = `
 const { Client } = require('pg');
 const { openEmbedded } = require('./database/embedded.js');
@@ -59,17 +59,17 @@ export interface Child {
   open(dataDir: string): Promise<Answer>;
   query(sql: string): Promise<Record<string, unknown>[]>;
   release(): Promise<Answer>;
-  /** Ends the child by the signal, or else by closing its input. */
+  /** Ends the child with the signal or, without one, by closing its input. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Programs of the launcher: what it imports, and the processes that it starts. */
+/** Entry points of the launcher: its main module and the programs that it runs as processes. */
 const ENTRY_POINTS = [
   'database/embedded.ts',
   ...fs.readdirSync(path.join(SOURCE, 'database/embedded')).map((name) => `database/embedded/${name}`),
 ];
 
-/** Files with all that they import by value, directly or indirectly. */
+/** Returns the files and all modules that they import by value, directly or indirectly. */
 function withImports(files: readonly string[], found = new Set<string>()): Set<string> {
   for (const file of files.filter((one) => !found.has(one))) {
     found.add(file);
@@ -99,7 +99,7 @@ export function buildLauncher(): string {
   return dir;
 }
 
-/** Runs a program with process ids and shared memory of its own, as a container does. */
+/** Command that runs a program with its own process ids and shared memory, as a container does. */
 export const CONTAINER = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc', '--ipc'];
 
 export async function startChild(
@@ -155,7 +155,7 @@ export async function startChild(
   };
 }
 
-/** The processes, other than Node's, whose command line or working directory names the directory. */
+/** Returns the ids of the processes, except this one, whose command line or working directory contains the directory. */
 export function processesOf(dir: string): number[] {
   return fs.readdirSync('/proc').flatMap((name) => {
     try {
@@ -168,16 +168,16 @@ export function processesOf(dir: string): number[] {
   });
 }
 
-/** The children of a process that were started with the file of this name. */
+/** Returns the ids of the child processes that were started with a file of this name. */
 export function childrenOf(parent: number, name: string): number[] {
   return childrenWhose(parent, (commandLine) => commandLine.includes(`/${name}\0`));
 }
 
-/** Workers of a supervisor that answer requests or are starting. */
+/** Returns the process ids of a supervisor's workers that answer requests or are starting. */
 export const workersOf = (supervisor: number): number[] =>
   childrenWhose(supervisor, (line) => line.startsWith('fitgraph worker') || (line.includes('/worker.js\0') && !line.includes('\0spare\0')));
 
-/** Workers that take over if one fails. */
+/** Returns the process ids of a supervisor's spare workers, which take over if a worker fails. */
 export const sparesOf = (supervisor: number): number[] =>
   childrenWhose(supervisor, (line) => !line.startsWith('fitgraph worker') && line.includes('/worker.js\0spare\0'));
 
@@ -205,7 +205,7 @@ export function isRunning(pid: number): boolean {
 export const serverPid = (cluster: string): number =>
   Number.parseInt(fs.readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0] ?? '', 10);
 
-/** The status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without a server. */
+/** Reads the status in PostgreSQL's lock file: `starting`, `ready` or `stopping`; undefined without a server. */
 export function serverStatus(cluster: string): string | undefined {
   const file = path.join(cluster, 'postmaster.pid');
   try {
@@ -215,7 +215,7 @@ export function serverStatus(cluster: string): string | undefined {
   }
 }
 
-/** Undefined while no server runs or its process id is not written yet. */
+/** Returns the process id of the server; undefined while no server runs or its process id is not written yet. */
 export function serverPidIfAny(cluster: string): number | undefined {
   try {
     return serverPid(cluster) || undefined;

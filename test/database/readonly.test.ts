@@ -1,4 +1,4 @@
-/** A read-only period: writes are answered 503, and work again as soon as it is over, although sessions keep the setting with which they were opened. */
+/** A read-only period: writes are answered with 503 and succeed again as soon as it is over, although sessions keep their initial setting. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { asSuperuser, open } from '../setup/databases';
 
@@ -11,7 +11,7 @@ test('writes work again right after a read-only period', async () => {
   const change = async (setting: string) => {
     await administrator.pool.query(`ALTER DATABASE "${connection.database}" ${setting}`);
   };
-  // Sessions that exist keep their default, so all of them are replaced by ones that begin read-only.
+  // Existing sessions keep their default, so they are terminated; the sessions that replace them are read-only.
   const end = `SELECT pg_terminate_backend("pid") FROM pg_stat_activity WHERE "datname" = $1 AND "pid" <> pg_backend_pid() AND "application_name" = 'fitgraph' AND "usename" <> current_user`;
   const workout = (comment: string) => ann.post('/workout/', { creation_date: '2026-01-01', comment });
   const writes = (count: number) => Promise.all(Array.from({ length: count }, (_, index) => workout(`number ${index}`)));

@@ -32,7 +32,7 @@ type Embedded = Awaited<ReturnType<typeof openEmbedded>>;
 let primary: Embedded;
 let standby: Embedded;
 let fitgraph: Fitgraph;
-/** A server on the same primary, without a replica. */
+/** A server that uses the same primary, but no replica. */
 let plain: Fitgraph;
 
 const urlOf = ({ user, database, host, port }: PoolConfig) =>
@@ -59,14 +59,14 @@ const command = async (text: string) => {
 const pauseReplay = () => command('SELECT pg_wal_replay_pause()');
 const resumeReplay = () => command('SELECT pg_wal_replay_resume()');
 
-/** The number of statements that the standby answers during `work`, and the result of `work`. */
+/** Runs `work`; returns the number of statements that the standby answers meanwhile, and the result of `work`. */
 async function answeredFor<T>(work: () => Promise<T>): Promise<[number, T]> {
   const before = replica().statementCount;
   const result = await work();
   return [replica().statementCount - before, result];
 }
 
-/** Repeats `work` until the standby answers: on a busy machine its lag is checked late, and it is not used for a moment. */
+/** Repeats `work` until the standby answers. On a busy machine its lag is sometimes checked late, and the standby is not used until then. */
 const readThere = (work: () => Promise<unknown>, statements = 1) =>
   until('the standby answers', async () => (await answeredFor(work))[0] >= statements);
 
@@ -111,7 +111,7 @@ describe('public rows', () => {
   });
 
   test(seeded('are the same with and without a standby, for lists and random documents'), async () => {
-    /** Fields are resolved concurrently, so the order of errors is undefined. */
+    /** Sorts the errors of a response, because fields are resolved concurrently, and removes the URL of the server. */
     const of = (one: Fitgraph, text: string) => {
       const answer = JSON.parse(text.replaceAll(one.url, '')) as { errors?: object[] };
       return JSON.stringify({ ...answer, errors: answer.errors?.map((error) => JSON.stringify(error)).sort() });
@@ -124,7 +124,7 @@ describe('public rows', () => {
     }
     const documents = new Documents(buildGraphQLSchema(), randomFor('documents for the standby'));
     let there = 0;
-    // Not every document reads from the standby.
+    // Continues until enough documents were read from the standby, because not every document is.
     for (let number = 0; number < 150 || there <= 40; number += 1) {
       const { text: query, kind, operationName, variables } = documents.next();
       // The two servers have separate budgets.
@@ -158,7 +158,7 @@ describe('public rows', () => {
   test('are read from the primary while the standby lags too far behind', async () => {
     await pauseReplay();
     try {
-      // A change that causes no notification.
+      // A change that increases the lag without a notification.
       await ask(primary, 'CREATE TABLE "nothing" ()');
       await isNotUsed();
       expect(fitgraph.logged.some((line) => line.includes('its replication lag is too high'))).toBe(true);
@@ -215,7 +215,7 @@ test.each([undefined, 'transaction'] as const)('applies the viewer role to reads
 });
 
 describe('requests of anonymous clients', () => {
-  /** The distinct statuses of requests that four clients send while `happening` runs. */
+  /** Returns the distinct statuses of the requests that four clients send while `happening` runs. */
   async function meanwhile(happening: () => Promise<unknown>): Promise<number[]> {
     const statuses = new Set<number>();
     let over = false;
@@ -256,7 +256,7 @@ test('exports metrics about the replica', async () => {
   expect(text).toMatch(/^fitgraph_replica_used 1$/m);
   expect(text).toMatch(new RegExp(`^fitgraph_replica_statements_total ${replica().statementCount}$`, 'm'));
   expect(text).toMatch(/^fitgraph_database_connections_idle\{pool="replica"\} [1-9]/m);
-  // The lag stays known while the next check runs.
+  // The metric is present even while the next check runs.
   for (let scrape = 0; scrape < 50; scrape += 1)
     expect((await fitgraph.anyone.sending(headers).send('GET', '/metrics')).text).toMatch(/^fitgraph_replica_lag_seconds \d/m);
 });
@@ -264,7 +264,7 @@ test('exports metrics about the replica', async () => {
 test.each([
   ['the primary itself', () => urlOf(primary.connection), 'it is not a standby'],
   ['unreachable', () => 'postgres://nobody@localhost:1/nothing', expect.stringContaining('ECONNREFUSED')],
-  // The query of each look fails on a connection that the next look needs again.
+  // The query of each inspection fails on a connection that the next inspection uses again.
   ['not migrated', () => urlOf({ ...primary.connection, database: 'postgres' }), 'relation "change_log" does not exist'],
 ])('reports a replica that is %s', async (_what, url, why) => {
   const connection = { connectionString: url() };

@@ -16,7 +16,7 @@ const NOT_PERMITTED = '42501';
 
 describe('the viewer role', () => {
   let client: Client | undefined;
-  // Before its database is dropped.
+  // Registered first, so that the connection is closed before its database is dropped.
   afterAll(() => client?.end());
   const fitgraph = fitgraphForThisFile();
   let ann: Person;
@@ -154,7 +154,7 @@ describe('the viewer role', () => {
       ])
         await expect(reporter.query(`SELECT FROM "${secret}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
       await expect(reporter.query(`SET ROLE "${viewerRoleOf(connection.user!)}"`)).rejects.toMatchObject({ code: NOT_PERMITTED });
-      // Without its own policies, and with all privileges, it sees and writes nothing, whatever it sets.
+      // Without its own policies the role sees and writes nothing, even with all privileges and whichever viewer it sets.
       for (const table of granted) await administrator.query(`DROP POLICY "of_reports" ON "${table}"`);
       for (const [table] of tables) await administrator.query(`GRANT SELECT, INSERT, UPDATE, DELETE ON "${table}" TO "${role}"`);
       for (const person of [ann, bob]) {

@@ -1,4 +1,4 @@
-/** The recorded description of the schema equals what the migrations create. */
+/** The recorded description of the schema equals the schema that the migrations create. */
 import { compareSchema, describeSchema } from '../../src/database/schemaobjects';
 import expected from '../../src/database/schemaobjects.json';
 import { createDatabase, open } from '../setup/databases';

@@ -47,7 +47,7 @@ test('upgrades a database of 0.2 to the current schema by later migrations only'
   expect(await migrateUp(database)).toEqual(LATER);
   expect(await schemaState(database)).toBe('current');
   const rows = await recorded();
-  // Servers of 0.2 that still run look for the names of their migrations.
+  // The names of the old migrations are kept, because servers of 0.2 that still run look for them.
   expect(rows.map(({ name }) => name)).toEqual([...before.map(({ name }) => name), ...SQUASHED, ...LATER].sort());
   for (const row of rows.filter(({ name }) => !LATER.includes(name))) expect(row).toMatchObject({ version: '0.2.0', applied });
   expect(await shapeOf(database.pool)).toEqual(await newShape());

@@ -10,7 +10,7 @@ import { models } from '../../src/graphql/schema';
 import { createDatabase, SECRET_KEY } from '../setup/databases';
 import { until } from '../setup/waits';
 
-/** A port that is currently free. */
+/** Finds a port that is currently free. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -57,7 +57,7 @@ export class Poolers {
     return `postgres://anybody@127.0.0.1:${listening}/fit`;
   }
 
-  /** Sends a signal to a pgbouncer; they are numbered in the order of their start. */
+  /** Sends a signal to a pgbouncer process. Processes are numbered in the order of their start. */
   signal(which: number, signal: NodeJS.Signals): void {
     this.children[which]!.kill(signal);
   }

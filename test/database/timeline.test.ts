@@ -98,7 +98,7 @@ test('accepts cursors of retained changes and expires cursors of lost ones', asy
   expect((await running.since(first)).told).toBe(24);
   await running.stop();
 
-  // The restored copy: changes that a client has read are lost, and others take their place.
+  // After the copy is restored, changes that a client has read are lost, and other changes take their place.
   restoreCopy();
   running = await start();
   expect((await running.since(late)).code).toBe('CURSOR_EXPIRED');
@@ -108,7 +108,7 @@ test('accepts cursors of retained changes and expires cursors of lost ones', asy
   const other = (await running.since(early)).cursor;
   await running.stop();
 
-  // The copy again, as a standby that is promoted.
+  // Restores the copy again and promotes it as a standby.
   restoreCopy();
   fs.writeFileSync(path.join(dataDir, 'postgres', 'standby.signal'), '');
   running = await start(true);

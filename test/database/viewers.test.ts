@@ -12,7 +12,7 @@ import { randomFor, seeded, type Random } from '../setup/random';
 
 const fitgraph = fitgraphForThisFile();
 
-/** How often each viewer sends each kind of statement. */
+/** Number of times that each viewer sends each kind of statement. */
 const TIMES = 56;
 const ROWS = 5;
 
@@ -48,7 +48,7 @@ const asking = (lane: 'users' | 'anonymous', id: number | null): Asker => ({
   },
 });
 
-/** Includes an anonymous client on a connection of users, as when anonymous clients have no pool of their own. */
+/** Returns all kinds of viewers. One is an anonymous client on a connection of users, as if anonymous clients had no pool of their own. */
 const askers = (): Asker[] => [asking('users', ann), asking('users', bob), asking('users', null), asking('anonymous', null)];
 
 const SELECT = 'SELECT "user_id" AS "user" FROM "weight_entry"';
@@ -84,7 +84,7 @@ async function expectOwn({ id, session }: Asker, random: Random, kind: number): 
   const { text, values, fails } = statement(random, kind);
   const asked = session().query(text, values);
   if (fails) {
-    // A viewer without rows causes no division by zero, so the outcome depends on the viewer. The others are errors of the statement itself.
+    // Statements of kind 2 divide by zero only if the viewer has rows. Those of the other failing kinds always fail.
     if (kind === 2) await asked.catch(() => undefined);
     else await expect(asked).rejects.toThrow(kind === 3 ? /invalid input syntax/ : /syntax error/);
     return;
@@ -142,7 +142,7 @@ test(seeded('shows viewers only their own rows in transactions, some of which ar
     const asker = random.pick(askers());
     const fails = random.below(3) === 0;
     const written = await write(asker, fails);
-    // One statement begins the transaction and sets the viewer; the other is the UPDATE.
+    // Two statements: one begins the transaction and sets the viewer, the other is the UPDATE.
     expect(written).toEqual(fails ? undefined : { statements: 2, users: asker.id === null ? [] : Array(ROWS).fill(asker.id) });
   }
   // The server itself sees all rows.

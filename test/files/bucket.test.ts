@@ -77,7 +77,7 @@ test('restores the files of a backup while the server is running', async () => {
   await until('it is as it was', async () => JSON.stringify(await digests()) === JSON.stringify(before));
 });
 
-/** The environment of the operator's commands. */
+/** Returns the environment variables for the operator's commands. */
 function environmentOfCommands(): Record<string, string> {
   const { user, port, database, host } = fitgraph.database.options.connection;
   const url = `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host!)}`;
@@ -142,7 +142,7 @@ test('checks the files in the bucket with doctor and reports an unreachable buck
   build();
   const environment = environmentOfCommands();
   const doctor = await run('command', environment, ['doctor']);
-  // The image of the small catalogue has no file.
+  // The image row of the test catalogue has no file.
   expect(doctor.stdout).toMatch(/1 of 3 images have no file/);
   expect(doctor.stdout).toContain(place.environment.MEDIA_URL);
   const away = await run('command', { ...environment, MEDIA_ENDPOINT: 'http://127.0.0.1:9' }, ['doctor']);

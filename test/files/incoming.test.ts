@@ -16,7 +16,7 @@ import { until } from '../setup/waits';
 const fitgraph = fitgraphForThisFile({ environment: { MAX_UPLOAD: '2MB' } });
 const BOUNDARY = 'boundary';
 
-/** An incompressible image of about 1 MB. */
+/** Generates an incompressible image of about 1 MB. */
 const noise = () =>
   sharp(randomFor('pixels').bytes(600 * 600 * 3), { raw: { width: 600, height: 600, channels: 3 } })
     .png()

@@ -14,7 +14,7 @@ import { mediaOf, namesIn, PLACES, type Place } from './stores';
 
 const FOLDER = 'exercise-images/7';
 
-/** Under load the server postpones thumbnails; in these tests it waits for them. */
+/** Under load the server postpones thumbnails. These tests suspend the limits, so that it creates them immediately. */
 const { timeout } = imageWorkerPool;
 const { maxWaitMs } = imageWorkerPool.limiter.limits;
 beforeAll(() => {
@@ -45,7 +45,7 @@ describe.each(PLACES)('image storage in %s', (_where, start) => {
     rmSync(data, { recursive: true });
   });
 
-  /** Reserved paths; in the server the database reserves them. */
+  /** Reserved paths. The server reserves paths in the database instead. */
   const reserved = new Set<string>();
   const names = () => namesIn(media.files);
   const file = async (filename = 'a.png', content?: Buffer) => uploaded(filename, content ?? (await plain().png().toBuffer()));

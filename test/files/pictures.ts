@@ -5,11 +5,11 @@ import sharp from 'sharp';
 export const plain = (width = 60, height = 40) => sharp({ create: { width, height, channels: 3, background: '#c33' } });
 export const transparent = () => sharp({ create: { width: 40, height: 40, channels: 4, background: { r: 9, g: 9, b: 9, alpha: 0.5 } } });
 
-/** Two frames, white and black. */
+/** Creates an animation of two frames, one white and one black. */
 export const animation = () =>
   sharp(Buffer.alloc(60 * 80 * 3).fill(255, 0, 60 * 40 * 3), { raw: { width: 60, height: 80, channels: 3, pageHeight: 40 } });
 
-/** A JPEG with a camera model, a location and an orientation other than upright. */
+/** Creates a JPEG with a camera model, a location and an orientation other than upright. */
 export const located = () =>
   plain()
     .jpeg()
@@ -17,14 +17,14 @@ export const located = () =>
     .withMetadata({ orientation: 6 })
     .toBuffer();
 
-/** A noisy photo with EXIF data, which must be re-encoded. */
+/** Creates a noisy photo that the server must re-encode because of its EXIF data. */
 export const photo = (side: number) =>
   sharp({ create: { width: side, height: side, channels: 3, noise: { type: 'gaussian', mean: 128, sigma: 30 }, background: '#888' } })
     .jpeg({ quality: 60 })
     .withExif({ IFD0: { Model: 'Spy' } })
     .toBuffer();
 
-/** The largest difference between two images of equal size in any channel of any pixel. */
+/** Returns the largest difference between two images of equal size in any channel of any pixel. */
 export async function difference(one: Buffer, other: Buffer): Promise<number> {
   const [left, right] = await Promise.all([one, other].map((image) => sharp(image).raw().toBuffer()));
   expect(left!.length).toBe(right!.length);
@@ -40,7 +40,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([length, body, sum]);
 }
 
-/** A decompression bomb: 400 megapixels of one bit in about 50 KB. */
+/** Creates a decompression bomb: 400 megapixels of one bit each in about 50 KB. */
 export function bomb(side = 20_000): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);

@@ -11,7 +11,7 @@ const REFUSED = /^Your images may take 1\.0 MB together: [01]\.\d MB are left, a
 
 let content: Buffer;
 beforeAll(async () => {
-  // Incompressible, about 240 KB: four fit into the quota.
+  // An incompressible image of about 240 KB. Four fit into the quota.
   content = await sharp(randomFor('pixels').bytes(283 * 283 * 3), { raw: { width: 283, height: 283, channels: 3 } })
     .png()
     .toBuffer();

@@ -1,4 +1,4 @@
-/** Files are deleted with their rows, whatever deletes the rows. */
+/** Files are deleted with their rows, regardless of how the rows are deleted. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ beforeEach(async () => {
 const folder = () => join(fitgraph.mediaFolder, `exercise-images/${base}`);
 const files = () => (existsSync(folder()) ? readdirSync(folder()).sort() : []);
 
-/** Uploads an image and creates its thumbnails, eleven files in total; returns the id of the image. */
+/** Uploads an image and has its thumbnails created, eleven files in total; returns the id of the image. */
 async function uploadImage(): Promise<number> {
   const form = new FormData();
   form.set('exercise', String(base));

@@ -1,4 +1,4 @@
-/** The part of the API that the tests use. */
+/** Types of the part of S3rver's API that the tests use. */
 declare module '@20minutes/s3rver' {
   import type { AddressInfo } from 'node:net';
 

@@ -18,7 +18,7 @@ describe.each(PLACES)('/media/ in %s', (_where, start) => {
   const files = () => fitgraph.services.media.files;
   const put = (name: string, content: Buffer) => files().write(`${FOLDER}/${name}`, (at) => writeFile(at, content));
   const ask = (name: string, headers: Record<string, string> = {}, method = 'GET') =>
-    // Replaces the Cache-Control that fetch sends with conditional requests, which would prevent 304.
+    // Overrides `Cache-Control: no-cache`, which fetch adds to conditional requests and which would prevent 304.
     fetch(`${fitgraph.url}/media/${FOLDER}/${name}`, { method, headers: { 'Cache-Control': 'max-age=0', ...headers } });
 
   let picture: Buffer;

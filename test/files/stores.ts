@@ -11,7 +11,7 @@ import { Media } from '../../src/files/media';
 export interface Place {
   /** Environment variables that configure the store. */
   environment: Record<string, string>;
-  /** The directory on disk. */
+  /** The directory on disk in which the files are stored. */
   folder: string;
   end(): Promise<void>;
 }
@@ -29,7 +29,7 @@ async function bucketPlace(): Promise<Place> {
     address: '127.0.0.1',
     silent: true,
     directory,
-    // S3rver omits the slash after the bucket name when it verifies signatures.
+    // Mismatches are allowed because S3rver omits the slash after the bucket name when it verifies signatures.
     allowMismatchedSignatures: true,
     configureBuckets: [{ name: 'fit', configs: [] }],
   });
@@ -53,14 +53,14 @@ export const PLACES: [string, () => Promise<Place>][] = [
 ];
 export const startBucket = bucketPlace;
 
-/** The media of a store, without a server. */
+/** Opens the media of a store without starting a server. */
 export function mediaOf({ environment }: Place): Media {
   const media = Media.of(readConfig({ DATA_DIR: tmpdir(), ...environment }));
   if (environment.MEDIA_DIR) mkdirSync(environment.MEDIA_DIR, { recursive: true });
   return media;
 }
 
-/** The paths of all files, including hidden ones. */
+/** Lists the paths of all files, including hidden ones. */
 export async function namesIn(files: FileStore): Promise<string[]> {
   const folders = await files.folders('');
   return (await Promise.all(folders.map(async (folder) => (await files.list(folder)).map((name) => `${folder}/${name}`)))).flat().sort();

@@ -18,13 +18,13 @@ const kept = async (filename: string, content: Buffer) => {
   return readFileSync(file.path);
 };
 
-/** The file with zeros for everything after the first occurrence of this ASCII text. */
+/** Returns a copy of the file in which all bytes after the first occurrence of this ASCII text are zero. */
 function zerosAfter(text: string, content: Buffer): Buffer {
   const start = content.indexOf(text) + text.length;
   return Buffer.from(content).fill(0, start);
 }
 
-/** Everything that Jest can fake, except `setTimeout`. */
+/** All timers that Jest could fake, except `setTimeout`. */
 const REAL_TIMERS = [
   ...(['Date', 'hrtime', 'nextTick', 'performance', 'queueMicrotask'] as const),
   ...(['clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
@@ -60,9 +60,9 @@ describe('image validation', () => {
   it('rejects an image that exceeds its CPU time and accepts the next one', async () => {
     const usual = imageWorkerPool.timeout;
     const large = await photo(3_000);
-    // The processes are started before the limit applies.
+    // Starts the worker processes before the limit applies.
     for (const name of ['one.png', 'two.png']) expect(await problems(name, await plain().png().toBuffer())).toEqual([]);
-    // The worker process measures its own CPU time. Fake timers suspend the limit of elapsed time, at which this process reports overload.
+    // The worker process measures its own CPU time. Fake timers disable the limit of elapsed time, after which this process would report overload.
     jest.useFakeTimers({ doNotFake: REAL_TIMERS });
     imageWorkerPool.timeout = 100;
     try {
@@ -74,7 +74,7 @@ describe('image validation', () => {
     expect(await problems('next.png', await plain().png().toBuffer())).toEqual([]);
   });
 
-  // An image of one white pixel, or the first bytes of such a file.
+  // Files of formats that are not accepted: images of one white pixel, or just the beginning of a file.
   it.each([
     ['BMP', Buffer.from('Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAA////AA==', 'base64')],
     ['ICO', Buffer.from('AAABAAEAAQEAAAEAGAAwAAAAFgAAACgAAAABAAAAAgAAAAEAGAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAD///8AAAAAAA==', 'base64')],
@@ -126,7 +126,7 @@ describe('a valid image', () => {
   });
 
   it.each(['jpeg', 'png', 'gif', 'webp', 'tiff', 'avif'] as const)('loses trailing data as %s', async (format) => {
-    // A box of AVIF that readers skip, and trailing bytes of the other formats.
+    // These bytes are a box that readers of AVIF skip. For the other formats they are trailing data.
     const sent = Buffer.concat([await plain().toFormat(format).toBuffer(), Buffer.from('\0\0\0\x0efreesecret', 'latin1')]);
     expect((await kept(`a.${format}`, sent)).includes('secret')).toBe(false);
   });

@@ -1,4 +1,4 @@
-/** Uploaded files as the multipart parser creates them. */
+/** Creates uploaded files as the multipart parser does. */
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -73,7 +73,7 @@ describe('document limits', () => {
       return fitgraph.anyone.send('POST', '/graphql', `{"query":"${query}","variables":{"where":${value}}}`);
     };
     const objects = (count: number, key: string) => `${`{${key}:`.repeat(count - 1)}{}${'}'.repeat(count - 1)}`;
-    /** Two levels each: an object and a list. */
+    /** Returns a nested value of `count` pairs. Each pair has two levels: an object and a list. */
     const pairs = (count: number, innermost: string) => `${'{or:['.repeat(count)}${innermost}${']}'.repeat(count)}`;
 
     test('pass with 64 levels in a document, so that the limit of conditions applies', async () => {
@@ -240,7 +240,7 @@ describe('a GraphQL request', () => {
     const ann = await fitgraph.user('ann');
     const path = `/graphql?${new URLSearchParams({ query: 'mutation { createWorkout(input: {}) { workout { id } } }' })}`;
     expect((await ann.sending(preflighted).send('GET', path)).status).toBe(405);
-    // The Authorization header has been preflighted, too.
+    // Browsers send an Authorization header only after a preflight, so this request passes the CSRF check, too, and is rejected as a mutation.
     expect((await ann.send('GET', path)).status).toBe(405);
     expect((await fitgraph.anyone.send('GET', path)).status).toBe(400);
     expect((await ann.ask('{ workouts { totalCount } }')).workouts.totalCount).toBe(0);

@@ -16,7 +16,7 @@ afterEach(async () => {
 });
 
 const SMALL = { BUDGET_USER: '10', BUDGET_ANONYMOUS: '10' };
-/** Two instances on one database, and the same user at each. */
+/** Starts two instances on one database, and creates a user with a client of each. */
 async function pair() {
   const one = await started(SMALL);
   const two = await started(SMALL, one);
@@ -24,9 +24,9 @@ async function pair() {
   return { one, two, ann, there: ann.at(two.url) };
 }
 
-/** Costs more than the whole budget, which is replenished in 100 s. */
+/** A query that costs more than the whole budget of 1,000 units, which takes 100 s to replenish. */
 const WHOLE_BUDGET = '{ __schema { types { name } } }';
-/** Costs about 400 units. */
+/** A query that costs about 400 units. */
 const EXPENSIVE = '{ __type(name: "Exercise") { fields { name type { name ofType { name } } args { name type { name } } } } }';
 const PAGE = '{ exercises(first: 300) { nodes { id } } }';
 const RATE_LIMIT = '{ rateLimit { cost limit remaining resetAt } }';
@@ -80,7 +80,7 @@ test('does not charge the time that a statement waits for a connection', async (
     const waiting = await fitgraph.sql(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`);
     return waiting.length;
   };
-  // One slot is kept for other clients.
+  // The number of slots that one user can occupy: the last one is reserved for other clients.
   const slots = fitgraph.database.options.poolSize - 1;
   const locker = await fitgraph.database.pool.connect();
   try {
@@ -130,7 +130,7 @@ test.each(['/exercise/search/?term=sq', '/ingredient/search/?term=oat'])(
 
 test('returns the remaining budget and the cost in RateLimit headers of both interfaces', async () => {
   const fitgraph = await started(SMALL);
-  /** Cost of the bytes of the first response, which are charged after it has been sent. */
+  /** Upper limit of the cost of the bytes of the first response, which is charged after the response has been sent. */
   const BYTE_COST = 5;
   let spent = 0;
   for (const { headers } of [await fitgraph.anyone.get('/exercise/'), await fitgraph.anyone.query('{ exercise(id: 1) { id } }')]) {
@@ -169,7 +169,7 @@ test('refunds at most the reservation on its instance when the estimate exceeds 
   expect(fresh - (await rateLimitOf(there)).remaining).toBeGreaterThan(300);
 });
 
-/** The budget of a request that the test charges itself. */
+/** Returns the budget of a request that exists only in the test, which charges it directly. */
 function spendingOf(fitgraph: Fitgraph, { id }: Person) {
   const context = { viewer: { id }, session: fitgraph.database.session() } as never;
   return fitgraph.services.costLimiter.budgetFor(context, '')!;
@@ -211,7 +211,7 @@ test('lets operations wait for reservations of other requests, but not of their 
   expect(isAdmitted).toBe(false);
   running.settle();
   (await waiting).settle();
-  // An operation that hangs does not make others wait forever.
+  // Operations do not wait forever for the reservation of an operation that hangs.
   const hanging = await one.reserve(estimated(700));
   jest.useFakeTimers();
   try {
@@ -222,14 +222,14 @@ test('lets operations wait for reservations of other requests, but not of their 
     jest.useRealTimers();
   }
   hanging.settle();
-  // What has been spent is in the way of everybody.
+  // Unlike a reservation, a budget that has been spent makes all requests fail at once.
   one.chargeResponseBytes(1024 * 900);
   await expect(two.reserve(estimated(300))).rejects.toMatchObject({ extensions: { code: 'RATE_LIMITED' } });
 });
 
 test('rejects none of twenty parallel reads behind one address that read little', async () => {
   const fitgraph = await started({ BUDGET_ANONYMOUS: '20' });
-  // Each estimate is above a sixth of the budget of 2,000, and three rows are read.
+  // Each estimate is more than a sixth of the budget of 2,000 units, although only three rows are read.
   const read = '{ exercises(first: 300) { nodes { id } } }';
   const answers = await Promise.all(Array.from({ length: 20 }, () => fitgraph.anyone.query(read)));
   expect(answers.map(({ status, errors }) => [status, errors])).toEqual(Array(20).fill([200, undefined]));
@@ -272,7 +272,7 @@ test('charges an invalid document for its validation time and rejects it once th
   const wrong = `{ ${Array.from({ length: 90 }, (_, index) => `wrong${index}`).join(' ')} }`;
   const first = await ann.query(wrong);
   expect(first.code).toBe('GRAPHQL_VALIDATION_FAILED');
-  // One millisecond costs 500 units.
+  // Each millisecond of validation costs 500 units.
   expect(costOf(first)).toBeGreaterThan(100);
   const spending = spendingOf(fitgraph, ann);
   spending.chargeResponseBytes(1024 * 11_000_000);

@@ -22,7 +22,7 @@ const query = async (person: Person, text: string) =>
 
 const repeated = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join('');
 
-/** Each check returns whether it has a finding. */
+/** The checks by name. Each returns whether it has found a weakness. */
 const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   'alias overloading': async (person) => {
     const { data } = await query(person, `query cop { ${repeated(101, (index) => `alias${index}:__typename \n`)} }`);
@@ -72,7 +72,7 @@ const CHECKS: Record<string, (person: Person) => Promise<boolean>> = {
   },
   playground: async (person) => {
     const pages = await Promise.all(['/graphiql', '/playground', '/console', '/graphql'].map((path) => cop(person).send('GET', path)));
-    // The signs that graphql-cop looks for, and those of Fitgraph's own playground.
+    // The texts that graphql-cop looks for, and those that identify Fitgraph's own playground.
     const signs = ['graphiql.min.css', 'GraphQL Playground', 'GraphiQL', 'graphql-playground', 'id="playground"', '<title>Playground'];
     return pages.some(({ text }) => signs.some((sign) => text.includes(sign)));
   },

@@ -32,14 +32,14 @@ test.each([
   ['types nested in fields', '{ __schema { queryType { fields { type { fields { name } } } } } }', 50],
 ])('estimates introspection close to the size of its result: %s', (_how, text, times) => {
   const shown = objectsIn(graphqlSync({ schema, source: text }).data);
-  // Each object counts three times, because introspection blocks the event loop, and each leaf field counts a tenth.
+  // Each object costs 3 units, because introspection blocks the event loop. Each leaf field costs a tenth.
   expect(cost(text).total).toBeGreaterThanOrEqual(3 * shown);
   expect(cost(text).total).toBeLessThan(4 * shown * times);
 });
 
 describe('the estimated response size', () => {
   test.each([
-    // {"data":{"exercise":{"id":…,"name":…}}} without braces, each value of 5 characters.
+    // The estimate for {"data":{"exercise":{"id":…,"name":…}}} counts no enclosing braces, and 5 characters for each value.
     ['keys and values', '{ exercise(id: 1) { id name } }', 8 + 4 + (2 + 4 + 5) + (4 + 4 + 5)],
     ['aliases instead of field names', '{ exercise(id: 1) { abcdefgh: id } }', 8 + 4 + (8 + 4 + 5)],
     ['each row of a page', '{ exercises(first: 100) { nodes { id } } }', 9 + 4 + (5 + 4) + 100 * (2 + 4 + 5)],
@@ -169,7 +169,7 @@ describe('the cost limit', () => {
   });
 
   test('rejects introspection that repeats the fields of the largest type', async () => {
-    // Two nested levels of fields, which validation allows: the types of the fields of `Query`, and the types of their fields.
+    // Validation allows two nested levels of `fields`: the types of the fields of `Query`, and the types of their fields.
     const fields = (inner: string) => `fields { type { ${inner} } args { name type { name } } }`;
     const thrice = ['a', 'b', 'c'].map((alias) => `${alias}: ${fields(fields('name'))}`).join(' ');
     const asked = `{ __schema { queryType { ${thrice} } } }`;

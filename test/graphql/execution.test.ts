@@ -9,7 +9,7 @@ beforeAll(async () => {
   ann = await fitgraph.user('ann');
 });
 
-/** Plans and parsed documents are cached after the first run. */
+/** More than one, because plans and parsed documents are cached after the first run. */
 const RUNS = 3;
 
 /** Runs the document several times, expects identical responses and returns one of them. */

@@ -97,7 +97,7 @@ describe('an exported file', () => {
     await fitgraph.sql(`INSERT INTO "workout" ("creation_date", "comment", "user_id") VALUES ('2021-03-08', $1, $2)`, [comment, bob.id]);
     const query = '{ workouts { nodes { name id } } }';
     expect((await file(bob, { query })).records[1]![0]).toBe(cell);
-    // JSON Lines, which programs read, has the stored value.
+    // JSON Lines contains the stored value, because it is read by programs.
     expect((await file(bob, { query }, 'jsonl')).rows[0].name).toBe(comment);
   });
 
@@ -253,7 +253,7 @@ describe('an export request', () => {
         'A row of a file can have at most 1000 fields, including those of nested objects.',
       ]);
     };
-    // Each level has eight times as many columns.
+    // Each further level multiplies the number of columns by eight.
     expect(await growth(ask)).toBeLessThan(LINEAR);
   });
 

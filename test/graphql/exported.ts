@@ -8,9 +8,9 @@ export interface File {
   text: string;
   /** The first error of a rejected request. */
   error?: { message: string; extensions: Record<string, any> };
-  /** CSV: the header, then the rows. */
+  /** The header and the rows of a CSV file. */
   records: string[][];
-  /** JSON Lines: the parsed rows. */
+  /** The parsed rows of a JSON Lines file. */
   rows: any[];
 }
 
@@ -23,7 +23,7 @@ export const addressOf = (asked: Asked, format = 'csv'): string => {
 };
 
 export async function read(response: Response): Promise<File> {
-  // Keeps the byte order mark.
+  // `ignoreBOM: true` keeps the byte order mark in the text.
   const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(await response.arrayBuffer());
   const type = response.headers.get('content-type') ?? '';
   return {
@@ -41,7 +41,7 @@ export async function read(response: Response): Promise<File> {
   };
 }
 
-/** Requests exports of a server with the token of a person. */
+/** Returns a function that requests exports of a server with the token of a person. */
 export const files =
   (url: string) =>
   async (person: Person | undefined, asked: Asked, format = 'csv', init: RequestInit = {}): Promise<File> =>

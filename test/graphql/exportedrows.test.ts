@@ -1,4 +1,4 @@
-/** An exported file has the rows of the paged list, and is read from the database only as fast as the client receives it. */
+/** An exported file has the same rows as the paged list. They are read from the database only as fast as the client receives them. */
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getNamedType, isEnumType, isInputObjectType, isNonNullType, isObjectType } from 'graphql';
@@ -24,20 +24,20 @@ async function started(options: Parameters<typeof Fitgraph.start>[0]): Promise<F
 
 describe('random selections', () => {
   const FILES = 80;
-  /** The random numbers of the current file. */
+  /** Random generator of the current file. */
   let random: Random;
   const schema = buildGraphQLSchema();
   const pagedOf = (args: readonly GraphQLArgument[]) => ['first', 'after'].every((name) => args.some((argument) => argument.name === name));
   const lists = Object.values(schema.getQueryType()!.getFields()).filter(
     ({ name, args }) =>
       pagedOf(args) &&
-      // Analyses have one fixed order.
+      // Excludes analyses, which have one fixed order.
       args.some((argument) => argument.name === 'orderBy') &&
       !args.some(({ type, defaultValue }) => isNonNullType(type) && defaultValue === undefined) &&
       !name.endsWith('Grouped'),
   );
 
-  /** A random selection of fields of a type, and the columns it results in. */
+  /** Draws a selection of fields of a type, and returns it with the columns of its file. */
   function selection(type: GraphQLObjectType, depth: number): { text: string; columns: string[] } {
     const columns: string[] = [];
     const parts: string[] = [];
@@ -45,7 +45,7 @@ describe('random selections', () => {
       ({ args }) => !pagedOf(args) && !args.some(({ type: one }) => isNonNullType(one)),
     );
     const leaves = fields.filter((field) => !isObjectType(getNamedType(field.type)));
-    // At least one leaf if the type has any, so that there is a column.
+    // Ensures at least one column, if the type has leaf fields.
     const chosen = [...random.some(leaves, 1), ...Array.from({ length: random.int(0, 3) }, () => random.pick(fields))];
     for (const field of random.shuffled(chosen)) {
       const inner = getNamedType(field.type);
@@ -119,7 +119,7 @@ describe('random selections', () => {
       seen.lists.add(list.name);
     }
     expect(seen.lists.size).toBe(lists.length);
-    // Rows that are not accepted yet are not listed, and a condition may exclude one.
+    // Most files are not empty, although unpublished rows are not listed and a condition may exclude rows.
     expect(seen.rows).toBeGreaterThan((FILES * SIZE) / 2);
     for (const by of ['{ date: { by: DAY } }', '{ field: EXERCISE_CATEGORY }', '{ reps: { width: 2 } }']) {
       const groups = (first: string) =>
@@ -151,10 +151,10 @@ describe('a large export', () => {
   afterAll(() => blocker.end());
 
   const IDS = '{ workouts(orderBy: [{ createdOn: DESC }]) { nodes { id } } }';
-  /** 40 MB: more than the buffers hold between the server and a client that does not read. */
+  /** A query whose file has 40 MB, more than fits into the buffers between the server and a client that does not read. */
   const WIDE = `{ workouts { nodes { ${Array.from({ length: 20 }, (_, index) => `c${index}: name`).join(' ')} } } }`;
 
-  /** Log entries of export requests. */
+  /** Returns the log entries of export requests. */
   const logged = (at: Fitgraph): { statements: number; user: number }[] =>
     at.logged.map((line) => JSON.parse(line)).filter(({ path }) => path?.startsWith('/graphql/export'));
 
@@ -257,7 +257,7 @@ describe('a large export', () => {
     expect(() => {
       for (;;) spend(50);
     }).toThrow('More was asked for');
-    // Its first page alone costs what is replenished in ten seconds.
+    // The first page of this export alone costs as much as is replenished in ten seconds.
     const dear = `{ workouts(first: 200) { nodes { ${Array.from({ length: 50 }, (_, index) => `i${index}: id`).join(' ')} } } }`;
     const refused = await file(ann, { query: dear });
     expect([refused.status, refused.error!.extensions.code]).toEqual([429, 'RATE_LIMITED']);

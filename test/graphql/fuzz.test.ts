@@ -1,4 +1,4 @@
-/** Executes random documents as graphql-js does. FUZZ_DOCUMENTS is their number (`npm run fuzz`: 50,000). */
+/** Executes random documents with our executor and with graphql-js. FUZZ_DOCUMENTS sets their number (`npm run fuzz`: 50,000). */
 import { limitResponseSize } from '../../src/core/operation/responsesize';
 import { Executor } from '../../src/core/operation/executor';
 import { buildGraphQLSchema } from '../../src/graphql/schema';
@@ -9,12 +9,12 @@ import { compared, Contexts } from './fuzz/differential';
 import { Documents } from './fuzz/documents';
 
 const count = Number(process.env.FUZZ_DOCUMENTS ?? 2000);
-/** Few, so that most results are built in several turns of the event loop. */
+/** A low number, so that most results are built in several turns of the event loop. */
 const VALUES_PER_TURN = 10;
 
 const fitgraph = fitgraphForThisFile();
 
-/** Only the clock stops, so that defaults such as the time of a diary entry are equal in both runs. */
+/** All timers but the clock, which stops, so that defaults such as the time of a diary entry are equal in both runs. */
 const REAL_TIMERS = [
   ...(['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate'] as const),
   ...(['hrtime', 'nextTick', 'queueMicrotask'] as const),
@@ -43,7 +43,7 @@ test(seeded(`executes ${count} random documents like graphql-js`), async () => {
     if (difference) found.push(`document ${number} of seed ${SEED}: ${difference}\n${request.text}\n${JSON.stringify(request.variables)}`);
   }
   expect(found).toEqual([]);
-  // Otherwise most of the random documents would compare nothing.
+  // Most documents must be comparable, or the test would be ineffective.
   expect(counts.invalid).toBeLessThan(counts.compared / 2);
   expect(counts.refused).toBeLessThan(counts.compared / 2);
 });

@@ -67,11 +67,11 @@ test('returns the result of the named operation when a document has several', as
 test('serves a cached result with less CPU time than graphql-js needs', async () => {
   const ask = async () => expect((await fitgraph.anyone.query(standard)).status).toBe(200);
   await ask();
-  // Of several rounds the shortest counts, because a garbage collection may fall into any.
+  // Compares the shortest of several rounds, because a garbage collection may prolong any of them.
   const [cached, computed]: number[][] = [[], []];
   for (let round = 0; round < 5; round += 1) {
     cached!.push(await workOf(ask));
-    // With the serialization and parsing that a response takes, too.
+    // Includes serialization and parsing, which the request above includes, too.
     computed!.push(await workOf(async () => void JSON.parse(JSON.stringify(await read(standard)))));
   }
   expect(Math.min(...cached!)).toBeLessThan(Math.min(...computed!));

@@ -21,14 +21,14 @@ deriveEndpoints(schema, (document) => {
   documents.add(document);
   return () => Promise.reject(new Error('nothing runs here'));
 });
-/** Documents with features that REST does not use yet. */
+/** Documents with features that the operations of REST do not use yet. */
 const OTHERS = [
   'query ($a: Int, $b: Int, $s: Boolean!) { exercises(first: $a) @skip(if: $s) { nodes { category { exercises(last: $b) { nodes { id } } } } } }',
   'query ($n: String, $first: Int = 7) { exercises(first: $first, where: { name: { contains: $n }, category: { exercises: { some: { name: { eq: $n } } } } }) { totalCount } }',
 ];
 
 const name = (random: Random) => `field${random.below(5)}`;
-/** A random condition. Its names need not exist, because the estimate does not check them. */
+/** Draws a condition. Its field names need not exist, because the estimate does not check them. */
 function condition(random: Random, depth: number): unknown {
   const kind = depth > 3 ? 0 : random.below(5);
   if (kind === 0) return random.pick<unknown>(['a', 1, true, null, undefined]);
@@ -45,7 +45,7 @@ function value(random: Random, type: GraphQLInputType): unknown {
   return { Int: random.below(12_000), Boolean: random.chance(0.5) }[getNamedType(nullable).name] ?? `text ${random.below(1000)}`;
 }
 
-/** Variables of the same shape with other texts, which cost the same. */
+/** Returns variables of the same shape with other texts, which cost the same. */
 function withOtherTexts(given: Record<string, unknown>): Record<string, unknown> {
   const text = JSON.stringify(given).replaceAll('"a"', '"b"').replaceAll('"text ', '"other ');
   return JSON.parse(text) as Record<string, unknown>;

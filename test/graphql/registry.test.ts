@@ -10,7 +10,7 @@ const fitgraph = fitgraphForThisFile();
 const schemas = [registry.build(), registry.build()];
 const [one, other] = schemas as [GraphQLSchema, GraphQLSchema];
 
-/** The extensions of types and fields, which the printed schema does not contain. */
+/** Returns the extensions of types and fields, which the printed schema does not contain. */
 const extensionsOf = (schema: GraphQLSchema): Record<string, unknown> =>
   Object.fromEntries(
     Object.values(schema.getTypeMap()).map((type) => [

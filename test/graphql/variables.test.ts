@@ -14,7 +14,7 @@ interface Samples {
   fallback?: string;
 }
 
-/** Values other than null, which is valid for every nullable type. */
+/** Sample values by type, other than null, which is valid for every nullable type. */
 const TYPES: Record<string, Samples> = {
   Int: {
     valid: [0, -0, 1, 2 ** 31 - 1, -(2 ** 31) + 1, -(2 ** 31)],
@@ -36,7 +36,7 @@ const TYPES: Record<string, Samples> = {
   '[ExerciseOrder!]': { valid: [[], [{ name: 'ASC' }], { name: 'ASC' }], invalid: [[null], [{ name: 'UP' }], [{ nothing: 1 }], 'ASC', 1] },
 };
 const names = Object.keys(TYPES);
-/** Each of them is valid for some types and invalid for others. */
+/** The values of all types. Each is invalid for some types. */
 const MIXED = [null, undefined, ...Object.values(TYPES).flatMap(({ valid, invalid }) => [...valid, ...invalid])];
 
 const schema = buildGraphQLSchema();
@@ -65,7 +65,7 @@ function validValues(random: Random, variables: readonly Variable[]): Values {
   return Object.fromEntries(entries);
 }
 
-/** Valid values but for one variable. */
+/** Draws values that are valid for all variables except one. */
 function invalidValues(random: Random, variables: readonly Variable[]): Values {
   const values = validValues(random, variables);
   const { name, samples, isRequired, default: fallback } = random.pick(variables);
@@ -79,7 +79,7 @@ const mixedValues = (random: Random, variables: readonly Variable[]): Values =>
 
 const withNegativeZeros = (values: object) => Object.entries(values).map(([name, value]) => [name, Object.is(value, -0)]);
 
-/** Whether the values are valid, which both implementations agree on. */
+/** Whether the values are valid. Expects that both implementations agree and return the same values. */
 function areValid(operation: OperationDefinitionNode, values: Values): boolean {
   const expected = getVariableValues(schema, operation.variableDefinitions!, values);
   const found = coerceVariables(schema, operation, values, true);

@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 async function connected(port: number, text = ''): Promise<{ socket: Socket; read(): string }> {
-  // A client that keeps its half open, as one that is still sending a body.
+  // `allowHalfOpen` keeps the client's half of the connection open, as if the client were still sending a body.
   const socket = net.connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   clients.push(socket);
   let received = '';

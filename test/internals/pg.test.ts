@@ -1,4 +1,4 @@
-/** Private members of pg that `src/internals/pg.ts` uses, and the public ones that `ObservedClient` relies on. */
+/** Private members of pg that `src/internals/pg.ts` uses, and the public ones that `ObservedClient` uses. */
 import { once } from 'node:events';
 import net from 'node:net';
 import { Client, type Connection, type PoolConfig } from 'pg';
@@ -43,7 +43,7 @@ const setUser = (user: string): PrecedingStatement => ({
   values: [user],
 });
 
-/** Records of pg by name of a statement. */
+/** Returns pg's records of prepared statements, by name. */
 const records = () => {
   const { parsedStatements, submittedNamedStatements } = client.connection as Connection & Record<string, Record<string, string>>;
   return { parsed: parsedStatements!, submitted: submittedNamedStatements! };
@@ -68,7 +68,7 @@ test('the backend key is that of the connection, and cancels its statement', asy
   expect(processID).toBe(await value('pg_backend_pid()'));
   expect(Number.isInteger(secretKey)).toBe(true);
   const sleeping = run('', 'SELECT pg_sleep(3600)');
-  // PostgreSQL ignores a CancelRequest for a backend that has not yet begun its statement.
+  // Waits until the statement runs, because PostgreSQL ignores a CancelRequest for a backend that has not begun its statement.
   const observer = new Client(database.connection as PoolConfig as object);
   await observer.connect();
   const isAsleep = async () =>
@@ -88,7 +88,7 @@ test('pg records a prepared statement when PostgreSQL has confirmed it', async (
   expect(closePrepared(client, 'one')).toBe(true);
   expect(records().parsed).toEqual({});
   expect(await value('(SELECT count(*)::int FROM pg_prepared_statements)')).toBe(0);
-  // It is prepared again.
+  // A closed statement is prepared again.
   expect((await run('one', 'SELECT 1')).error).toBeNull();
 });
 

@@ -61,7 +61,7 @@ test('BEGIN is extended by the options of the transaction, a savepoint is not', 
     await sequelize.transaction({ transaction, logging }, () => Promise.resolve());
   });
   expect(statements[0]).toBe(`BEGIN; SET LOCAL test.viewer = 'ann'`);
-  // One round trip to begin, and none that sets an isolation level.
+  // The transaction begins with a single round trip; no statement sets an isolation level.
   expect(statements.slice(1)).toEqual([expect.stringMatching(/^SAVEPOINT "[^"]+";$/), 'COMMIT;']);
 });
 

@@ -1,4 +1,4 @@
-/** Each file of `src/internals` names the versions that it was checked with, which are those installed, and has a test. */
+/** Each file of `src/internals` has a test, and names the version of its library that it was checked with: the installed one. */
 import fs from 'node:fs';
 import path from 'node:path';
 
@@ -6,7 +6,7 @@ const ROOT = path.join(__dirname, '../..');
 const SOURCE = path.join(ROOT, 'src/internals');
 const libraries = fs.readdirSync(SOURCE).map((file) => path.parse(file).name);
 
-/** The service runs on several versions of Node; the test of `node.ts` shows on each that its assumptions hold. */
+/** Libraries that are supported in several versions. The test of `node.ts` checks its assumptions on each version of Node. */
 const OTHER_VERSIONS = ['node'];
 
 const installedVersion = (name: string): string =>

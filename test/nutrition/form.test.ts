@@ -1,4 +1,7 @@
-/** Messages are those of the contract, section 9 "Nutrition" and D-DATE. */
+/**
+ * Validation of amounts and dates in the nutrition endpoints of REST. The messages are those of test/system/contract/CONTRACT.md, section 9
+ * "Nutrition", and of D-DATE in DEVIATIONS.md.
+ */
 import { parseDateParts } from '../../src/nutrition/dateparts';
 import { amountError, parseFormInteger } from '../../src/nutrition/form';
 
@@ -40,7 +43,7 @@ test.each([
   [{ month: '2', day: '29' }, '2024-02-29'],
   [{ year: '9999', month: '12', day: '31' }, '9999-12-31'],
   [{ year: '1', month: '1', day: '1' }, '0001-01-01'],
-  // The default day, the 31st, does not exist in February.
+  // The day defaults to the 31st, which does not exist in February.
   [{ month: '2' }, undefined],
   [{ year: '2021', month: '2', day: '30' }, undefined],
   [{ year: '0' }, undefined],

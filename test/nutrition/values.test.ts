@@ -1,4 +1,7 @@
-/** The formulas are those of the contract, section 9 "Nutrition"; the numbers are the reference's recorded answers unless a line says otherwise. */
+/**
+ * Nutritional values. The formulas are those of test/system/contract/CONTRACT.md, section 9 "Nutrition". The numbers are recorded responses of the
+ * reference service, unless a comment says otherwise.
+ */
 import {
   formatValues,
   energyShares,
@@ -46,7 +49,7 @@ const of = (food: NutrientContent, amount: string, measure: HouseholdMeasure | n
 test.each<[string, HouseholdMeasure | null, number]>([
   ['80.00', null, 80],
   ['1.50', { amount: '1.00', gram: 244 }, 366],
-  // The unit's gram is multiplied by its own amount: "2 x 2.5 slices at 11 g = 55 g".
+  // The grams of a unit are multiplied by the amount of the unit: 2 × 2.5 slices of 11 g are 55 g.
   ['2', SLICES, 55],
   ['-5', null, -5],
   [' 1e1 ', null, 10],
@@ -70,7 +73,7 @@ describe('a portion', () => {
     expect(asNumbers(of(OIL, '12.25'))).toMatchObject({ energy: 108.29, fat: 12.25, fatSaturated: 1.69, fibres: 0, sodium: 0 });
   });
 
-  // Worked by hand from the rule: half to even.
+  // Calculated by hand.
   test.each([
     ['10.125', 10.12],
     ['3.375', 3.38],
@@ -80,7 +83,7 @@ describe('a portion', () => {
     expect(of(composition({ protein }), '100').protein.toNumber()).toBe(shown);
   });
 
-  // By hand: 1.875 kcal x 4.184 = 7.845, a tie in decimals; the binary factor is slightly larger, so it rounds up.
+  // The second case is calculated by hand: 1.875 kcal × 4.184 = 7.845, a tie in decimals. The binary factor is slightly larger, so it is rounded up.
   test.each([
     [125, '100', 523],
     [3, '62.5', 7.85],
@@ -90,7 +93,7 @@ describe('a portion', () => {
   });
 
   test('computes kilojoules from the unrounded energy', () => {
-    // 73.425 kcal: 307.2102 kJ, where the rounded 73.42 would give 307.19.
+    // 73.425 kcal are 307.2102 kJ, whereas the rounded 73.42 kcal would be 307.19 kJ.
     expect(asNumbers(of(BANANA, '3.00', SLICES))).toMatchObject({ energy: 73.42, energyKilojoule: 307.21 });
   });
 
@@ -103,7 +106,7 @@ describe('a portion', () => {
 describe('a sum', () => {
   test('adds rounded values and computes kilojoules from the sum of the kilocalories', () => {
     const third = of(composition({ energy: 1, protein: '0.335' }), '50');
-    // 3 x 0.17 (0.1675 rounded) and 3 x 0.5 kcal, by hand.
+    // Calculated by hand: 3 × 0.17 g (0.1675 g rounded) and 3 × 0.5 kcal.
     expect(asNumbers(sumValues([third, third, third]))).toMatchObject({ energy: 1.5, protein: 0.51, energyKilojoule: 6.28 });
   });
 
@@ -131,9 +134,9 @@ describe('nutritional values in ounces', () => {
   });
 
   test('are computed from unrounded grams and kilograms', () => {
-    // 7.77 g are 0.0171 lb; the 0.0078 kg that they would be rounded to are 0.0172 lb and 0.28 oz.
+    // 7.77 g are 0.0171 lb, and thus 0.27 oz. Rounded to 0.0078 kg they would be 0.0172 lb, and thus 0.28 oz.
     expect(asNumbers(inOunces(OATS, '77.70'))).toMatchObject({ fibres: 0.27 });
-    // By hand: 14.5835 g are 0.0322 lb, while 14.58 g are 0.0321 lb and 0.51 oz.
+    // Calculated by hand: 14.5835 g are 0.0322 lb, and thus 0.52 oz. Rounded to 14.58 g they would be 0.0321 lb, and thus 0.51 oz.
     expect(asNumbers(inOunces(composition({ fat: '29.167' }), '50'))).toMatchObject({ fat: 0.52 });
   });
 

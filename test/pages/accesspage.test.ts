@@ -13,7 +13,7 @@ async function signedIn(username: string): Promise<Visitor> {
   return visitor;
 }
 
-/** Sends the form of a new token, as a browser would with these boxes ticked. */
+/** Sends the form of a new token as a browser does when the boxes of these scopes are ticked. */
 async function createToken(visitor: Visitor, name: string, scopes: string[], days = '90') {
   const fields = new URLSearchParams(await visitor.fieldsOf(PATH, /Create access token/));
   fields.set('name', name);
@@ -53,7 +53,7 @@ it('shows errors in the form of a new token and keeps the submitted values', asy
   expect((await createToken(visitor, 'Backup', ['read', 'everything'])).status).toBe(400);
   const made = await createToken(visitor, 'Backup', ['read'], '');
   expect(rowsIn(made.text)).toEqual([['Backup', 'READ', 'never', 'never']]);
-  // The same form again, as by a reload.
+  // Sends the same form again, as a reload of the page does.
   const reloaded = await createToken(visitor, 'Backup', ['read'], '');
   expect(reloaded.text).toContain('You already have an access token with this name.');
   expect(rowsIn(reloaded.text)).toHaveLength(1);

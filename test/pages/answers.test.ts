@@ -255,7 +255,7 @@ describe('the map of the schema', () => {
         { from: 'SetGroup', field: 'trainingDay', to: 'TrainingDay', isMany: false },
       ]),
     );
-    // A paged list is a relation to its row type; a grouped list is no relation.
+    // A paged list counts as a relation to the type of its rows. A grouped list does not count as a relation.
     expect(from('Workout')).toContainEqual({ from: 'Workout', field: 'logs', to: 'WorkoutLog', isMany: true });
     expect(map.relations.some(({ field }) => field.endsWith('Grouped'))).toBe(false);
   });
@@ -290,7 +290,7 @@ describe('columns with a mass', () => {
       'workoutLogsGrouped.max.weightKg': 'kg',
       'workoutLogsGrouped.median.weightKg': 'kg',
     });
-    // Whether `value` is a mass depends on `kind`.
+    // `value` is not always a mass: that depends on the kind of the record.
     expect(masses('{ personalRecords { kind value previous weight } }')).toEqual({ 'personalRecords.weight': 'kg' });
   });
 

@@ -27,7 +27,7 @@ it('draws weights in a chart per unit, of the newest 90 days unless `days` asks 
   expect(await chartsOf(ann, '/weightentry/?days=365&date=2025-05-10')).toEqual([]);
   const [profile] = (await ann.get('/userprofile/')).body.results;
   expect((await ann.patch(`/userprofile/${profile.id}/`, { weight_unit: 'lb' })).status).toBe(200);
-  // Existing entries keep their unit; entries from now on have the new one.
+  // Existing entries keep their unit; new entries get the new unit.
   expect(await chartsOf(ann, '/weightentry/?days=0')).toEqual([
     'Weight in kg. 4 values from 2024-01-01 to 2025-05-10, between 80 and 90 kg.',
   ]);
@@ -71,7 +71,7 @@ it('draws a chart per unit and a line per exercise with the heaviest weight of e
   ]);
 });
 
-/** The table of values below the chart of a page. */
+/** Extracts the rows of the table of values below the chart of a page. */
 const rowsBelow = (text: string) => {
   const [table = ''] = /<table class="values">.*?<\/table>/s.exec(text) ?? [];
   return [...table.matchAll(/<tr><th scope="row">(.*?)<\/tr>/g)].map(([, row]) =>
@@ -99,7 +99,7 @@ it('shows the values of each day below the chart, and the exercises in a legend'
   expect(text).toMatch(/<ul class="legend"[^>]*><li style="--ink:var\(--accent\)">Squat<\/li><li style="--ink:var\(--link\)">Bench press</);
 });
 
-/** The day labels of the charts of a page. */
+/** Extracts the day labels of the charts of a page. */
 const daysBelow = (text: string) =>
   [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, said]) => said!.trim()).filter((said) => /[A-Z][a-z]{2}|^\d{4}$/.test(said));
 

@@ -1,4 +1,4 @@
-/** Errors that reach browsers from outside of the browsable pages, and responses without data. */
+/** Errors that occur outside of the browsable pages but are shown by browsers, and responses without data. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { until } from '../setup/waits';
@@ -20,7 +20,7 @@ const CASES = {
 } as const;
 type Shed = Record<keyof typeof CASES, { headers: Headers; text: string }>;
 
-/** For each case the response to a request that the server sheds: its event loop, shared with the test, is blocked until it does. */
+/** Blocks the event loop, which the server shares with the test, until a request of each case has been shed. Returns these responses. */
 async function shedResponses(): Promise<Shed> {
   const shed: Partial<Shed> = {};
   const send = async (name: keyof Shed) => {

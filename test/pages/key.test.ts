@@ -12,7 +12,7 @@ async function signedIn(username: string, url = fitgraph.url): Promise<Visitor> 
   return visitor;
 }
 
-/** The user whose key this is. */
+/** Returns the name of the user to whom the key belongs; undefined if it is invalid. */
 const ownerOf = async (token: string): Promise<string | undefined> =>
   (await fitgraph.anyone.sending({ Authorization: `Token ${token}` }).query('{ viewer { username } }')).data?.viewer?.username;
 const shown = (text: string) => /<code id="key">([0-9a-f]{40})<\/code>/.exec(text)?.[1];
@@ -36,7 +36,7 @@ it('creates a key, and keeps it when the form is sent again', async () => {
   const token = shown(text)!;
   expect(await ownerOf(token)).toBe('ann');
   expect(text).toContain(`Authorization: Token ${token}`);
-  // The form is sent again, as by a reload.
+  // Sends the same form again, as a reload of the page does.
   expect(shown((await visitor.post(PATH, fields)).text)).toBe(token);
 });
 

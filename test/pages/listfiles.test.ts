@@ -13,7 +13,7 @@ let ann: Person;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   await furnish(ann);
-  // REST shows exercises that await review in places where GraphQL does not.
+  // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 

@@ -1,4 +1,4 @@
-/** Unknown paths. */
+/** Responses for unknown paths. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import { Visitor } from './visitor';
 

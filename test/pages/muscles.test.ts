@@ -1,4 +1,4 @@
-/** Drawings of muscles: API contract, section "muscle". */
+/** Drawings of muscles. The rules are those of test/system/contract/CONTRACT.md, section "muscle". */
 import { reference } from '../../seeders/reference';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 
@@ -29,7 +29,7 @@ test.each(seeded)('draws %s in one colour as a primary muscle and in another as 
   for (const { type, text } of drawings) {
     expect(type).toBe('image/svg+xml; charset=utf-8');
     expect(text).toContain(`<title>${name}, ${isFront ? 'front' : 'back'} of the body</title>`);
-    // One colour for the body and one for the muscle.
+    // The colours are those of the body and of the muscle.
     expect(new Set(paths(text)).size).toBe(2);
   }
   expect(paths(drawings[0].text)).not.toEqual(paths(drawings[1].text));
@@ -41,7 +41,7 @@ test('draws all muscles of an exercise on one body, ignoring invalid ids', async
   const id = /\d+/.exec(front.image_url_main)![0];
   const text = await drawing(`?main=${id}&secondary=2,999999,x`);
   expect(text).toContain('Biceps brachii');
-  // The colours of the body, of primary and of secondary muscles.
+  // The colours are those of the body, of primary muscles and of secondary muscles.
   expect(new Set(paths(text)).size).toBe(3);
   for (const nothing of ['', '?main=', '?main=1&main=2', `?main=${'1,'.repeat(5000)}`])
     expect((await get(`${MUSCLES}/body.svg${nothing}`)).status).toBe(200);

@@ -13,7 +13,7 @@ let ann: Person;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   await furnish(ann);
-  // REST shows exercises that await review in places where GraphQL does not.
+  // Accepts all exercises, because in some places REST returns pending ones, but GraphQL does not.
   await fitgraph.sql(`UPDATE "exercise" SET "status" = '2'`);
 });
 
@@ -21,7 +21,7 @@ const unescaped = (html: string) => html.replaceAll('&quot;', '"').replaceAll('&
 
 const isEntry = (value: unknown) => value !== null && typeof value === 'object' && Object.keys(value).join() === 'key,value';
 
-/** Stored values by the names of their GraphQL enum values. */
+/** Maps the names of GraphQL enum values to the stored values, which REST returns. */
 const STORED: Readonly<Record<string, string | number>> = Object.assign(
   {},
   ...allEntities().flatMap((entity) => fieldsOf(entity).map((field) => field.enum?.type ?? {})),
@@ -32,7 +32,7 @@ const DECIMAL = /^-?\d+\.\d+$/;
 const normalized = (value: unknown) =>
   JSON.parse(
     JSON.stringify(value, (key, one) => {
-      // REST sends the version as a header.
+      // REST returns the version in a header.
       if (key === 'version') return undefined;
       if (typeof one === 'number') return String(one);
       // Nutritional values have two decimal places in GraphQL and are numbers in REST.
@@ -44,7 +44,7 @@ const normalized = (value: unknown) =>
     }),
   );
 
-/** Keys that only REST has. */
+/** Keys that only REST returns. */
 const REST_ONLY_KEYS = ['ro_access', 'user', 'days_of_week'];
 const withoutRestOnlyKeys = (body: unknown) =>
   JSON.parse(JSON.stringify(body, (key, value) => (REST_ONLY_KEYS.includes(key) ? undefined : value)));
@@ -58,7 +58,7 @@ async function panelOf(path: string): Promise<{ query: string; variables: Record
   return { ...shown, variables: JSON.parse(shown.variables) };
 }
 
-/** The endpoints of rows that GraphQL lists too. */
+/** The endpoints whose rows GraphQL lists, too. */
 const listed = endpoints.filter(({ type }) => isListed(findEntity(type.name)!));
 
 /** Compares an unpaged GraphQL list with one page of REST. */

@@ -28,7 +28,7 @@ test('has at least 30 questions with unique names, and at least five in each gro
     expect(new Set(QUESTIONS.map(keyOf)).size).toBe(QUESTIONS.length);
   for (const { slug, query } of QUESTIONS) {
     expect(slug).toMatch(/^[a-z]+(-[a-z]+)*$/);
-    // The operation name is the title of the tab.
+    // The name of the operation becomes the title of the tab in the playground.
     expect(query).toMatch(/^query [A-Z]\w+/);
   }
 });
@@ -49,7 +49,7 @@ test.each(QUESTIONS.map((question) => [question.slug, question] as const))(
   },
 );
 
-/** The first day of the period of each question that has one, asked on 2026-07-05. */
+/** The first day of the period of each question with a period, when it is asked on 2026-07-05. */
 const FIRST_DAYS: Readonly<Record<string, string>> = {
   'exercises-most-done': '2026-01-04',
   'hard-sets-per-muscle': '2026-04-12',

@@ -164,7 +164,7 @@ describe('the redirect after sign-in', () => {
     expect(new URL(location, fitgraph.url).origin).toBe(fitgraph.url);
     expect(location).toMatch(/^\/[^/\\]/);
     expect(cookies).toHaveLength(2);
-    // The redirect of a visitor who is already signed in is the same.
+    // A visitor who is already signed in is redirected to the same page.
     const again = (await visitor.get(`/login?next=${encodeURIComponent(next)}`)).headers.get('location')!;
     expect(again).toBe(location);
   });
@@ -251,7 +251,7 @@ it('shows example requests with their actual responses on the start page', async
   const url = /curl '([^']*)'/.exec(rest!)![1]!;
   expect(JSON.parse(answer!)).toEqual(await (await fetch(url)).json());
   const body = / -d '([^']*)'/.exec(graphql!)![1]!;
-  // Exercises have a row for each language.
+  // The example selects a language, because there is a row for each translation of an exercise.
   expect(body).toContain('language: { shortName: { eq: \\"en\\" } }');
   const sent = await fetch(`${fitgraph.url}/graphql`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
   expect(JSON.parse(data!)).toEqual(await sent.json());

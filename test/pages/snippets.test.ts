@@ -17,7 +17,7 @@ const answer = { viewer: { username: 'ann' }, exercises: { totalCount: 0 } };
 
 async function outputOf(command: string, args: string[]): Promise<unknown> {
   const { token } = await fitgraph.user('ann');
-  // An API key is accepted with both authorization schemes.
+  // FITGRAPH_TOKEN can be an API key, because that is accepted with both authorization schemes, Token and Bearer.
   const { stdout } = await run(command, args, { env: { ...process.env, FITGRAPH_TOKEN: token } });
   return JSON.parse(stdout);
 }

@@ -29,7 +29,7 @@ const columnsOf = (html: string) => cells(/<thead>.*?<\/thead>/s.exec(tableIn(ht
 const headlineOf = (html: string) => plain(/<h1>.*?<\/h1>/s.exec(html)![0]);
 const titleOf = (html: string) => plain(/<title>.*?<\/title>/s.exec(html)![0]);
 
-/** The number of statements of a request for the page. */
+/** Requests the page and returns the number of statements that the server logs for the request. */
 async function statementsOf(path: string): Promise<number> {
   const before = fitgraph.logged.length;
   await read(path);

@@ -51,7 +51,7 @@ it('keeps values but requires the file again after an error in another field', a
     form.append('csrfToken', await visitor.csrfToken());
     form.append('exercise', exercise);
     form.append('is_main', 'true');
-    // Browsers send an input that was left empty as a file without a name.
+    // Browsers send a file input that was left empty as a file with an empty name.
     form.append('image', new Blob([new Uint8Array(file)], { type: 'image/png' }), name);
     return visitor.send('POST', LIST, form);
   };
@@ -64,7 +64,7 @@ it('keeps values but requires the file again after an error in another field', a
   expect(refused.text).not.toContain('<b>none');
   expect(refused.text).toMatch(/<input type="checkbox" id="wpost-is_main" name="is_main" value="true" checked/);
   expect(refused.text).toMatch(/<input type="file" id="wpost-image"[^>]* required/);
-  // No file has ever been stored.
+  // The folder does not exist, because no file has been stored yet.
   expect(fs.existsSync(fitgraph.mediaFolder)).toBe(false);
   const without = await send('3', Buffer.alloc(0), '');
   expect([without.status, without.text.includes('id="wpost-image-error"')]).toEqual([400, true]);

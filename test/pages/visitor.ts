@@ -50,7 +50,7 @@ export class Visitor {
   json = (method: string, path: string, body: unknown, headers: Record<string, string> = {}) =>
     this.send(method, path, JSON.stringify(body), { 'Content-Type': 'application/json', ...headers });
 
-  /** The hidden fields of the form whose opening tag and content match. */
+  /** Loads a page and returns the hidden fields of the first form whose HTML matches the pattern. */
   async fieldsOf(path: string, form: RegExp = /action="\/login"/): Promise<Record<string, string>> {
     const { text } = await this.get(path);
     const found = [...text.matchAll(/<form.*?<\/form>/gs)].map(([html]) => html).find((html) => form.test(html));
@@ -63,6 +63,6 @@ export class Visitor {
     return this.post('/login', { ...fields, username, password });
   }
 
-  /** The CSRF token of the session. */
+  /** Returns the CSRF token of the session. */
   csrfToken = async (): Promise<string> => (await this.fieldsOf('/', /action="\/logout"/)).csrfToken!;
 }

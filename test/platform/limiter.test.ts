@@ -1,8 +1,8 @@
-/** The concurrency limiter: shares, turns, bounds and deadlines. */
+/** The concurrency limiter: shares of clients, their order, limits and deadlines. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Limiter, OverloadedError } from '../../src/platform/limiter';
 
-/** Offers work by name (the client is its first letter) and notes what starts and what is rejected. */
+/** Returns a function that submits work by name (its first letter is the client), and lists of the work that was started and rejected. */
 function offering(limiter: Limiter<string>) {
   const started: string[] = [];
   const rejected: string[] = [];

@@ -1,4 +1,4 @@
-/** Uploaders may update and delete an image until it is reviewed; superusers always may. REST allows neither. */
+/** Users may update and delete an image that they uploaded until it is reviewed; superusers always may. REST allows neither. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { plain } from '../files/pictures';
@@ -172,7 +172,7 @@ describe('the main image', () => {
   test('is the last image that was set as main, among pending images or by superusers', async () => {
     const [a, b] = [await uploaded(ann, 3, 'a.png'), await uploaded(bob, 3, 'b.png')];
     expect(await main(3)).toEqual([a, b]);
-    // Other updates do not affect it.
+    // Updates of other fields do not change which images are main images.
     await update(ann, a, { licenseAuthor: 'a' });
     expect(await main(3)).toEqual([a, b]);
     await update(ann, a, { isMain: true });

@@ -10,7 +10,7 @@ let workout: number;
 beforeAll(async () => {
   ann = await fitgraph.user('ann');
   workout = (await ann.post('/workout/', { comment: '' })).body.id;
-  // Units that are no mass.
+  // Units that are not units of mass.
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (3, 'Body Weight'), (4, 'Plates') ON CONFLICT DO NOTHING`);
   await fitgraph.sql(`INSERT INTO "weight_unit" ("id", "name") VALUES (2, 'lb') ON CONFLICT DO NOTHING`);
   await fitgraph.reference.reload();
@@ -41,7 +41,7 @@ describe('a body weight', () => {
     expect(await weights()).toEqual([before, { date: '2021-01-02', weight: '177.50', unit: 'LB', weightKg: '80.513' }]);
     await units('kg');
     expect((await weights()).map(({ unit }: { unit: string }) => unit)).toEqual(['KG', 'LB']);
-    // REST shows the numbers as they were logged.
+    // REST returns the numbers as they were logged.
     expect(await numbers()).toEqual(['77.40', '177.50']);
     const heavy = await ann.ask('{ weightEntries(where: { weightKg: { gt: "80" }, unit: { eq: LB } }) { totalCount nodes { date } } }');
     expect(heavy.weightEntries).toEqual({ totalCount: 1, nodes: [{ date: '2021-01-02' }] });

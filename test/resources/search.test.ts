@@ -1,4 +1,4 @@
-/** Rules: API contract, section 9 (searches); D-500 for a NUL. */
+/** Searches by name in REST. The rules are those of test/system/contract/CONTRACT.md, section 9, and of D-500 in DEVIATIONS.md for NUL characters. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Answer, Person } from '../setup/person';
@@ -9,7 +9,7 @@ const ENGLISH = 2;
 const GERMAN = 1;
 const FRENCH = 12;
 
-/** Number of statements per search: with cached names, and right after a change. */
+/** Number of statements of a search with cached names (MEMORY), and of one right after a change (DATABASE). */
 const MEMORY = 1;
 const DATABASE = 2;
 
@@ -46,7 +46,7 @@ const valuesOf = ({ body }: Answer): string[] => body.suggestions.map(({ value }
 async function searched(statements: number, path: string, reader = fitgraph.anyone): Promise<Answer> {
   const fromDatabase = statements % 2 === DATABASE % 2;
   for (let attempt = 0; attempt < 500; attempt += 1) {
-    // Counts as a change, although it affects no row.
+    // This statement invalidates the cache, although it changes no row.
     if (fromDatabase) await fitgraph.sql('UPDATE "ingredient" SET "name" = "name" WHERE FALSE');
     const answer = await reader.get(path);
     expect(answer.status).toBe(200);
@@ -138,13 +138,13 @@ describe.each([
       `SELECT "name" FROM "ingredient" WHERE "name" LIKE 'Salted%' AND "status" = '2' ORDER BY "name", "id"`,
     );
     expect(names.length).toBeGreaterThan(1000);
-    // The token and the profile are read too.
+    // Two more statements read the token and the profile.
     expect(valuesOf(await searched(place + 2, '/ingredient/search/?term=salted', reader))).toEqual(names.map(({ name }) => name));
   });
 });
 
 describe('the cache of names', () => {
-  // Many names, so that loading takes long enough for concurrent changes.
+  // Inserts many names, so that loading them takes long enough for concurrent changes.
   beforeAll(populate);
 
   const path = '/ingredient/search/?term=apple&language=en';
@@ -264,11 +264,11 @@ describe('a search without a language', () => {
     ['en;q=0.5,\t de ; q=0.7', ['Milchreis']],
     ['de;q=0, en', ['Milk']],
     ['de;q=0', ['Milk']],
-    // Both weights are invalid.
+    // Both quality values are invalid.
     ['de;q=2, de;q=x', ['Milk']],
     ['deutsch', ['Milk']],
     ['*', ['Milk']],
-    // Other languages are completed with English.
+    // Languages other than English and German have few entries, so English names are included.
     ['fr', ['Milk', 'Millet']],
     ['fr, de', ['Milk', 'Millet']],
     ['xx, de', ['Milchreis']],

@@ -1,4 +1,4 @@
-/** Rules: API contract, section 9 (computed_settings, smart_text). */
+/** Sets in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (computed_settings, smart_text). */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

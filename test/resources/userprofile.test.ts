@@ -1,4 +1,4 @@
-/** The age in a profile is computed for the current date in the server's time zone, whatever the zone of the process. */
+/** The age in a profile is computed for the current date in the server's time zone, which may differ from that of the process. */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

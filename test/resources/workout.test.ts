@@ -1,4 +1,7 @@
-/** Rules: API contract, section 9 (canonical_representation, log_data); D-CANON and D-500. */
+/**
+ * Workouts in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (canonical_representation, log_data), and of D-CANON and D-500
+ * in DEVIATIONS.md.
+ */
 import { fitgraphForThisFile } from '../setup/fitgraph';
 import type { Person } from '../setup/person';
 

@@ -5,7 +5,7 @@ import type { Answer, Person } from '../setup/person';
 const fitgraph = fitgraphForThisFile({ environment: { TIME_ZONE: 'Europe/Berlin' } });
 let ann: Person;
 let bob: Person;
-/** Ids of Ann's rows and of Bob's, by the key that names them. */
+/** Ids of Ann's rows and of Bob's rows, by the key that refers to them in request bodies. */
 const own: Record<string, number> = {};
 const other: Record<string, number> = {};
 
@@ -37,7 +37,7 @@ const type = (name: string) => [`Incorrect type. Expected pk value, received ${n
 const NOT_YOURS = { status: 403, body: { detail: 'You are not allowed to do this' } };
 const NOT_FOUND = { status: 404, body: { detail: 'Not found.' } };
 
-/** A value in the request and the value in the response; an array is an error message. */
+/** A value in the request, and the value in the response or a list of error messages. */
 type Sent = [unknown, unknown];
 
 const AMOUNTS: Sent[] = [
@@ -82,7 +82,7 @@ const REFERENCES: Sent[] = [
 
 interface Resource {
   parents: string[];
-  /** The other fields of a valid request body, and those of its response. */
+  /** Other fields of a valid request body. `shown` has those of its response. */
   good: Record<string, unknown>;
   shown: Record<string, unknown>;
   required: string[];
@@ -143,7 +143,7 @@ const RESOURCES: Record<string, Resource> = {
         ['2021-07-10 08:00', '2021-07-10T08:00:00+02:00'],
         ['2021-03-10T08:00:00.5', '2021-03-10T08:00:00.500000+01:00'],
         ['2021-03-10T08:00:00.1234567Z', '2021-03-10T09:00:00.123456+01:00'],
-        // Offsets that PostgreSQL does not accept.
+        // PostgreSQL would not accept offsets as large as these two.
         ['2021-03-10T08:00:00+20:00', '2021-03-09T13:00:00+01:00'],
         ['2021-03-10T08:00:00.25-2359', '2021-03-11T08:59:00.250000+01:00'],
         ['2021-10-31T02:30:00+02:00', '2021-10-31T02:30:00+02:00'],

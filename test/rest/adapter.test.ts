@@ -145,7 +145,7 @@ describe('representations', () => {
     ['/fruit/', ', application/json ,', 200, 'application/json'],
     ['/fruit/', 'application/json;q=0', 406, 'application/json'],
     ['/fruit/', '*/*;q=0.000', 406, 'application/json'],
-    // Invalid quality values.
+    // An Accept header with an invalid quality value is rejected.
     ['/fruit/', 'application/json;q=high', 406, 'application/json'],
     ['/fruit/', 'application/json;q=2', 406, 'application/json'],
     ['/fruit/', 'application/json;q=', 406, 'application/json'],

@@ -6,7 +6,7 @@ import { normalizeTarget } from '../../src/server/requesttarget';
 
 const FORMATS = ['decimal', 'time-local', 'binary'];
 
-/** Disallows additional keys in objects, so that keys that the document does not describe are found. */
+/** Returns the schema with additional keys of objects disallowed, in order to find keys that the document does not describe. */
 function closed(schema: any): any {
   if (Array.isArray(schema)) return schema.map(closed);
   if (schema === null || typeof schema !== 'object') return schema;
@@ -37,7 +37,7 @@ export class Conformance {
     this.ajv.addSchema({ $id: 'document', ...closed({ paths, components }) });
   }
 
-  /** Differences of a JSON response from the description of a path such as `/…/{id}/`; empty if it conforms. */
+  /** Returns the differences of a JSON response from the description of a path such as `/…/{id}/`; none if it conforms. */
   problems(method: string, path: string, status: number, body: unknown): string[] {
     const operation = this.document.paths[path]?.[method.toLowerCase()] as { responses: Record<string, any> } | undefined;
     const response = operation?.responses[status];
@@ -46,7 +46,7 @@ export class Conformance {
     return this.differences(`document${at}/content/application~1json/schema`, body);
   }
 
-  /** Differences for a requested URL below the base path. A response that is not described must be an error. */
+  /** Returns the differences for a requested URL below the base path. A response that is not described must be an error. */
   problemsAt(method: string, url: string, status: number, body: unknown): string[] {
     const path = this.pathOf(
       normalizeTarget(url)
@@ -63,7 +63,7 @@ export class Conformance {
     return [path, general].find((candidate) => Object.hasOwn(this.document.paths, candidate));
   }
 
-  /** Differences of a value from the schema with this name. */
+  /** Returns the differences of a value from the schema with this name. */
   differs(component: string, value: unknown): string[] {
     return this.differences(`document#/components/schemas/${component}`, value);
   }

@@ -1,4 +1,4 @@
-/** Detailed rules of the contract (its last section) and of the deviations, on a real database. */
+/** Detailed rules of the REST contract, on a real database: the last section of test/system/contract/CONTRACT.md and DEVIATIONS.md. */
 import { DateTime } from 'luxon';
 import { TIME_ZONE } from '../setup/databases';
 import { PASSWORD, fitgraphForThisFile } from '../setup/fitgraph';
@@ -26,7 +26,7 @@ const filtered = async (path: string) => {
   const { status, body } = await ann.get(path);
   return status === 200 ? body.count : body;
 };
-/** The text as a test name. */
+/** Shortens a text for the name of a test. */
 const shortened = (text: string) => (text.length > 60 ? `${text.slice(0, 40)}… (${text.length} characters)` : text);
 const bad = (key: string, message: string) => ({ status: 400, body: { [key]: [message] } });
 
@@ -42,7 +42,7 @@ describe('nutritional values in ounces', () => {
     expect((await imperial.get(`/nutritionplan/${plan}/nutritional_values/`)).body.total).toMatchObject({ fibres: 0.27, energy: 289.04 });
     expect((await imperial.get(`/nutritionplan/${plan}/log_summary/?year=2021&month=3&day=10`)).body).toMatchObject({ fibres: 0.27 });
     expect((await imperial.get(`/nutritionplan/${plan}/get_log_overview/`)).body).toMatchObject([{ fibres: 0.27, date: '2021-03-10' }]);
-    // Meals and items stay metric.
+    // The values of meals and items remain in metric units.
     expect((await imperial.get(`/meal/${meal}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
     expect((await imperial.get(`/mealitem/${item}/nutritional_values/`)).body).toMatchObject({ fibres: 7.77 });
   });
@@ -353,7 +353,7 @@ describe('a request body', () => {
         .send('POST', '/api/v2/workout/', Buffer.from(type === FORM ? text : '{"comment":"x"}', 'latin1'));
     expect((await charset('latin-1')).body.comment).toBe('é');
     expect((await charset('utf-8')).body.comment).toBe('\uFFFD');
-    // Escapes are UTF-8 in every charset.
+    // Percent-encoded characters of a form are UTF-8, whatever the charset.
     expect((await charset('latin-1', FORM, 'comment=%C3%A9')).body.comment).toBe('é');
     expect((await charset('"UTF-8"')).status).toBe(201);
     for (const type of [FORM, 'application/json', 'multipart/form-data; boundary=b'])

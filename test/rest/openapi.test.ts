@@ -34,7 +34,7 @@ const operations = () =>
       .map(([method, operation]) => ({ address, method, operation: operation as Record<string, any> })),
   );
 
-/** The id of a row that ann can read, for a path with an id. */
+/** Returns the id of a row that Ann can read, for a path with an id. */
 function idFor(address: string): number {
   const name = address.split('/')[1]!;
   const entity = allEntities().find((candidate) => resourceOf(candidate)!.metadata.views.some(({ rest }) => rest === name))!;
@@ -75,13 +75,13 @@ test('describes the list and the detail path of every resource in the root', asy
   }
 });
 
-/** The schemas of the success responses and of the body of an operation, as names of components. */
+/** Returns the success status of an operation and the names of the schemas of its response and its request body. */
 const schemasOf = (address: string, method: string) => {
   const operation = document.paths[address]![method] as {
     requestBody?: { content: object };
     responses: Record<string, { content?: object }>;
   };
-  // A resource with files takes forms only.
+  // Takes the first media type, because resources with files accept only forms and others have the same schema for all media types.
   const nameOf = (content: object = {}) =>
     (Object.values(content) as { schema: { $ref?: string } }[])[0]?.schema.$ref?.replace('#/components/schemas/', '');
   const [success] = Object.entries(operation.responses).find(([status]) => status.startsWith('2'))!;
@@ -109,7 +109,7 @@ test('describes the schemas of every view, and writes only for resources with th
       for (const [address, method, mutation, schemas] of writes) {
         const isPossible = index === 0 && mutation !== undefined;
         const isDescribed = method in document.paths[address]!;
-        // A view may permit fewer methods than there are mutations.
+        // A view may omit POST although there is a mutation.
         expect({ address, method, isPossible: isPossible && (isDescribed || method !== 'post') }).toEqual({ address, method, isPossible });
         expect(isDescribed && !isPossible).toBe(false);
         if (isDescribed) expect(schemasOf(address, method)).toEqual(schemas);
@@ -137,7 +137,7 @@ test('describes authentication by a token, or by a session that needs a CSRF tok
     const safe = ['get', 'options'].includes(method);
     expect(ways.slice(-2)).toEqual([['token'], safe ? ['session'] : ['session', 'csrf']]);
   }
-  // The service behaves as described.
+  // The server requires what the document describes.
   const body = { date: '2022-02-02', weight: '80.00' };
   expect((await visitor.json('POST', '/api/v2/weightentry/', body)).status).toBe(403);
   expect((await visitor.json('POST', '/api/v2/weightentry/', body, { [csrf!.name]: await visitor.csrfToken() })).status).toBe(201);
@@ -211,7 +211,7 @@ test('describes the responses to rejected requests', async () => {
   expect(wrong).toEqual([]);
 });
 
-/** Owned types whose rows REST creates. */
+/** Owned types whose rows can be created over REST. */
 const creatableTypes = ownedTypes().filter(
   (entity) => resourceOf(entity)!.metadata.create && resourceOf(entity)!.metadata.views.length > 0,
 );
@@ -264,7 +264,7 @@ describe('the pattern of a decimal with 5 digits, 2 of them decimal places', () 
   );
 });
 
-/** The body as the client sends it. */
+/** Converts a body to what its JSON text contains. */
 const asJson = (body: object): unknown => JSON.parse(JSON.stringify(body));
 
 describe('the OpenAPI document', () => {

@@ -27,7 +27,7 @@ test.each([
   expect(window(query)).toEqual({ limit, offset });
 });
 
-/** The links of a page in a list of 45 rows. */
+/** Returns the links to the next and the previous page, in a list of 45 rows. */
 function links(query: string): [string | null, string | null] {
   const parameters = new URLSearchParams(query);
   const { next, previous } = pageEnvelope('http://x/', parameters, parsePageWindow(parameters), 45, []);

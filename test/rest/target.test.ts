@@ -1,4 +1,4 @@
-/** Request targets as clients and proxies write them, sent as raw bytes because fetch would normalize them. */
+/** Unusual request targets of clients and proxies, sent as raw bytes because fetch would normalize them. */
 import { sendRaw } from '../system/attacks/raw';
 import { fitgraphForThisFile } from '../setup/fitgraph';
 

@@ -131,7 +131,7 @@ export class Orchard {
     known: ({ ids }: { ids: string[] }) => this.fruits.filter(({ id }) => ids.includes(String(id))).map(({ id }) => id),
     ripest: (args: object) => Object.entries(args).map(([name, value]) => `${name} ${value}`),
     createFruit: ({ input }: any) => {
-      // An error that only the mutation detects.
+      // Simulates an error that only the mutation can detect.
       if (this.fruits.some(({ fullName }) => fullName === input.fullName))
         return { errors: [{ path: ['input', 'fullName'], code: 'NOT_UNIQUE', message: 'There is one of this name.' }] };
       return {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-/** Sends the bytes and resolves with all that is received until the connection closes. */
+/** Sends the text as UTF-8 and resolves with everything that is received until the connection closes. */
 function send(text: string, then?: () => void): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect((server.address() as AddressInfo).port, 'localhost', () =>

@@ -1,4 +1,4 @@
-/** Coercion of single values of a body. The accepted values and the error messages are those of the reference service. */
+/** Coercion of the values of a request body. The accepted values and the error messages are those of the reference service. */
 import { limitViolationMessages } from '../../src/core/model/fieldvalidation';
 import type { FieldMetadata, FieldKind } from '../../src/contract/metadata';
 import { parseJson, JsonNumber } from '../../src/rest/dialect/json';
@@ -18,7 +18,7 @@ function field(kind: FieldKind, more: Partial<FieldMetadata> = {}): FieldMetadat
   return made;
 }
 
-/** Existing ids. */
+/** Ids of existing rows. */
 const KNOWN = [1, 2, 7];
 
 function read(field: FieldMetadata, value: unknown): unknown {
@@ -26,7 +26,7 @@ function read(field: FieldMetadata, value: unknown): unknown {
   return 'messages' in coerced ? coerced.messages : coerced.value;
 }
 
-/** Parses a JSON text like a request body. */
+/** Parses a JSON text as a request body is parsed. */
 const sent = (text: string) => parseJson(() => text);
 
 const shownValue = (value: unknown) => {
@@ -37,7 +37,7 @@ const shownValue = (value: unknown) => {
 const outcomeOf = (expected: unknown) =>
   Array.isArray(expected) && typeof expected[0] === 'string' ? 'is rejected' : `becomes ${JSON.stringify(expected)}`;
 
-/** Each pair has a value and the expected result, or a list of error messages. */
+/** Declares tests for a field. Each pair contains a value and the expected result, which may be a list of error messages. */
 function table(what: string, field: FieldMetadata, pairs: [unknown, unknown][]): void {
   describe(what, () => {
     test.each(pairs.map(([value, expected]) => [shownValue(value), outcomeOf(expected), value, expected]))(
@@ -322,7 +322,7 @@ table('a list of references', many, [
   ['', ['Expected a list of items but got type "str".']],
   [true, ['Expected a list of items but got type "bool".']],
   [sent('1.0'), ['Expected a list of items but got type "float".']],
-  // An object counts as the list of its keys.
+  // An object is treated as the list of its keys.
   [{}, ['This list may not be empty.']],
   [{ 1: 2 }, [1]],
   [{ x: 1 }, pk('str')],
@@ -352,7 +352,7 @@ test.each([
 });
 
 describe('the JSON parser', () => {
-  // Messages contain numbers as Python writes them.
+  // Messages contain numbers as Python formats them.
   test.each([
     ['1.0', '1.0'],
     ['-0', '0'],
@@ -390,7 +390,7 @@ describe('the JSON parser', () => {
   test('takes linear time', async () => {
     const texts: [length: number, textOf: (many: number) => string][] = [
       [300_000, (many) => `["${'\\\\'.repeat(many)}",1.0]`],
-      // About the maximum number of values.
+      // Close to the maximum number of values in a body.
       [19_000, (many) => `{"a":[${'1.0,'.repeat(many)}1]}`],
       [300_000, (many) => `["",${'9'.repeat(many)}]`],
       [300_000, (many) => `{"a":${' '.repeat(many)}1.0}`],

@@ -15,11 +15,11 @@ const send = (method: string, body: unknown, type = 'application/json', path = '
 interface Received {
   status: number;
   text: string;
-  /** The port of this end of the connection. */
+  /** Local port of the connection, which shows whether a connection was reused. */
   localPort: number;
 }
 
-/** Sends JSON with node:http: with `Content-Length` if it is one piece, else chunked. */
+/** Sends JSON with node:http, which can send a single piece with `Content-Length` and several pieces chunked. */
 function sendPieces(agent: http.Agent, method: string, path: string, pieces: readonly string[]): Promise<Received> {
   return new Promise((resolve, reject) => {
     const length = pieces.length === 1 ? { 'Content-Length': Buffer.byteLength(pieces[0]!) } : { 'Transfer-Encoding': 'chunked' };

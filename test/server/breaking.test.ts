@@ -1,4 +1,4 @@
-/** `npm run check:breaking`, run in temporary repositories. */
+/** The command `npm run check:breaking`, run in temporary repositories. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';

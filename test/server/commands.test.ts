@@ -249,7 +249,7 @@ test('restores a backup into another installation and into the running server', 
     expect(
       (await run('command', { DATA_DIR: elsewhere.dataDir, SECRET_KEY: 'x'.repeat(32) }, ['restore', file, '--replace'])).stderr,
     ).toMatch(/^fitgraph: SECRET_KEY differs from the key of the backup/);
-    // doctor reports a dropped table, and a restore recreates it.
+    // `doctor` reports a dropped table, and a restore recreates it.
     const { connection, release } = await openEmbedded({ dataDir: elsewhere.dataDir });
     const database = open(connection);
     await database.pool.query('DROP TABLE "workout_log" CASCADE');

@@ -19,7 +19,7 @@ interface Raw {
   body: Buffer;
 }
 
-/** Sends a request and returns the response with its body undecoded. */
+/** Sends a request and returns the response, whose body is still encoded. */
 function send(path: string, headers: http.OutgoingHttpHeaders = {}, method = 'GET', body?: unknown): Promise<Raw> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   return new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import { randomFor, seeded, type Random } from '../setup/random';
 import { until } from '../setup/waits';
 import { build, Installation, type Server } from './running';
 
-/** `npm run explore` sends more. */
+/** Number of random forms; `npm run explore` sends more. */
 const FORMS = Number(process.env.FUZZ_FORMS ?? 3_000);
 
 let installation: Installation;
@@ -52,7 +52,7 @@ interface Sent {
   body: Buffer;
 }
 
-/** Sends a body as it is and resolves with the status; 0 where the server closed the connection without a response. */
+/** Sends a body unchanged and resolves with the status, or 0 if the server closed the connection without a response. */
 function send(agent: http.Agent, { path: to, headers, body }: Sent): Promise<number> {
   return new Promise((resolve) => {
     const request = http.request({ port: port(), path: to, method: 'POST', headers, agent, timeout: 60_000 }, (response) => {
@@ -199,7 +199,7 @@ describe('a single worker', () => {
     await upload();
     const before = descriptors(serving()).length;
     for (let count = 0; count < 50; count += 1) expect(await upload()).toBe(400);
-    // Not later: garbage collection would close them.
+    // Checked immediately, because garbage collection would close leaked descriptors.
     expect(descriptors(serving()).length - before).toBeLessThan(10);
     agent.destroy();
     const incoming = path.join(installation.dataDir, 'incoming');
@@ -266,7 +266,7 @@ describe('a single worker', () => {
     await until('the server has closed the connection', () => descriptors(worker).length > 0 && client.bufferedAmount === 0);
     client.resume();
     await closed;
-    // What the kernel had buffered.
+    // The client receives only the replies that the kernel had buffered.
     expect(replies).toBeLessThan(500);
 
     // Without keep-alive Node would read no request after the first one.
@@ -330,7 +330,7 @@ describe('a single worker', () => {
       await new Promise((resolve) => client.once('message', resolve));
       const subscribe = JSON.stringify({ id: '1', type: 'subscribe', payload: { query: 'subscription { changed { cursor } }' } });
       const closed = new Promise<number>((resolve) => client.once('close', resolve));
-      // In one packet.
+      // Sends the messages in one packet.
       const { _socket: underlying } = client as unknown as { _socket: Socket };
       underlying.cork();
       for (const message of [subscribe, '{"id":"1","type":"complete"}', subscribe]) client.send(message);
@@ -341,7 +341,7 @@ describe('a single worker', () => {
   });
 });
 
-/** The path of a script that makes the server throw errors for requests with the header X-Throw. */
+/** Writes a script that makes the server throw errors for requests with the header X-Throw, and returns its path. */
 function throwingPreload(): string {
   const preload = path.join(installation.folder, 'throw.js');
   fs.writeFileSync(
@@ -393,7 +393,7 @@ test.each([
 test('closes the connection of a request that is never answered', async () => {
   await start({ NODE_OPTIONS: `--require=${throwingPreload()}`, CLIENT_TIMEOUT: '300ms' });
   try {
-    // Compression would write to the socket itself.
+    // Without compression, which would write to the socket despite the replaced functions.
     const headers = { 'X-Throw': 'lost', 'Accept-Encoding': 'identity' };
     const closed = { cause: { code: 'UND_ERR_SOCKET' } };
     await expect(fetch(`${server.url}/api/v2/muscle/`, { headers })).rejects.toMatchObject(closed);
@@ -408,7 +408,7 @@ test('starts a new worker once the supervisor has file descriptors again', async
   try {
     const supervisor = server.process.pid!;
     const limit = (number: number | string) => execFileSync('prlimit', ['--pid', String(supervisor), `--nofile=${number}:4096`]);
-    // Below the current number, because the descriptors for the killed workers are freed.
+    // The limit is below the current number of descriptors, because those for the killed workers are freed.
     limit(fs.readdirSync(`/proc/${supervisor}/fd`).length - 8);
     for (const pid of server.workers) process.kill(pid, 'SIGKILL');
     await until('a start has failed', () => server.stdout.includes('a worker could not be started'));
@@ -428,7 +428,7 @@ test('keeps serving after its standard output and standard error are closed', as
     server.process.stderr!.destroy();
     for (let request = 0; request < 20; request += 1) expect((await fetch(`${server.url}/api/v2/muscle/`)).status).toBe(200);
     expect(serving()).toBe(worker);
-    // The supervisor logs that the worker has ended.
+    // The supervisor tries to log that the worker has ended.
     process.kill(worker, 'SIGKILL');
     await until('requests are answered', async () => (await fetch(`${server.url}/api/v2/muscle/`).catch(() => undefined))?.status === 200);
     expect(server.process.exitCode).toBeNull();

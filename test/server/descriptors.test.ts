@@ -1,4 +1,4 @@
-/** A process without free file descriptors: requests load no code, and a lack of descriptors is an error of the server. */
+/** A process without free file descriptors: requests load no code, and are answered with 503 if they need a descriptor. */
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
@@ -8,7 +8,7 @@ import { build, Installation, SERVER, type Server } from './running';
 
 let installation: Installation;
 let server: Server;
-/** Code that the server process has loaded; that of its child processes, such as those that decode images, does not count. */
+/** Path of a list of the modules that the server process has loaded. It excludes child processes, such as those that decode images. */
 let loaded: string;
 
 beforeAll(async () => {

@@ -143,8 +143,8 @@ test('doctor names each deliberate fault of the schema, and objects that no migr
   expect([status, stderr]).toEqual([1, '']);
   for (const [, finding] of FAULTS) expect(stdout).toContain(`FAIL  Schema: ${finding}`);
   expect(stdout).toContain('WARN  Schema: column workout_log.mood: created by no migration');
-  // Administrators create policies for other roles.
+  // Policies for other roles are not reported, because administrators may create them.
   expect(stdout).not.toContain('of_reports');
-  // Parts of a missing table are not listed.
+  // A missing table is reported without its columns and indexes.
   expect(stdout).not.toMatch(/Schema: \w+ former_change_log\./);
 });

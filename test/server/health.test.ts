@@ -33,7 +33,7 @@ test('stays live and reports that it is not ready while the database is frozen, 
           503,
           { status: 'unavailable', reason: expect.stringMatching(/^the database does not respond/) },
         ]);
-        // A probe reads the state of the latest check.
+        // A probe does not wait for the database: it returns the result of the latest health check.
         expect(ms - delayMs).toBeLessThan(500);
       }
     }

@@ -8,7 +8,7 @@ const fitgraph = fitgraphForThisFile({ environment: { KEPT_ANSWERS: '1MB' } });
 let ann: Person;
 let annId: number;
 let made = 0;
-/** A new key for each test. */
+/** Idempotency key of the current test. */
 let key: string;
 
 beforeAll(async () => {
@@ -174,7 +174,7 @@ describe('concurrent requests with the same Idempotency-Key', () => {
 describe('a request with an Idempotency-Key', () => {
   const age = (seconds: number) =>
     fitgraph.sql('UPDATE "idempotency_key" SET "at" = now() - make_interval(secs => $2) WHERE "key" = $1', [key, seconds]);
-  /** Leaves the state of a server that died during the request, before or after its write. */
+  /** Recreates the state that a server leaves that died during the request, before or after its write. */
   const died = async (written: boolean) => {
     await as(ann).post('/weightentry/', ENTRY);
     const set = `"status" = NULL, "headers" = NULL, "body" = NULL, "claim" = gen_random_uuid(), "written" = $2`;
@@ -225,7 +225,7 @@ describe('a request with an Idempotency-Key', () => {
   });
 
   test('writes nothing when another request has taken over its claim', async () => {
-    // The claim is replaced before the request writes.
+    // A trigger replaces the claim just before the request writes.
     await fitgraph.sql(`CREATE FUNCTION taken() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN UPDATE "idempotency_key" SET "claim" = gen_random_uuid(); RETURN NEW; END $$`);
     await fitgraph.sql('CREATE TRIGGER taken BEFORE INSERT ON "weight_entry" FOR EACH ROW EXECUTE FUNCTION taken()');
@@ -264,7 +264,7 @@ describe('a request with an Idempotency-Key', () => {
 describe('a response', () => {
   const SEVERAL = `mutation ($input: WeightEntryInput!) {
     createWeightEntry(input: $input) { weightEntry { id } } createWorkout(input: { name: "beside" }) { workout { id } } }`;
-  /** Makes the database reject every stored response while `work` runs. */
+  /** Makes the database reject the storage of responses while `work` runs. */
   const withoutStorage = async (work: () => Promise<void>) => {
     await fitgraph.sql(`CREATE FUNCTION "reject_response"() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no storage'; END $$`);
     await fitgraph.sql(`CREATE TRIGGER "reject_response" BEFORE UPDATE ON "idempotency_key" FOR EACH ROW
@@ -282,7 +282,7 @@ describe('a response', () => {
       expect([answer.status, answer.text]).toEqual([failed, expect.stringContaining('Internal server error')]);
       expect(await rows()).toBe(0);
     });
-    // The key is free at once.
+    // The key can be used again immediately.
     expect((await send()).status).toBe(status);
     expect((await send()).status).toBe(status);
     expect(await rows()).toBe(1);
@@ -318,7 +318,7 @@ describe('a response', () => {
 
 describe('the storage limit for responses', () => {
   const times = (count: number, text: (index: number) => string) => Array.from({ length: count }, (_, index) => text(index)).join(' ');
-  /** Selects the id of a row under 48 long aliases, about 3 KB. */
+  /** Selects the id of a row under 48 long aliases. The result has about 3 KB. */
   const LONG = `fragment Long on WeightEntry { ${times(48, (index) => `${'a'.repeat(60)}${index}: id`)} }`;
   const MANY = `mutation ($inputs: [WeightEntryInput!]!) { createWeightEntries(inputs: $inputs) {
     ${times(4, (index) => `b${index}: weightEntries { ...Long }`)} } } ${LONG}`;
@@ -350,7 +350,7 @@ describe('the storage limit for responses', () => {
     const before = await rows();
     const sendAll = async (): Promise<number[]> => {
       const statuses: number[] = [];
-      // Four at a time, so that none waits too long for a connection.
+      // Sends four requests at a time, so that none waits too long for a connection.
       for (let first = 0; first < 16; first += 4) {
         const answers = await Promise.all(Array.from({ length: 4 }, (_, index) => send(first + index)));
         statuses.push(...answers.map(({ status }) => status));
@@ -418,7 +418,7 @@ test('returns 429 with Retry-After when a user has more than MAX_KEYS keys', asy
       .query('mutation { createWorkout(input: { name: "bounded-5" }) { workout { id } } }');
     expect(graphql.code).toBe('TOO_MANY_REQUESTS');
     expect(graphql.errors![0]!.extensions.retryAfter).toBe(600);
-    // Known keys are still replayed, other users are not affected, and an expired key makes room.
+    // Known keys still replay their responses, other users are not affected, and a new key is accepted once an old one has expired.
     expect((await keyed(ann, 'bounded-1')).body).toEqual(answers[0]!.body);
     expect((await keyed(await fitgraph.user('somebody'), 'bounded-6')).status).toBe(201);
     await fitgraph.sql(`UPDATE "idempotency_key" SET "at" = now() - interval '25 hours' WHERE "key" = 'bounded-2'`);

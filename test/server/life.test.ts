@@ -87,7 +87,7 @@ test('stops on SIGTERM although a request never ends', async () => {
   await until('it waits for the lock', async () => (await locker.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount! > 0);
   const terminatedAt = performance.now();
   server.process.kill('SIGTERM');
-  // The lock is held until the server has ended.
+  // The request never ends, because the lock is held until the server has ended.
   const status = await server.ended;
   // Requests in flight may take 7 s to complete.
   expect(performance.now() - terminatedAt).toBeGreaterThanOrEqual(7_000);
@@ -119,7 +119,7 @@ test('recovers reads, writes and change notifications after the database is kill
   await until('writes work again', async () => (await person.post('/workout/', { comment: 'after' })).status === 201);
   expect((await person.get('/workout/?comment=before')).body.count).toBe(1);
   await until('it is ready again', async () => (await server.anyone.send('GET', '/health/ready')).status === 200);
-  // A new listener keeps the cached tables up to date.
+  // The server listens to notifications again, which keep its cached tables up to date.
   const { connection, release } = await openEmbedded({ dataDir: installation.dataDir });
   const client = new Client(connection);
   await client.connect();

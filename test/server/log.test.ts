@@ -8,7 +8,7 @@ const installation = new Installation();
 let server: Server;
 let token: string;
 
-/** User content; it must not appear in the log. */
+/** Content that a user writes. It must not appear in the log. */
 const WRITTEN = 'xyzzyx';
 const PASSWORD = 'plughplugh';
 

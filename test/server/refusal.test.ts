@@ -41,7 +41,7 @@ test('exits with status 1 when PORT is in use, without creating DATA_DIR', async
   expect(stderr).toMatch(/^fitgraph: PORT: [^\n]*EADDRINUSE[^\n]*\n$/);
   expect(status).toBe(1);
   await new Promise((resolve) => taken.close(resolve));
-  // Without DATA_DIR, the first successful start still prints the demo account.
+  // Because DATA_DIR does not exist, the next start counts as the first one and prints the demo account.
   expect(fs.existsSync(installation.dataDir)).toBe(false);
 });
 

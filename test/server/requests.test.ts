@@ -12,7 +12,7 @@ beforeAll(async () => (ann = await fitgraph.user('ann')));
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CLIENT = '198.51.100.7';
 
-/** The log line of a response; it is written when the connection has accepted the response. */
+/** Waits for the log line of a response, which is written when the connection has accepted the response, and returns it parsed. */
 async function lineOf({ headers }: { headers: Headers }, msg = 'request'): Promise<Record<string, unknown>> {
   const id = headers.get('x-request-id')!;
   const found = () => fitgraph.logged.map((line) => JSON.parse(line)).find((line) => line.id === id && line.msg === msg);

@@ -1,4 +1,4 @@
-/** The built server and its commands, run as processes. */
+/** Runs the built server and its commands as processes. */
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -12,7 +12,7 @@ const ROOT = path.join(__dirname, '../..');
 const PROGRAMS = { server: 'dist/src/index.js', command: 'dist/src/cli/index.js' };
 export const SERVER = path.join(ROOT, PROGRAMS.server);
 
-/** Rebuilds what is out of date. */
+/** Builds the server if the build is out of date. */
 export function build(): void {
   const { status, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'scripts/build.mjs')], { encoding: 'utf8' });
   if (status !== 0) throw new Error(stderr);
@@ -20,7 +20,7 @@ export function build(): void {
 
 type Environment = Record<string, string>;
 
-/** Admission control is off by default: on a busy machine it would shed requests of any test. */
+/** Returns environment variables with defaults. Admission control is off by default, because it would shed requests on a busy machine. */
 const environment = (own: Environment): Environment => ({
   PATH: process.env.PATH!,
   TMPDIR: os.tmpdir(),
@@ -35,7 +35,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs a program of the build in `root` to its end. */
+/** Runs a program of the build in `root` and waits for its end. */
 export function run(
   program: keyof typeof PROGRAMS,
   own: Environment,
@@ -63,7 +63,7 @@ export class Installation {
   private readonly servers: Server[] = [];
   private demo?: Account;
 
-  /** `root`: the folder of another build. */
+  /** Creates an installation without data. `root` is the folder of the repository whose build is used. */
   constructor(
     private readonly environment: Environment = {},
     private readonly root = ROOT,
@@ -71,7 +71,7 @@ export class Installation {
     fs.chmodSync(this.folder, 0o755);
   }
 
-  /** An installation with a copy of the data that a first start creates. One first start serves the whole test run. */
+  /** Creates an installation with a copy of the data of a first start, which takes place once per test run. */
   static async started(environment?: Environment): Promise<Installation> {
     const { data, demo } = await firstStart();
     const installation = new Installation(environment);
@@ -105,12 +105,12 @@ export class Installation {
     return server;
   }
 
-  /** The processes of its database that still run. */
+  /** Process ids of its database that still run. */
   get processes(): number[] {
     return processesOf(this.folder);
   }
 
-  /** Worker processes that answer requests or are starting. */
+  /** Process ids of the workers that answer requests or are starting. */
   get workers(): number[] {
     return this.children.flatMap(({ pid }) => workersOf(pid!));
   }
@@ -121,7 +121,10 @@ export class Installation {
     await until('everything has ended', () => this.processes.length === 0);
   }
 
-  /** Throws if Node has warned: of leaked listeners, deprecated functions or unhandled rejections. The AWS SDK warns of Node 20 itself. */
+  /**
+   * Ends all processes and deletes the folder. Throws if Node has printed a warning, such as about leaked listeners, deprecated functions or
+   * unhandled rejections. Ignores the warning of the AWS SDK about the version of Node.
+   */
   async remove(): Promise<void> {
     await this.end();
     fs.rmSync(this.folder, { recursive: true, force: true });
@@ -130,7 +133,7 @@ export class Installation {
   }
 }
 
-/** The data of a first start. The first test process that needs them creates them; the others wait. */
+/** Returns the data of a first start. The first test process that needs the data creates them; the others wait. */
 async function firstStart(): Promise<{ data: string; demo: Account }> {
   const place = path.join(process.env[FOLDER]!, 'started');
   const [data, account] = [path.join(place, 'data'), path.join(place, 'demo.json')];
@@ -176,17 +179,17 @@ export class Server {
     this.ended = new Promise((resolve) => process.once('exit', (status) => resolve(status)));
   }
 
-  /** Worker processes. */
+  /** Process ids of the workers. */
   get workers(): number[] {
     return workersOf(this.process.pid!);
   }
 
-  /** Spare workers, which take over when a worker fails. */
+  /** Process ids of the spare workers, which take over when a worker fails. */
   get spares(): number[] {
     return sparesOf(this.process.pid!);
   }
 
-  /** Empty until it is ready. In production the log has it. */
+  /** URL that the server has printed or, in production, logged. Empty until the server is ready. */
   get url(): string {
     const [, banner, logged] = /REST +(http:\S+)\/api\/v2\/|"url":"(http:[^"]+)","msg":"ready"/.exec(this.stdout) ?? [];
     return banner ?? logged ?? '';

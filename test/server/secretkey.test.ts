@@ -78,9 +78,9 @@ describe('a database with API keys', () => {
     await listener.connect();
     expect((await command(SECRET_KEY, 'rotate-key', file)).stderr).toMatch(/A running server uses this database and would use the old key/);
     await listener.end();
-    // With a wrong old key nothing is changed.
+    // Nothing is changed if the old key is wrong.
     expect((await command(OTHER_KEY, 'rotate-key', file)).stderr).toMatch(REFUSAL);
-    // An error in the last statement takes back all that was encrypted before.
+    // An error in the last statement rolls back everything that was encrypted before.
     await client.query('ALTER TABLE "secret_key_fingerprint" ADD CONSTRAINT "fixed" CHECK (false) NOT VALID');
     expect((await command(SECRET_KEY, 'rotate-key', file)).status).toBe(1);
     await client.query('ALTER TABLE "secret_key_fingerprint" DROP CONSTRAINT "fixed"');
@@ -121,7 +121,7 @@ test('replaces the key file of the embedded database, also when the command was 
     );
     expect(fs.readFileSync(kept, 'utf8')).toBe(`${OTHER_KEY}\n`);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);
-    // As a command that was killed leaves it: the new key is stored under its temporary name only.
+    // Recreates the state that a killed command leaves: the file of the new key still has its temporary name.
     fs.renameSync(kept, path.join(installation.dataDir, 'secret-key.restored-5d0d3f5e-0a0c-4c3b-9a55-0a3f1f0f9d11'));
     fs.writeFileSync(kept, oldKey);
     expect((await installation.command('user', 'token', 'demo')).stdout).toBe(token);

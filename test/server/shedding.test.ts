@@ -107,7 +107,7 @@ test('closes the connection of a shed request without waiting for its body', asy
       else one.leave();
     return refused.length > 10;
   });
-  // These clients would send forever.
+  // The server must close these connections, because the clients would never stop sending.
   await until('the server has ended them', () => refused.every((one) => one.isOver()));
   for (const one of refused) one.leave();
   await waitUntilIdle();

@@ -1,6 +1,6 @@
 /**
  * Misbehaving clients: malformed HTTP, arbitrary WebSocket frames, and clients that disconnect at any byte. Afterwards the server holds no more
- * descriptors, files, slots, watchers, connections and memory than before. SOAK_SECONDS is the duration (`npm run explore`: ten minutes).
+ * descriptors, files, slots, watchers, connections and memory than before. SOAK_SECONDS sets the duration (`npm run explore`: ten minutes).
  */
 import fs from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -26,7 +26,7 @@ afterAll(() => installation.remove());
 const serving = () => server.workers[0]!;
 const port = () => Number(new URL(server.url).port);
 
-/** Opens a connection that discards all received data. */
+/** Opens a connection and discards all data that it receives. */
 function openConnection(): Promise<Socket> {
   return new Promise((resolve) => {
     const socket = connect(port(), 'localhost', () => resolve(socket.resume()));
@@ -100,7 +100,7 @@ function request(random: Random): Buffer {
   }
 }
 
-/** A valid request with some bytes replaced, sometimes sent twice. */
+/** Generates a valid request and replaces some of its bytes; sometimes returns it twice in a row. */
 function mangled(random: Random): Buffer {
   const bytes = request(random);
   for (let change = random.int(1, 6); change > 0 && bytes.length > 0; change -= 1) {
@@ -123,7 +123,7 @@ const MESSAGES = [
   null,
 ];
 
-/** A WebSocket frame, usually a valid one: https://www.rfc-editor.org/rfc/rfc6455#section-5.2 */
+/** Generates a WebSocket frame, usually a valid one: https://www.rfc-editor.org/rfc/rfc6455#section-5.2 */
 function frame(random: Random): Buffer {
   const usual = random.chance(0.7);
   const payload = usual ? Buffer.from(JSON.stringify(random.pick(MESSAGES))) : Buffer.alloc(random.below(300), random.below(256));
@@ -184,7 +184,7 @@ async function attack(random: Random, kind: (random: Random) => Buffer, seconds:
 test.each(Object.entries(KINDS))(seeded('releases all resources after traffic of the kind "%s"'), async (name, kind) => {
   const random = randomFor(`soak ${name}`);
   const worker = serving();
-  // Warm-up: code is loaded and pools are filled once.
+  // Warms the server up, because loading code and filling pools takes resources once.
   await attack(random, kind, 1);
   await sleep(500);
   const before = await heldResources();

@@ -24,7 +24,7 @@ async function startReady(environment?: Record<string, string>): Promise<Server>
   return server;
 }
 
-/** Whether a request waited 3 s for a worker to start and was rejected, unprocessed, with Retry-After. */
+/** Whether a request was rejected with Retry-After, without being processed, because no worker had started within 3 s. */
 const postponed = ({ status, headers }: Reply) => status === 503 && Boolean(headers['retry-after']);
 
 /** Sends a request every 100 ms on a new connection and repeats it after Retry-After. Returns the status and duration of each. */
@@ -52,7 +52,7 @@ function sendContinuously(server: Server, requestPath = '/api/v2/language/'): { 
 function writeContinuously(server: Server, token: string, writers: number): { acknowledged: string[]; end(): Promise<string[]> } {
   let over = false;
   const acknowledged: string[] = [];
-  /** Written, but the response was lost. */
+  /** Comments of writes that succeeded but whose response was lost. */
   const lost: string[] = [];
   const settle = async (comment: string) => {
     const headers = { Authorization: `Token ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() };
@@ -169,7 +169,7 @@ test('refuses no connection while all workers are dead', async () => {
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
 });
 
-/** CPU time in clock ticks. */
+/** Returns the CPU time of a process in clock ticks. */
 const ticksOf = (pid: number): number => {
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
   return Number(fields[11]) + Number(fields[12]);
@@ -261,7 +261,7 @@ test('leaves neither workers nor a database running when the supervisor is kille
 test('keeps its workers when all processes were suspended for longer than WORKER_TIMEOUT', async () => {
   const server = await installation.start({ WORKER_TIMEOUT: '4s' });
   const { workers } = server;
-  // Like Ctrl-Z in a shell.
+  // Suspends all processes, as Ctrl-Z in a shell does.
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGSTOP');
   await sleep(6_000);
   for (const pid of [server.process.pid!, ...workers]) process.kill(pid, 'SIGCONT');

@@ -50,7 +50,7 @@ function runInTerminal(args: string[], answers: [question: string, typed: string
   );
 }
 
-/** The commands show days in UTC. */
+/** Returns the current day in UTC, which commands print. */
 const utcDay = () => new Date().toISOString().slice(0, 10);
 const firstDay = utcDay();
 

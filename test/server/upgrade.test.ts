@@ -53,12 +53,12 @@ installed?.('moves rows, tokens and the secret key to the new version and keeps 
   expect(upgraded).toMatchObject({ status: 0, stderr: '' });
   expect(upgraded.stdout).toMatch(/^The database now uses PostgreSQL \d+\. The PostgreSQL 15 database is kept in \S+postgres\.15; /);
   expect(fs.readdirSync(installation.dataDir).filter((name) => /upgrade|postgres\.\d/.test(name))).toEqual(['postgres.15']);
-  // The server of the new version was stopped before its folder was moved.
+  // The server of the new version had ended before its folder was moved, so that no lock file was moved with it.
   expect(fs.existsSync(path.join(installation.dataDir, 'postgres', 'postmaster.pid'))).toBe(false);
   expect((await installation.command('user', 'token', 'demo')).stdout).toBe(`${token}\n`);
   expect((await installation.command('upgrade')).stdout).toBe('Nothing to do.\n');
 
-  // After a crash between the two renames, the database would appear to be empty.
+  // Simulates a crash between the two renames. A start must not create an empty database then.
   const [cluster, aside] = [path.join(installation.dataDir, 'postgres'), path.join(installation.folder, 'aside')];
   fs.renameSync(cluster, aside);
   expect((await installation.command('user', 'token', 'demo')).stderr).toMatch(/an upgrade was interrupted/);

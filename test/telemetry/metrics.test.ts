@@ -11,7 +11,7 @@ const reader = () => fitgraph.anyone.sending({ Authorization: `Bearer ${TOKEN}` 
 let ann: Person;
 beforeAll(async () => (ann = await fitgraph.user('ann')));
 
-/** Values by name and labels as printed: `name{a="b"}`. */
+/** Parses metrics. Returns the values by name with labels, as printed: `name{a="b"}`. */
 const valuesOf = (text: string): Map<string, number> =>
   new Map(
     text
@@ -23,7 +23,7 @@ const read = async () => valuesOf((await reader().send('GET', '/metrics')).text)
 const sum = (values: Map<string, number>, start: string) =>
   [...values].filter(([name]) => name.startsWith(start)).reduce((total, [, value]) => total + value, 0);
 
-/** Waits for the value of a metric: a response is counted once its connection has accepted it. */
+/** Waits until a metric has a value, because a response is counted only after its connection has accepted it. */
 async function counted(what: string, wanted: number): Promise<void> {
   await until(`${what} is ${wanted}`, async () => (await read()).get(what) === wanted);
 }
@@ -160,12 +160,12 @@ test('sums all workers, including a crashed one', async () => {
     await workers(2);
     const text = await scrape();
     expect(valuesOf(text).get(requests)).toBe(20);
-    // Scraping starts no server: each worker has logged `ready` once, and only the first start has printed the URLs.
+    // Scraping has not started a server: each of the three workers has logged `ready` once, and only the first start has printed the URLs.
     const ready = () => server.stdout.match(/"msg":"ready"/g)?.length;
     await until('the replacement has said that it is ready', () => (ready() ?? 0) >= 3);
     expect(ready()).toBe(3);
     expect(server.stdout.match(/Playground/g)).toHaveLength(1);
-    // Without METRICS_TOKEN, the service port has no metrics; the metrics port has nothing else.
+    // Without METRICS_TOKEN, the service port returns no metrics. The metrics port returns nothing else.
     expect((await server.anyone.send('GET', '/metrics')).status).toBe(404);
     expect((await fetch(`http://127.0.0.1:${port}/api/v2/language/`)).status).toBe(404);
   } finally {

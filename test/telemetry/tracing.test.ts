@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
   const endpoint = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
-  // In a separate process, because the exporter loads its modules in a way that Jest does not support.
+  // The server runs in a separate process, because the exporter loads its modules in a way that Jest does not support.
   build();
   installation = await Installation.started({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SERVICE_NAME: 'fit' });
   const server = await installation.start();
@@ -99,7 +99,7 @@ test('nests operations below the request and statements below operations', () =>
   const read = statements.filter(({ parentSpanId }) => parentSpanId === operation!.spanId);
   expect(read).toEqual([expect.objectContaining({ name: 'SELECT workout' })]);
   expect(read[0]!.attributes).toMatchObject({ 'db.system.name': 'postgresql', 'db.response.returned_rows': 1 });
-  // The viewer was looked up before the operation.
+  // The statement that looks up the viewer belongs to the request, not to the operation.
   expect(statements.filter(({ parentSpanId }) => parentSpanId === request.spanId)).toHaveLength(1);
 });
 

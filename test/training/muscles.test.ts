@@ -1,7 +1,7 @@
-/** Rules: D-CANON of the API contract's deviations. */
+/** The muscles of sets, days and workouts in REST. The rules are those of D-CANON in test/system/contract/DEVIATIONS.md. */
 import { groupMuscles } from '../../src/training/muscles';
 
-/** Odd muscles are on the front. */
+/** Creates a muscle. Those with odd ids are on the front of the body; ids above 90 do not exist. */
 const muscle = (id: number) => (id > 90 ? null : { id, isFront: id % 2 === 1 });
 const ids = (rows: { id: number }[]) => rows.map(({ id }) => id);
 

@@ -1,4 +1,4 @@
-/** Rules: API contract, section 9 (log_data). */
+/** The data of progress charts in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (log_data). */
 import { groupByDay, chartLines, type LogEntry } from '../../src/training/progress';
 
 const entry = (text: string): LogEntry => {

@@ -1,7 +1,7 @@
-/** Rules: API contract, section 9 (settings_computed, the order of days and exercises). */
+/** The order of days, exercises and settings in REST. The rules are those of test/system/contract/CONTRACT.md, section 9. */
 import { groupByExercise, sortByWeekday, arrangeInRounds } from '../../src/training/sequence';
 
-/** `a1 b1 a2`: the letter is the exercise. */
+/** Parses settings such as `a1 b1 a2`. The letter stands for the exercise. */
 const settings = (text: string) => (text ? text.split(' ').map((name) => ({ name, exerciseId: name.charCodeAt(0) })) : []);
 const names = (rows: readonly { name: string }[]) => rows.map(({ name }) => name).join(' ');
 

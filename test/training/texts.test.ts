@@ -1,4 +1,7 @@
-/** Rules: API contract, section 9 (canonical_representation, smart_text); D-CANON for the unit of each weight. */
+/**
+ * Texts that describe sets in REST. The rules are those of test/system/contract/CONTRACT.md, section 9 (canonical_representation, smart_text), and
+ * for the unit of each weight those of D-CANON in DEVIATIONS.md.
+ */
 import { isWeighted, setSummary, type SummarizedSet } from '../../src/training/summary';
 
 const effort = (given: Partial<SummarizedSet> = {}): SummarizedSet => ({

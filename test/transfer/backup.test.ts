@@ -32,10 +32,10 @@ const take = (of: Fitgraph, to = file) => takeBackup({ file: to, database: of.da
 const restore = async (into: Fitgraph, from = file, replace = true) =>
   restoreBackup({ file: from, backup: await inspectBackup(from), database: into.database, media: mediaOf(into), replace });
 
-/** Tables of the database itself, and tables that change without a request. */
+/** Tables that are not part of a backup or change without a request. */
 const OWN = ['migration', 'change', 'table_change', 'change_log', 'former_change_log', 'restored', 'budget', 'removed_file'];
 
-/** Every row of every other table, as text. */
+/** Returns all rows of all other tables, as texts. */
 async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
   const tables = await of.sql(`SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1`);
   const all: Record<string, string[]> = {};
@@ -44,7 +44,7 @@ async function rows(of: Fitgraph): Promise<Record<string, string[]>> {
   return all;
 }
 
-/** Digests of all files by path. */
+/** Returns the digests of all files by path. */
 function files({ mediaFolder }: Pick<Fitgraph, 'mediaFolder'>): Record<string, string> {
   const entries = fs.readdirSync(mediaFolder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return Object.fromEntries(
@@ -89,7 +89,7 @@ describe('a backup of a running server', () => {
     early = await cursor(ann);
     before = { rows: await rows(fitgraph), files: files(fitgraph) };
     const { summary, missing } = await take(fitgraph);
-    // An image of the small catalogue has no file.
+    // The image row of the test catalogue has no file.
     expect(missing).toEqual(['exercise-images/1/squat.png']);
     expect(summary.files).toBe(11);
     expect(summary.rows).toMatchObject({ user_account: 2, exercise_image: before.rows.exercise_image!.length });
@@ -106,7 +106,7 @@ describe('a backup of a running server', () => {
   });
 
   test('restores changed rows, files, passwords and tokens while the server is running', async () => {
-    // Rows and files are deleted, changed and added, and the token of a user is revoked.
+    // Adds, changes and deletes rows and files. The new password revokes the token of Ann.
     await ann.post('/workout/', { comment: 'after the backup' });
     const late = await cursor(ann);
     const other = await fitgraph.user('carla');
@@ -138,7 +138,7 @@ describe('a backup of a running server', () => {
     const made = await ann.post('/workout/', { comment: 'new' });
     expect(made.status).toBe(201);
     expect((await since(ann, now)).data.changes.changes).toEqual([{ operation: 'CREATED' }]);
-    // Ids of rows that were added after the backup may be reused; those of restored rows are not.
+    // The new workout may have the id of one that was added after the backup, but not that of a restored one.
     expect((await ann.get('/workout/')).body.count).toBe(2);
     await fitgraph.sql(`DELETE FROM "workout" WHERE "id" = ${made.body.id}`);
   });
@@ -255,7 +255,7 @@ describe('a backup of an old schema', () => {
 describe('a failed backup or restore', () => {
   let whole: Buffer;
 
-  /** The archive with one bit flipped, at the first place from `place` on where a flip changes the content. */
+  /** Returns the archive with one bit flipped, at the first place from `place` on where this changes the content. */
   function damagedFrom(place: number): Buffer {
     const damaged = Buffer.from(whole);
     damaged[place]! ^= 1;
@@ -288,7 +288,7 @@ describe('a failed backup or restore', () => {
     const before = [await rows(fitgraph), files(fitgraph)];
     const log = await cursor(ann);
     const backup = await inspectBackup(path.join(folder, 'whole.tar.gz'));
-    // As if the archive had lost rows since its inspection.
+    // Simulates an archive that has lost a row since its inspection.
     backup.summary.rows.workout! += 1;
     const media = mediaOf(fitgraph);
     const failing = restoreBackup({ file: path.join(folder, 'whole.tar.gz'), backup, database: fitgraph.database, media, replace: true });

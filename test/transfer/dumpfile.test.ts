@@ -1,4 +1,4 @@
-/** Dump files: rows are found whatever surrounds them and wherever a chunk ends. */
+/** Dump files: rows are found regardless of the text around them and of the places where chunks end. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -59,7 +59,7 @@ test('imports thousands of interleaved rows of several models unchanged', async 
   const day = (number: number) => new Date(Date.UTC(2000, 0, number)).toISOString().slice(0, 10);
   for (let number = 1; number <= 3_000; number += 1) {
     rows.push({ model: 'weight.weightentry', pk: number, fields: { user: ann.id, date: day(number), weight: '80.50' } });
-    // Days precede the workouts to which they belong.
+    // Training days precede the workouts to which they belong.
     if (number % 3 === 0) {
       rows.push({ model: 'manager.day', pk: number, fields: { training: number, description: comment(number), day: [1, 2] } });
       rows.push({ model: 'manager.workout', pk: number, fields: { creation_date: day(number), comment: comment(number), user: ann.id } });

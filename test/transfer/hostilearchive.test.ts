@@ -1,4 +1,4 @@
-/** Archives crafted to attack a restore: none of their content is executed, nothing changes, and one line names the problem. */
+/** Archives crafted to attack a restore: their content is not executed, no data change, and the error is one line that names the problem. */
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -21,7 +21,7 @@ const genuine = path.join(folder, 'genuine.tar.gz');
 const older = path.join(folder, 'older.tar.gz');
 const mediaFolder = path.join(folder, 'media');
 const media = new Media(new FolderStore(mediaFolder));
-/** A file that a command in the archive would create, where PostgreSQL can write even if it runs as another user. */
+/** A file that a command in an archive would create. PostgreSQL can write there even if it runs as another user. */
 const proof = path.join(os.tmpdir(), `fitgraph-proof-${process.pid}`);
 let own: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -29,11 +29,11 @@ let database: Database;
 interface Parts {
   header: BackupHeader;
   summary: BackupSummary;
-  /** Renames parts of the archive. */
+  /** Returns the new name of a part of the archive. */
   rename(name: string): string;
 }
 
-/** The archive with changed metadata. */
+/** Writes a copy of the archive with changed metadata, and returns its path. */
 async function rewrite(change: (parts: Parts) => void, from = genuine): Promise<string> {
   const entries: [string, Buffer][] = [];
   const untar = extract();
@@ -91,7 +91,7 @@ afterAll(async () => {
 
 const PROGRAM = `id") FROM PROGRAM 'touch ${proof}' --`;
 
-/** Renames a table without rows together with its row count, and removes its sequences. */
+/** Returns a change that renames a table without rows, also in the row counts, and removes its sequences. */
 function renameTable(to: string) {
   return ({ header, summary }: Parts) => {
     const table = header.tables.find(({ name }) => summary.rows[name] === 0)!;
@@ -207,7 +207,7 @@ describe.each([
 
 test('restores an archive that was rewritten without changes to what a restore uses', async () => {
   const before = await contents();
-  // Earlier versions wrote a digest.
+  // The summary contains a digest, as in archives of earlier versions, which a restore ignores.
   await restore(await rewrite(({ summary }) => void Object.assign(summary, { digest: '0'.repeat(64) })));
   const [tables] = (await contents()) as [Record<string, unknown>];
   expect(tables.language).toEqual((before as [Record<string, unknown>])[0].language);

@@ -16,7 +16,7 @@ const FIRST = 31;
 
 const entityOf = (model: string) => entitiesByModel().get(model)!;
 
-/** Two rows of every model, with ids from 31 on; rows of users belong to user 31. */
+/** Creates a dump of two rows of every model, with ids from 31 on. Owned rows belong to user 31. */
 function dump(): DumpRow[] {
   const rows = sortByDependency(entitiesByModel()).flatMap((entity): DumpRow[] => {
     const numbers = entity.name === 'UserProfile' ? [FIRST] : [FIRST, FIRST + 1];
@@ -34,7 +34,7 @@ function dump(): DumpRow[] {
   return [...rows, { model: TOKEN_MODEL, pk: TOKEN, fields: { user: FIRST, created: '2021-01-01T00:00:00Z' } }];
 }
 
-/** Dumps contain the owner only for rows without an owned parent. */
+/** Whether a row has an owned parent. Dumps contain the owner only of rows without one. */
 const hasParent = ({ fields }: DumpRow) => ['training', 'exerciseday', 'set', 'schedule', 'plan', 'meal'].some((key) => key in fields);
 
 const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
@@ -42,7 +42,7 @@ const load = (rows: unknown, options: Partial<WriteOptions> = {}) =>
 
 const tableOf = (entity: Entity) => resourceOf(entity)!.table;
 
-/** The contents of all imported tables. */
+/** Reads all imported tables. */
 async function everything(): Promise<Record<string, unknown>> {
   const held: Record<string, unknown> = {};
   for (const table of [...[...entitiesByModel().values()].map(tableOf), 'training_day_weekday', 'exercise_base_muscle', 'token'])
@@ -50,7 +50,7 @@ async function everything(): Promise<Record<string, unknown>> {
   return held;
 }
 
-/** Without what differs between two imports of the same rows: tokens, which are encrypted anew, timestamps and row versions. */
+/** Removes what differs between two imports of the same rows: tokens, which are encrypted anew, timestamps and row versions. */
 function comparable(held: Record<string, unknown>): Record<string, unknown> {
   const tables = Object.entries(held as Record<string, Record<string, unknown>[]>).map(([table, rows]) => [
     table,
@@ -61,7 +61,7 @@ function comparable(held: Record<string, unknown>): Record<string, unknown> {
 
 const model = (name: string) => dump().filter((row) => row.model === name);
 
-/** A dump with one row changed. */
+/** Returns the dump with one row changed. */
 function changed(name: string, change: (row: DumpRow) => void): DumpRow[] {
   const rows = dump();
   change(rows.find((row) => row.model === name)!);

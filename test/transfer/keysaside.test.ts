@@ -1,5 +1,5 @@
 /**
- * Large imports drop foreign keys and indexes and recreate them. The result is the same as with keys and indexes in place, and they stay in place where
+ * Large imports drop foreign keys and indexes and recreate them. The result is the same as with keys and indexes in place. They are kept where
  * other sessions would wait. A recreated key or index has a new oid, by which the tests detect it.
  */
 import { Client } from 'pg';
@@ -37,7 +37,7 @@ async function sideOf(database: Database): Promise<Side> {
   return { database, client };
 }
 
-/** A database without a server, and a connection of another session. */
+/** Creates a database that no server uses, and opens a connection for a separate session. */
 async function createSide(): Promise<Side> {
   const own = await createDatabase('catalogue');
   const database = open(own.connection);
@@ -51,14 +51,14 @@ const load = (rows: DumpRow[], { database }: Side, options: Partial<WriteOptions
   writeRows(validateDump(rows), database, { vault: new TokenVault(SECRET_KEY), ...options });
 const oidsOf = (of: Side) => ask(of, OIDS, [TABLES]);
 
-/** The tables whose keys or indexes were recreated since `before`. */
+/** Returns the tables whose keys or indexes were recreated since `before`. */
 async function recreatedTables(of: Side, before: Record<string, unknown>[]): Promise<string[]> {
   const after = await oidsOf(of);
   expect(after.map(({ name }) => name)).toEqual(before.map(({ name }) => name));
   return [...new Set(after.filter(({ oid }, index) => oid !== before[index]!.oid).map(({ table }) => table as string))];
 }
 
-/** The number and digest of the rows, without columns that differ between imports, and the number of logged changes. */
+/** Returns the number of rows, their digest without columns that differ between imports, and the number of logged changes, by table. */
 async function summaryOf(of: Side): Promise<Record<string, unknown>> {
   const all: Record<string, unknown> = {};
   for (const table of [...TABLES, 'workout', 'user_account']) {
@@ -75,7 +75,7 @@ async function summaryOf(of: Side): Promise<Record<string, unknown>> {
 
 const day = (random: Random) => `20${random.int(19, 21)}-0${random.int(1, 9)}-${random.int(10, 28)}`;
 
-/** Two users with two workouts each. */
+/** Creates the dump rows of two users with two workouts each. */
 function owners(): DumpRow[] {
   const account = { password: 'none', email: '', is_active: true, date_joined: '2021-01-01T00:00:00Z' };
   return [
@@ -120,7 +120,7 @@ test(seeded('imports the same rows, keys and indexes whether or not it drops key
   const random = randomFor('imported rows');
   const rows = [...owners(), ...logs(random, MIN_ROWS_TO_DROP_KEYS + 1_234), ...foods(random, MIN_ROWS_TO_DROP_KEYS)];
   await load(rows, by);
-  // The server answers while rows are imported.
+  // Sends requests until the import is over. In this database keys and indexes are kept, so that the server can answer meanwhile.
   const asked = load(rows, beside).then(() => 'over');
   while ((await Promise.race([asked, fitgraph.anyone.get('/ingredient/1/')])) !== 'over');
   expect(await recreatedTables(by, before)).toEqual(TABLES);

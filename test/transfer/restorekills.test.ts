@@ -59,7 +59,7 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Tables of the database itself, and tables in which the command records its own work. */
+/** Tables that are not part of a backup, and tables in which the command records its own work. */
 const OWN = [
   'migration',
   'change',
@@ -104,7 +104,7 @@ const isRunningStatement = async ({ database }: Side, like: string): Promise<boo
     )
   ).rowCount !== 0;
 
-/** The moments of the kill, and how to detect them. */
+/** Moments at which a restore is killed, each with a function that detects it. */
 const POINTS: [string, (into: Side) => Promise<boolean>][] = [
   ['as its files wait', async ({ media }) => fs.readdirSync(media).some((name) => name.startsWith('.restore-'))],
   ['as rows come', (into) => isRunningStatement(into, '^COPY "workout"')],

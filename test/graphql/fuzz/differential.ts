@@ -24,7 +24,7 @@ class RolledBackSession extends Session {
     super(fitgraph.database);
   }
 
-  /** Runs statements in turn: the connection of a transaction accepts one at a time. */
+  /** Runs statements one after the other, because the connection of a transaction accepts only one at a time. */
   override query(text: string, values: unknown[] = []): Promise<Row[]> {
     const { connection } = this.outer as unknown as { connection: { query(query: object): Promise<{ rows: Row[] }> } };
     const { types } = this.database.pool.options;
@@ -45,7 +45,7 @@ class RolledBackSession extends Session {
 export class Contexts {
   constructor(private readonly fitgraph: Fitgraph) {}
 
-  /** The context of a request with this token. */
+  /** Creates the context of a request with this token. */
   async of(token: string | undefined, transaction?: Transaction): Promise<Context> {
     const services = { ...this.fitgraph.services, derivedValues: new DerivedValueCache({ maxOwners: 100 }) };
     const request = new IncomingMessage(new Socket());
@@ -62,7 +62,7 @@ export class Contexts {
 
 type Run = (context: Context) => Promise<ExecutionResult> | ExecutionResult;
 
-/** Executes the runs in turn, each on the same rows and with the same next ids. */
+/** Executes the runs one after the other, each on the same rows and with the same next ids. */
 async function executeInTurn(
   fitgraph: Fitgraph,
   contexts: Contexts,
@@ -101,7 +101,7 @@ const plain = (value: unknown) => JSON.stringify(value ?? null);
 /** Removes row versions, which are random. */
 const withoutRowVersions = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/g, '');
 
-/** The message that clients should see. */
+/** Returns the message that clients should see. */
 function shownMessage({ message, originalError }: GraphQLError): string {
   const known = originalError === undefined || originalError instanceof ClientError;
   return known || (originalError instanceof GraphQLError && originalError.nodes) ? message : `unexpected: ${message}`;
@@ -112,7 +112,7 @@ interface ReportedError {
   said: string;
 }
 
-/** The place that is null because of an error: its path, or an ancestor if non-null fields propagate the null. */
+/** Returns the place that an error sets to null: the path of the error, or that of an ancestor if non-null fields propagate the null. */
 function nulledPlace(data: unknown, path: readonly (string | number)[]): string {
   let value = data;
   let depth = 0;
@@ -120,7 +120,7 @@ function nulledPlace(data: unknown, path: readonly (string | number)[]): string 
   return plain(path.slice(0, depth));
 }
 
-/** Errors by the place that they set to null. */
+/** Groups errors by the place that they set to null. */
 function errorsByPlace({ data, errors }: ExecutionResult, message: (error: GraphQLError) => string): Map<string, ReportedError[]> {
   const places = new Map<string, ReportedError[]>();
   for (const error of errors ?? []) {
@@ -132,8 +132,8 @@ function errorsByPlace({ data, errors }: ExecutionResult, message: (error: Graph
 }
 
 /**
- * If several errors below a place set it to null, chance decides which one is first, and the specification requires only one. Errors of a place
- * may therefore differ if both come from below it; errors of the same path may not.
+ * Describes the first difference between the errors; undefined if there is none. If several errors below a place set it to null, the specification
+ * requires only one, which depends on chance. Errors of a place may therefore differ if both have a longer path; errors of the same path may not.
  */
 function differentErrors(meant: ExecutionResult, found: ExecutionResult): string | undefined {
   const one = errorsByPlace(meant, shownMessage);
@@ -157,7 +157,7 @@ function difference(meant: ExecutionResult, found: ExecutionResult): string | un
   const unexpected = found.errors?.find(({ extensions }) => extensions.code === 'INTERNAL_SERVER_ERROR');
   if (unexpected) return `an unexpected error: ${plain(meant.errors?.map(shownMessage))}`;
   if (!('data' in meant)) {
-    // Nothing ran. Our executor has its own messages for variables, one error each, at the same locations.
+    // The request failed before execution. Our executor has different messages for variables, one for each, at the same locations.
     const places = ({ errors }: ExecutionResult) => [...new Set(errors?.map(({ locations }) => plain(locations)))].sort().join();
     if ('data' in found || !found.errors?.length) return `should have been refused: ${plain(meant.errors?.map(shownMessage))}`;
     return places(meant) === places(found) ? undefined : `refused at other places: ${places(meant)} ${places(found)}`;
@@ -168,7 +168,7 @@ function difference(meant: ExecutionResult, found: ExecutionResult): string | un
 }
 
 export interface Outcome {
-  /** The document is invalid, so that nothing was compared. */
+  /** Whether the document is invalid, so that nothing was compared. */
   invalid?: boolean;
   refused?: boolean;
   difference?: string;

@@ -1,4 +1,4 @@
-/** Random documents of a schema, most of them valid: operations, fragments, aliases, directives, variables and their values. */
+/** Generates random documents for a schema, most of them valid: operations, fragments, aliases, directives, variables and their values. */
 import {
   getNamedType,
   isAbstractType,
@@ -27,7 +27,7 @@ interface Part {
 
 type Composite = GraphQLObjectType | GraphQLInterfaceType;
 
-/** Fields whose result differs each time, such as cursors of changes, or that are slow on purpose. */
+/** Fields whose results differ each time, such as cursors of changes, or that are deliberately slow. */
 const EXCLUDED_FIELDS = ['changes', 'login', 'changePassword', 'replaceToken', 'createAccessToken'];
 const MAX_DEPTH = 5;
 const PAGE_ARGUMENTS = ['first', 'last', 'offset'];
@@ -102,7 +102,7 @@ export class Documents {
           `... on ${possible.name}${this.directives(values, part)} ${add(this.selection(possible, depth + 1, values, fragments, writing))}`,
         );
     else if (depth < MAX_DEPTH) {
-      // Selects from the same type again, so that selections have to be merged.
+      // Selects from the same type again, so that the executor has to merge selections.
       if (random.chance(0.12))
         texts.push(`...${random.chance(0.5) ? ` on ${type.name}` : ''}${this.directives(values, part)} ${below(type)}`);
       if (random.chance(0.2) && !writing.includes(type)) {
@@ -146,7 +146,7 @@ export class Documents {
         return `${argument.name}: ${small ? random.below(5) : values.literal(argument.type, part.used)}`;
       });
     const args = texts.length ? `(${texts.join(', ')})` : '';
-    // Aliases with arguments are unique, and those without always mean the same field, so that selections do not conflict.
+    // Avoids conflicts: the alias of a field with arguments is unique, and an alias of one without always refers to the same field.
     const alias = args ? `a${(this.aliases += 1)}: ` : random.chance(0.15) ? `x_${parent.name}_${field.name}: ` : '';
     const named = getNamedType(field.type);
     const set = isLeafType(named) ? '' : ` ${below(named as Composite)}`;

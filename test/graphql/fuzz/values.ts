@@ -1,4 +1,4 @@
-/** Random values of input types: as literals, which may contain variables, and as the values of variables. */
+/** Generates random values of input types: as literals, which may contain variables, and as the values of variables. */
 import {
   getNamedType,
   getNullableType,
@@ -52,7 +52,7 @@ export class Values {
 
   constructor(private readonly random: Random) {}
 
-  /** A literal; `used` collects the variables in it. */
+  /** Generates a literal; adds the variables in it to `used`. */
   literal(type: GraphQLInputType, used: Set<string>, depth = 0, inVariable = false): string {
     const { random } = this;
     if (!inVariable && random.chance(depth === 0 ? 0.35 : 0.2)) return this.variable(type, used);
@@ -71,7 +71,7 @@ export class Values {
     return asLiteral(SCALARS[nullable.name]!(random));
   }
 
-  /** A literal for the field of a oneOf input: neither null nor a variable, which may be null. */
+  /** Generates a literal for the field of a oneOf input: neither null nor a variable, because that might be null. */
   private present(type: GraphQLInputType, used: Set<string>, depth: number, inVariable: boolean): string {
     for (;;) {
       const tried = new Set<string>();

@@ -13,7 +13,7 @@ afterEach(() => {
   while (opened.length) opened.pop()!();
 });
 
-/** The type of the first message, or the close code if the connection was rejected. */
+/** Opens a WebSocket. Returns the type of the first message, or the close code if the connection was rejected. */
 function socket(network: string): Promise<string | number> {
   const client = new WebSocket(`${fitgraph.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers: from(network) });
   opened.push(() => client.terminate());
@@ -29,7 +29,7 @@ test('closes the 101st anonymous WebSocket of an IPv4 address or IPv6 /64 networ
   const answers = await Promise.all(Array.from({ length: MAX_SOCKETS }, () => socket('203.0.113.1')));
   expect(new Set(answers)).toEqual(new Set(['connection_ack']));
   expect(await socket('203.0.113.1')).toBe(4429);
-  // An IPv6 customer usually has a /64 network.
+  // IPv6 clients are counted by /64 network, because that is what a customer usually has.
   for (let host = 1; host <= MAX_SOCKETS; host += 1) await socket(`2001:db8::${host}`);
   expect([await socket('2001:db8::ffff'), await socket('2001:db8:0:1::1')]).toEqual([4429, 'connection_ack']);
 });

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Change = { type: string; rowId: string; operation: string };
 
-/** Reconnects with its cursor at the other instance whenever the connection breaks. */
+/** A subscriber that reconnects with its cursor to the other instance whenever the connection breaks. */
 class Subscriber {
   readonly heard: Change[] = [];
   cursor: string | undefined;
@@ -85,7 +85,7 @@ test('delivers every change to each subscriber once when one of two instances is
   const write = async (writer: number) => {
     for (let n = 0; writing; n += 1) {
       const person = new Person(urls[(writer + n) % 2]!, { id: 0, token });
-      // A killed instance does not respond. Each of its writes is either committed, and in the change log, or rolled back.
+      // A killed instance does not respond. Its write is then either committed, and in the change log, or rolled back.
       const answer = await person.post('/workout/', { comment: `${writer} ${n}` }).catch(() => undefined);
       if (answer?.status !== 201) continue;
       written += 1;
@@ -117,11 +117,11 @@ test('delivers every change to each subscriber once when one of two instances is
   await until('all are told', () => subscribers.every(({ heard }) => heard.length >= all.length));
   for (const subscriber of subscribers) subscriber.end();
   await Promise.all(following);
-  // Changes of different rows may arrive in another order than their numbers in the log: in the order of the commits.
+  // Sorted, because changes of different rows arrive in the order of the commits, which may differ from that of their numbers in the log.
   const sorted = (received: Change[]) => received.map(({ type, rowId, operation }) => `${type} ${rowId.padStart(9)} ${operation}`).sort();
   for (const { heard } of subscribers) expect(sorted(heard)).toEqual(sorted(all));
   expect(subscribers.filter(({ reconnections }) => reconnections > 0)).toHaveLength(SUBSCRIBERS / 2);
-  // The creation of a row precedes its other changes.
+  // Subscribers receive the creation of a row before its other changes.
   for (const { heard } of subscribers)
     for (const [index, { rowId, operation }] of heard.entries())
       if (operation !== 'CREATED') expect(heard.slice(0, index)).toContainEqual({ type: 'WORKOUT', rowId, operation: 'CREATED' });

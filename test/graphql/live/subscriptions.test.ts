@@ -66,7 +66,7 @@ const TRANSPORTS: [string, (fitgraph: Fitgraph, person: Person) => (request: Req
   ['WebSocket', (fitgraph, person) => socket(`${fitgraph.url}/graphql`, token(person))],
 ];
 
-/** Subscribes and reads the first event, which has the start cursor. */
+/** Subscribes and reads the first event, which contains the cursor of the start. */
 async function subscribed(open: (request: Request) => Stream, variables: Record<string, unknown> = {}) {
   const stream = open({ query: CHANGED, variables });
   const first = (await stream.next()).value as Event;
@@ -193,7 +193,7 @@ describe.each<[string, (fitgraph: Fitgraph) => (request: Request) => Stream]>([
 
   test('may repeat a type, and end without an error', async () => {
     const before = one.logged.length;
-    // The others have passed all that ending the first one does.
+    // Repeated, because an error at the end of a subscription might be logged only during the next one.
     for (let round = 0; round < 3; round += 1) {
       const { stream } = await subscribed(transport(one), { types: ['INGREDIENT', 'INGREDIENT', 'LANGUAGE'] });
       await stream.return();
