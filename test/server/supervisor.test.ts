@@ -182,7 +182,9 @@ async function isAtRest(pid: number): Promise<boolean> {
 }
 
 test('switches to the spare worker within a second when the only worker crashes', async () => {
+  const starting = performance.now();
   const server = await startReady();
+  const startMs = performance.now() - starting;
   await until('there is a spare one', () => server.spares.length === 1);
   const [spare] = server.spares;
   await until('it has loaded its code', () => isAtRest(spare!));
@@ -191,7 +193,8 @@ test('switches to the spare worker within a second when the only worker crashes'
   const began = performance.now() - delays();
   process.kill(server.workers[0]!, 'SIGKILL');
   await until('it answers', async () => (await server.anyone.get('/language/').catch(() => undefined))?.status === 200);
-  expect(performance.now() - delays() - began).toBeLessThan(1_000);
+  // Without a spare worker, a new one would take most of the time that the server took to start.
+  expect(performance.now() - delays() - began).toBeLessThan(Math.max(1_000, startMs / 3));
   expect(server.workers).toEqual([spare]);
 });
 
