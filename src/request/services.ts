@@ -48,7 +48,7 @@ export interface Services extends ResolverServices {
   tracing?: Tracing;
 }
 
-/** Starts all services. It listens for notifications before it loads the caches, so that no change in between is missed. */
+/** Starts all services. Listens for change notifications before loading the caches, so that no change in between is missed. */
 export async function startServices(
   config: Config,
   database: Database,

@@ -99,7 +99,7 @@ async function updateMainImage(
 
 const CONTRIBUTORS = 'exercise_image_contributor';
 
-/** Sizes in bytes of stored files, by the values of their rows. They are set before the rows are written, and recorded when the row ids are known. */
+/** Sizes in bytes of new files, by the values of their rows. They are kept here until the rows have ids under which the sizes can be recorded. */
 const storedBytes = new WeakMap<FieldValues, number>();
 
 const ImageCrud = crud(ExerciseImage, {

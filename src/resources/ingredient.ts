@@ -209,7 +209,7 @@ async function loadMeasure(ingredientId: number, unit: number | undefined, conte
   return row?.ingredientId === ingredientId ? row : undefined;
 }
 
-/** Computes the nutritional values of an amount in the household unit, or in grams if that is null. Reports all invalid arguments in one error. */
+/** Computes the nutritional values of an amount in a household unit, or in grams if `measure` is null. Reports all invalid arguments in one error. */
 function valuesOfAmount(amount: string, measure: HouseholdMeasure | null | undefined, row: NutrientRow) {
   const errors: FieldErrors = {};
   const problem = amountError(amount);

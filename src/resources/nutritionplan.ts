@@ -95,7 +95,7 @@ export class NutritionPlan extends Model<NutritionPlan> {
 type DiaryPlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem'>;
 type PlanRow = RowFields<NutritionPlan, 'id' | 'unitSystem' | 'createdOn' | 'userId'>;
 
-/** Returns ounces if the owner of the plan prefers imperial units and the policy assumes the units of the profile, otherwise grams. */
+/** Returns ounces if the owner of the plan prefers imperial units and the API is REST, which assumes the units of the profile; otherwise grams. */
 const massUnitOf = (plan: RowFields<NutritionPlan, 'unitSystem'>, { policies }: Context): MassUnit =>
   policies.assumesProfileUnits && plan.unitSystem === 'lb' ? 'oz' : 'g';
 
@@ -127,12 +127,12 @@ const dateCondition = (date: string): NamedCondition => ({
   condition: (alias, bind) => `${alias}."datetime" >= ${bind(date)}::date AND ${alias}."datetime" < ${bind(date)}::date + 1`,
 });
 
-/** The sums of a day without entries. The reference service adds floats to the integer 0, so an empty sum is an integer. */
+/** Sums of a day without entries. They are integers, because the reference service starts each sum with the integer 0, to which it adds floats. */
 const INTEGER_ZEROS = Object.fromEntries(NUTRIENTS.map((name) => [name, 0n]));
 
 async function planValues(plan: PlanRow, context: Context) {
   const unit = massUnitOf(plan, context);
-  // The reference service divides by the logged number, whatever its unit.
+  // REST divides by the logged number without converting its unit, like the reference service.
   const bodyWeight = context.policies.assumesProfileUnits ? 'weight' : 'weightKg';
   const [nearest, meals] = await Promise.all([
     hasReadScope(WeightEntry, context) ? loadNearestRow(WeightEntry, 'date', [bodyWeight], plan.createdOn, context) : null,

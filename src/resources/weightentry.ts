@@ -39,7 +39,7 @@ export class WeightEntry extends Model<WeightEntry> {
 }
 
 export default crud(WeightEntry, {
-  /** Clears the unit if a weight is written without one, or if the policy assumes the unit of the profile. A trigger then sets that unit. */
+  /** Clears the unit of a weight that is written without one, and in REST of every weight. A database trigger then sets the unit of the profile. */
   complete(values, { policies }) {
     if (values.weight !== undefined && (policies.assumesProfileUnits || values.unit === undefined)) values.unit = null;
   },

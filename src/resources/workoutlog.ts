@@ -17,7 +17,7 @@ import { WorkoutSession } from './workoutsession';
 /** The number of seconds in a day: seconds are the repetition unit with the largest plausible numbers. */
 const MAX_REPETITIONS = 86_400;
 
-/** Columns by which a log refers to its session and vice versa; a user has at most one session a day. */
+/** Columns whose equality links a log and its session; a user has at most one session a day. */
 const SESSION_COLUMNS = ['user_id', 'workout_id', 'date'] as const;
 const sameSessionSql = (log: string, session: string) =>
   SESSION_COLUMNS.map((column) => `${log}."${column}" = ${session}."${column}"`).join(' AND ');

@@ -18,7 +18,7 @@ export async function handleComputedEndpoint(
   const argumentValues = Object.fromEntries(field.args.map(({ name }) => [name, lastValueOf(request.query, toQueryParameter(name))]));
   if (metadata.whenMissing !== undefined && required.some(({ name }) => !argumentValues[name]))
     return { status: 200, body: metadata.whenMissing };
-  // Missing required arguments are passed as empty texts. The field rejects them, but an unknown row is reported first (404 before 400).
+  // Missing required arguments are passed as empty strings, so that the error for an unknown row (404) precedes the one for the argument (400).
   for (const { name } of required) argumentValues[name] ??= '';
   try {
     const data = await runOperation(operation, request, self === undefined ? argumentValues : { self, ...argumentValues });

@@ -33,7 +33,7 @@ export interface Endpoint {
   create?: RestOperation;
   update?: RestOperation;
   remove?: RestOperation;
-  /** Reads a row's version for optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
+  /** Reads a row's version. Present with optimistic locking: `update` and `remove` then take `ifVersion`, and single rows include their version. */
   version?: RestOperation;
   /** Returns which of the given ids exist: `self` for rows of this type, and one key per relation. */
   existingIds: RestOperation;

@@ -26,7 +26,7 @@ export const methodNotAllowed = (method: string) => errorWithDetail(405, `Method
 export const notAcceptable = () => errorWithDetail(406, 'Could not satisfy the request Accept header.');
 export const bodyTooLarge = () => errorWithDetail(413, 'Request body too large.');
 export const unsupportedMediaType = (type: string) => errorWithDetail(415, `Unsupported media type "${type}" in request.`);
-/** The only authentication failure with status 401; all others are 403. */
+/** Error of the login endpoint. All other authentication failures have status 403 instead of 401. */
 export const loginFailed = (message: string) => errorWithDetail(401, message);
 export const badRequest = (message: string) => errorWithDetail(400, message);
 export const validationError = (fields: FieldErrors) => new RestError(400, fields);

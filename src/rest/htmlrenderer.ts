@@ -27,6 +27,6 @@ export interface HtmlRenderer {
 
 export interface HtmlPage {
   text: string;
-  /** Added to the headers of the REST response. */
+  /** Headers that are added to those of the REST response. */
   headers: Readonly<Record<string, string>>;
 }

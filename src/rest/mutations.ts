@@ -39,8 +39,8 @@ export async function handleDelete(endpoint: Endpoint, request: RestRequest, id:
 }
 
 /**
- * Returns the `ifVersion` variable from the version in a posted form or from If-Match. If several versions are accepted, it is the current version of
- * the row if that is one of them. This is safe because a version never recurs.
+ * Returns the `ifVersion` variable from the version in a posted form or from If-Match. If If-Match lists several versions, the current version of the
+ * row is read, and used if it is listed. A later change of the row is still detected, because a version never recurs.
  */
 async function ifVersionVariable({ version, resource }: Endpoint, request: RestRequest, id: string): Promise<{ ifVersion?: string }> {
   const formVersion = request.form?.version;

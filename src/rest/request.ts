@@ -41,7 +41,7 @@ export interface RestRequest {
   method: string;
   path: string;
   query: URLSearchParams;
-  /** Absent if the path does not exist. */
+  /** The route that matches the path; absent if the path is unknown. */
   route?: Route;
   /** The negotiated representation. Errors before negotiation are sent in the default one, JSON. */
   representation: Representation;

@@ -133,7 +133,7 @@ class Router {
     const handle = () => this.handleRoute(route, request);
     const { idempotency } = context;
     if (SAFE_METHODS.includes(method) || !idempotency) return handle();
-    // Other routes do more than write rows: a failed sign-in, for example, must be counted.
+    // Other routes than lists and rows have effects that an error must not roll back: a failed sign-in, for example, must be counted.
     const onlyWritesRows = route.kind === 'list' || route.kind === 'detail';
     if (form?.formKey !== undefined)
       return submitOnce(request, idempotency, { formKey: form.formKey, onlyWritesRows }, () => catchRestError(handle));

@@ -23,7 +23,7 @@ export type Route = { suffix?: string; allow: readonly string[] } & (
 const ROOT_PATTERN = /^(?:\.([a-z0-9]+)\/?)?$/;
 const RESOURCE_PATTERN = /^([a-z0-9-]+)(?:\/([^/.]+)(?:\/([a-z_]+))?)?(?:\.([a-z0-9]+)\/?|(\/)?)$/;
 
-/** Id that stands for path segments that are not row numbers, because GraphQL would accept some of them. It matches no row. */
+/** Id that matches no row. It replaces path segments that are not row numbers, because GraphQL would accept some of them as ids. */
 const UNKNOWN_ROW_ID = '0';
 
 /** Normalizes a row id from a path, which may have surrounding blanks and leading zeros. */

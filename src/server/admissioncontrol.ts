@@ -12,7 +12,7 @@ import { rejectHandshake, logRejection } from './rejections';
 
 type RejectionReason = 'overload' | 'queue_timeout' | 'shutdown';
 
-/** Up to this many open requests, none is shed: an event-loop lag with so few has another cause, and shedding would not reduce it. */
+/** Minimum number of open requests for load shedding: event-loop lag with fewer has another cause, and shedding would not reduce it. */
 const MIN_OPEN_FOR_SHEDDING = 16;
 
 export class AdmissionControl {

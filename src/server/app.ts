@@ -196,7 +196,7 @@ function admittedListener(parts: AppParts): RequestListener {
     if (config.hsts && origin.isEncrypted(request)) response.setHeader('Strict-Transport-Security', `max-age=${config.hsts}`);
     // REST bypasses Express, which would account for more than half of the duration of a short request.
     if (isRest) return void rest(request, response).catch((error) => errorResponses.handleError(error, request, response));
-    // Set before routing, so that error responses also have it.
+    // The header is set before routing, so that error responses also have it.
     response.setHeader('X-Content-Type-Options', 'nosniff');
     if (request.url!.startsWith('/graphql')) for (const [name, value] of GRAPHQL_HEADERS) response.appendHeader(name, value);
     routes(request, response);
@@ -228,7 +228,7 @@ const serverListeners = (
   onUpgrade: (request, socket, head) =>
     containment.guard(request, undefined, () => {
       origin.assignRequestId(request);
-      // While the handshake is queued, nothing else handles socket errors, which would then be uncaught exceptions.
+      // Handles socket errors while the handshake is queued. Otherwise, they would be uncaught exceptions.
       socket.on('error', () => socket.destroy());
       // The same-origin policy does not cover WebSockets, so a restriction of origins is enforced here.
       const pageOrigin = request.headers.origin;

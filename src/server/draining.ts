@@ -11,9 +11,9 @@ const IDLE_GRACE_MS = 1_000;
 const SWEEP_INTERVAL_MS = 50;
 /** Time for running requests to finish, from the start of draining. */
 const DRAIN_TIMEOUT_MS = 7_000;
-/** Maximum number of observed event-loop turns. */
+/** Maximum number of event-loop turns to wait for one without a new connection. */
 const MAX_TURNS = 500;
-/** Longer event-loop turns may hide new connections. */
+/** Longer event-loop turns do not count, because connections that arrive during a turn are accepted only in the next one. */
 const MAX_SHORT_TURN_MS = 0.5;
 /** Sleep before each observed turn, because on a busy machine the scheduler is less likely to preempt a process that has just slept. */
 const SLEEP_MS = 2;

@@ -52,7 +52,7 @@ export class ErrorContainment {
     return { IncomingMessage: GuardedRequest, ServerResponse: GuardedResponse } as unknown as MessageClasses;
   }
 
-  /** Runs a synchronous step of a request, or of a WebSocket handshake, which has no response. If it throws, only this request fails; returns true then. */
+  /** Runs a synchronous step of a request or of a WebSocket handshake (without `response`). If it throws, fails the request and returns true. */
   guard<T>(request: IncomingMessage, response: ServerResponse | undefined, step: () => T): T | true {
     try {
       return step();

@@ -8,7 +8,7 @@ import { prefersHtml, renderFailurePage } from '../pages/failurepage';
 
 interface ParserError extends Error {
   code?: string;
-  /** Description by Node's parser (llhttp). */
+  /** Description of the error by Node's parser (llhttp). */
   reason?: string;
   /** Received bytes in which the error occurred, usually the whole head of the request. */
   rawPacket?: Buffer;

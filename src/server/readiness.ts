@@ -11,7 +11,7 @@ import { errorCodeOf, isUnavailable } from '../database/errors';
 const CHECK_INTERVAL_MS = 1_000;
 /** Duration above which the database counts as slow. A check usually takes a few milliseconds. */
 const MAX_HEALTHY_MS = 150;
-/** More rows than fit into the smallest possible work_mem (64 kB), so that PostgreSQL writes a temporary file and a full disk is noticed. */
+/** Number of rows that exceeds the minimum work_mem (64 kB): PostgreSQL must write them to a temporary file, which reveals a full disk. */
 const SPILLED_ROWS = 5_000;
 
 /** Descriptions of faults after which some requests still work. The keys are label values of metrics. */

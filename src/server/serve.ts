@@ -59,7 +59,7 @@ export async function serve(config: Config, { announce = true, ready, embedded, 
     throw error;
   }
   const { scrape } = running.app;
-  // A worker does not serve them, because the supervisor serves the metrics of all workers on this port.
+  // A worker does not listen on METRICS_PORT, because the supervisor serves the metrics of all workers there.
   const metricsServer = scrape && !cluster.isWorker && config.metrics?.port !== undefined && (await serveMetrics(config.metrics, scrape));
   const stopWatchingTls = httpsServer && watchTls(config.tls!, httpsServer, log);
   const { port } = server.address() as AddressInfo;

@@ -40,7 +40,7 @@ function start(): void {
     disconnect();
     await server?.stop();
   });
-  // Ignores the other signals, because a terminal sends them to the whole process group. The supervisor stops its workers with SIGTERM.
+  // Ignores the other termination signals, which a terminal sends to all its processes (Ctrl-C). Only the supervisor stops workers, by SIGTERM.
   for (const signal of TERMINATION_SIGNALS) if (signal !== 'SIGTERM') process.on(signal, () => undefined);
   process.on('message', (order: SupervisorMessage | MetricsMessage, socket?: BoundSocket) => {
     // Messages of the metrics aggregation arrive on the same channel.

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { API_BASE_PATH, type Route } from '../rest/routes';
 
 const OTHER = 'other';
-/** First segments of paths for which all longer paths share one template. */
+/** First path segments, each with a single template for all paths below it. */
 const PREFIXES = new Set(['graphql', 'media', 'playground', 'health', 'metrics']);
 
 function restTemplate(route: Route): string {

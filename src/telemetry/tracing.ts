@@ -75,7 +75,7 @@ export class RequestTrace implements Trace {
     };
   }
 
-  /** For statements of Sequelize, which reports them when they have ended. Only a summary is recorded, because their text may contain values. */
+  /** Records the span of a completed Sequelize statement. The span contains only a summary, because the text of the statement may contain values. */
   recordStatement(text: string, ms: number): void {
     const summary = summarize(text.replace(/^Executed \([\w-]{1,60}\): /, ''));
     const attributes = { 'db.system.name': 'postgresql', 'db.query.summary': summary };

@@ -33,12 +33,12 @@ export async function recreateKeysAndIndexes(client: ClientBase, statements: Rec
 
 export const MIN_ROWS_TO_DROP_KEYS = 5_000;
 
-/** Short, because other transactions queue behind the requested locks. */
+/** Maximum wait for a table lock. It is short, because other transactions queue behind the requested lock. */
 const LOCK_TIMEOUT = '100ms';
-/** SQLSTATE codes: lock timeout, deadlock, and insufficient privilege (tables of another role). */
+/** SQLSTATE codes of errors after which the keys are kept: lock timeout, deadlock, and insufficient privilege (tables of another role). */
 const EXPECTED_ERRORS = ['55P03', '40P01', '42501'];
 
-/** Whether no server is running or can start before the end of the transaction, and the table has at most as many rows as will be added. */
+/** Whether no server runs or can start during the transaction, and the table does not have more rows than will be added. */
 async function hasExclusiveUse(client: ClientBase, table: string, newRows: number): Promise<boolean> {
   if (!(await tryLockMigrations(client))) return false;
   const { rows } = await client.query(

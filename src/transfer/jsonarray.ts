@@ -5,7 +5,7 @@
 import { ClientError } from '../core/model/errors';
 
 export interface JsonElement {
-  /** Byte offset in the file. */
+  /** Byte offset of the element in the file. */
   start: number;
   end: number;
   text: string;

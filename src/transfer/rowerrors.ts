@@ -3,7 +3,7 @@ import { describeRow, failImport, type DumpRow } from './dump';
 
 export type RowIdentity = Pick<DumpRow, 'model' | 'pk'>;
 
-/** Runs `work`, which writes `rows`. With COPY, each line of its input is one of the rows. */
+/** Runs `work`, which writes `rows`. If it uses COPY, the line number in an error is the position of the row. */
 export async function withRowErrors<T>(rows: readonly RowIdentity[], work: () => Promise<T>): Promise<T> {
   try {
     return await work();

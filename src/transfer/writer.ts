@@ -39,7 +39,7 @@ export interface WriteOptions {
 
 const CHUNK_ROWS = 1_000;
 
-/** A COPY with more rows would have less overhead, but it reports foreign key violations only at its end. */
+/** Maximum rows per COPY. More rows would reduce the overhead, but a COPY reports foreign key violations only at its end. */
 const MAX_ROWS_PER_COPY = 10_000;
 
 const IGNORED_USER_FIELDS = ['groups', 'user_permissions'];

@@ -40,7 +40,7 @@ const withEnglish = (language: LanguageRow | undefined, context: Context): numbe
 export const exerciseLanguages = (code: string | null | undefined, context: Context): number[] =>
   withEnglish(requestedLanguage(code, context), context);
 
-/** Returns the language with the code. Without one, that of the request, plus English if it has few entries or the viewer's profile asks for it. */
+/** Returns the language with the code; without one, the language of the request, plus English if that has few entries or the profile asks for it. */
 export async function ingredientLanguages(code: string | null | undefined, context: Context): Promise<number[]> {
   const language = requestedLanguage(code, context);
   if (code) return uniqueIds([language]);

@@ -1,6 +1,6 @@
 /** Filters search results by comparing in upper case, as REST compatibility requires; the search itself compares in lower case. */
 
-/** Upper-case letters whose lower-case letter is also that of another one: the Kelvin sign and K share k, but differ in upper case. */
+/** Upper-case letters that another letter equals in lower case but not in upper case: both the Kelvin sign and K become k. */
 const SHARED_LOWER_CASE = /[\u0130\u03f4\u1e9e\u2126\u212a\u212b]/u;
 
 /** Converts a text to upper case letter by letter. Letters whose upper case consists of several letters, such as ß, are not changed. */

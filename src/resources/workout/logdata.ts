@@ -29,7 +29,7 @@ export class ExerciseLogData {
   @Field(() => [LogDay], { description: 'The same data as a list, oldest first.' }) declare days: LogDay[];
 }
 
-/** Loads the logs of an exercise. Includes only those of repetitions with a weight in kg or lb, because other units cannot be compared. */
+/** Loads the logs of an exercise in plain repetitions and in kg or lb. Omits logs in other units, because they cannot be compared. */
 export async function loadLogData(workoutId: number, exerciseId: number, context: Context): Promise<ExerciseLogData> {
   const logs = await loadChildFields(WorkoutLog, 'workoutId', allFieldNames(WorkoutLog), workoutId, context, {
     name: `exercise ${exerciseId}`,

@@ -67,7 +67,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
   return { form: true, data: values };
 }
 
-/** Counts form fields by their separators. Stops above MAX_JSON_MEMBERS. */
+/** Counts form fields by their separators. Stops counting when MAX_JSON_MEMBERS is exceeded. */
 function countFields(form: string): number {
   let count = 1;
   for (let index = form.indexOf('&'); index >= 0 && count <= MAX_JSON_MEMBERS; index = form.indexOf('&', index + 1)) count += 1;
@@ -90,7 +90,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 function decodeText(bytes: Buffer, charset: string): string {
   if (/^utf-?8$/i.test(charset)) return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   const text = iconv.decode(bytes, charset, { stripBOM: false });
-  // U+FFFD marks bytes that are invalid in the charset, unless the client sent that character itself: then encoding restores the same bytes.
+  // Invalid bytes are decoded as U+FFFD. If encoding restores the original bytes, the client has sent that character itself, which is valid.
   if (text.includes('\uFFFD') && !iconv.encode(text, charset, { addBOM: false }).equals(bytes))
     throw new Error(`The body holds bytes that are no characters of ${charset}.`);
   return text;

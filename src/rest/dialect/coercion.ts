@@ -22,7 +22,7 @@ export type CoercionResult = { value: unknown } | { messages: string[] };
 const accept = (value: unknown): CoercionResult => ({ value });
 const reject = (message: string): CoercionResult => ({ messages: [message] });
 
-/** Django stores larger uploads in a temporary file; their type then has another name in error messages. */
+/** Django stores uploads above this size in temporary files, and its error messages then contain another type name. */
 const MAX_IN_MEMORY_BYTES = 2_621_440;
 
 export function pythonTypeName(value: unknown): string {
@@ -55,7 +55,7 @@ const BOOLEAN_BY_VALUE = new Map<unknown, boolean>([
   ...[...FALSE_VALUES, 0, false].map((value): [unknown, boolean] => [value, false]),
 ]);
 
-/** Accepts numbers too, and converts them to text as JavaScript does. */
+/** Accepts strings and numbers. Numbers are converted to text as in JavaScript. */
 function coerceString(value: unknown): CoercionResult {
   if (isNumber(value)) return accept(String(numberValue(value)));
   return typeof value === 'string' ? accept(pythonStrip(value)) : reject(NOT_A_STRING);
@@ -63,7 +63,7 @@ function coerceString(value: unknown): CoercionResult {
 
 const isTooLong = (value: string): boolean => value.length > MAX_NUMBER_CHARACTERS;
 
-/** Accepts a fraction that consists of zeros, as in `5.0`. */
+/** Accepts integers, also with a fraction that consists of zeros, as in `5.0`. */
 function coerceInteger(value: unknown): CoercionResult {
   if (typeof value === 'string' && isTooLong(value)) return reject('String value too large.');
   const sentText = typeof value === 'string' || isNumber(value) ? pythonText(value) : '';
@@ -96,7 +96,7 @@ function coerceBoolean(value: unknown): CoercionResult {
   return booleanValue === undefined ? reject('Must be a valid boolean.') : accept(booleanValue);
 }
 
-/** `None` selects the null choice if the field has one. */
+/** Converts a value to a choice. `None` means null if null is one of the choices. */
 function coerceChoice(value: unknown, { choices }: CoercibleField): CoercionResult {
   const choiceText = pythonText(value);
   return accept(choiceText === pythonText(null) && choices?.some((choice) => choice.value === null) ? null : choiceText);

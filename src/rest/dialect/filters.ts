@@ -13,12 +13,12 @@ import { validationError } from '../errors';
 import { lastValueOf } from './querystring';
 import { padWithZeros, isValidTime, isValidDate } from './coercion';
 
-/** Ids of rows in a filter parameter. These rows must exist. */
+/** Row ids in a filter parameter. The parameter is invalid if one of these rows does not exist. */
 interface ReferencedIds {
   field: string;
   ids: string[];
   isList?: boolean;
-  /** Returns an error message if a row is not among the existing ones. */
+  /** Returns an error message if one of the ids is not among the existing ones. */
   unknownIdError(existingIds: readonly number[]): string | undefined;
 }
 
@@ -60,7 +60,7 @@ type FilterResult = { where: Record<string, unknown>; references?: ReferencedIds
 
 const invalidChoice = (text: string): string => `Select a valid choice. ${text} is not one of the available choices.`;
 
-/** Longer decimals match no row, because no column can hold them. */
+/** Maximum length of a decimal in a filter. Longer ones match no row, because no column can hold them. */
 const MAX_DECIMAL_CHARACTERS = 100;
 const DECIMAL_PATTERN = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?0*\d{1,2})?$/i;
 

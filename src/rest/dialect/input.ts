@@ -8,7 +8,7 @@ import { coerceValue, parseRowId, listItemsOf, coerceReference, pythonTypeName, 
 
 export type InputField = CoercibleField &
   Pick<FieldMetadata, 'name' | 'rest' | 'null' | 'blank' | 'hasDefault' | 'restReadOnly' | 'restIgnoredOnCreate' | 'relation'>;
-/** Ids by relation of the rows that exist and that the client may refer to. */
+/** Ids, by relation, of the existing rows to which the client may refer. */
 export type KnownIds = Record<string, number[]>;
 type Values = Record<string, unknown>;
 
@@ -120,7 +120,7 @@ export interface InputError {
   message: string;
 }
 
-/** Adds the errors of slow checks (`FieldMetadata.inspect`) to `errors`; uses the mutation's messages, if it has run, instead of checking again. */
+/** Adds the errors of slow checks (`FieldMetadata.inspect`) to `errors`. If the mutation has run, its messages are used instead of checking again. */
 export async function addInspectionErrors(
   fields: readonly FieldMetadata[],
   input: Values,

@@ -61,13 +61,13 @@ function endOfRun(characters: ReadonlySet<string>, text: string, start: number):
 
 const startsNumber = (character: string): boolean => character === '-' || (character >= '0' && character <= '9');
 
-/** Parses the text that `readText` returns. Its errors are reported as JSON parse errors, too. */
+/** Parses the text that `readText` returns. Errors thrown by `readText` are reported as JSON parse errors, too. */
 export function parseJson(readText: () => string): unknown {
   try {
     const json = readText();
     const excess = findExceededLimit(json);
     if (excess !== undefined) throw new Error(excess);
-    // Validates the text, which the second parser relies on.
+    // Rejects invalid JSON, because the second parser accepts only valid JSON.
     JSON.parse(json);
     return new SpellingPreservingParser(json).parseValue();
   } catch (error) {

@@ -5,7 +5,7 @@ import type { ParsedBody } from './body';
 import { coerceInput, throwNotAnObject, bodyObject, type InputField } from './input';
 import { throwIfInvalid } from '../errors';
 
-/** Relative to the base path of the API. */
+/** Path of the login endpoint, relative to the base path of the API. */
 export const LOGIN_PATH = 'login';
 export const LOGIN_TITLE = 'User Api Login';
 export const LOGIN_HINT = { message: "You must send a 'username' and 'password' via POST" };

@@ -14,7 +14,7 @@ export interface Representation {
 
 export const MAX_INDENT = 8;
 
-/** About ten times the length that browsers send. */
+/** Maximum length of the Accept header: about ten times that sent by browsers. */
 const MAX_ACCEPT_CHARACTERS = 4000;
 const QUALITY_PATTERN = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 

@@ -27,7 +27,7 @@ export class WriteValidation {
     private readonly id: string | undefined,
   ) {}
 
-  /** Returns the body, which must be an object. An unknown row is reported first, unless the body is malformed and could name a parent row. */
+  /** Returns the body, which must be an object. Reports an unknown row first, unless a body that may name a parent row cannot be parsed. */
   async readObject(): Promise<ParsedBody> {
     const body = await this.request.body().catch(async (error) => {
       if (!this.endpoint.relations.some((field) => field.relation!.owned && !field.restReadOnly)) await this.requireRow();

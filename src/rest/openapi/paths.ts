@@ -260,7 +260,7 @@ export class PathItemsBuilder {
     };
   }
 
-  /** Returns the methods of the route's Allow header, without those that the view permits to no client. */
+  /** Returns the methods of the route's Allow header that the view permits to at least some clients. */
   private permittedMethods({ view: { permits } }: Endpoint, path: string): readonly string[] {
     const route = findRoute(this.endpoints, API_BASE_PATH + path);
     const allow = route && route !== 'redirect' ? route.allow : [];

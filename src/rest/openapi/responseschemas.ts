@@ -52,7 +52,7 @@ export class ResponseSchemas {
     const value = withMapProperties(this.nonNullValue(field, selection === undefined ? undefined : parseSelectionSet(selection)), maps);
     const required = isNonNullType(field.type);
     if (key === undefined) return required ? value : nullableSchema(value);
-    // A null value becomes an object without the key.
+    // If the value is null, the body is an object without the key.
     return { type: 'object', properties: { [key]: value }, ...(required && { required: [key] }) };
   }
 

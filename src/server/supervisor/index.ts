@@ -28,7 +28,7 @@ import { choosePort, reservePort } from './port';
 export const MEMORY_FLAGS = ['--min-semi-space-size=32', '--max-semi-space-size=32', '--heap-growing-percent=125'];
 
 const CHECK_INTERVAL_MS = 100;
-/** If a check is later than this, the supervisor itself was suspended, perhaps together with the workers. Their silence then does not count. */
+/** Maximum delay of a check. After a longer one, the silence of the workers is ignored: the supervisor was suspended, and perhaps they were, too. */
 const MAX_CHECK_DELAY_MS = 1_000;
 /** Timeout of a starting worker, which blocks its event loop longer, because it loads code and reads tables. */
 const START_TIMEOUT_MS = 60_000;
@@ -52,7 +52,7 @@ interface Member {
   state: 'spare' | 'starting' | 'serving' | 'leaving';
   /** Time of the latest report, by the supervisor's `performance.now()`. */
   lastReportAt: number;
-  /** Whether it hung, so that it is killed and another worker takes its place. */
+  /** Whether the worker hung. It is then killed and replaced by another one. */
   isReplaced: boolean;
 }
 
@@ -101,7 +101,7 @@ export class Supervisor {
     const firstWorker = this.fork();
     if (!firstWorker) return this.abort(1, 'no worker process could be started');
     const { databaseUrl, dataDir } = this.config;
-    // In parallel with the worker, which is loading its code.
+    // PostgreSQL starts while the worker is loading its code.
     if (!databaseUrl)
       this.embedded = openEmbedded({ dataDir, restart: true, log: (message) => this.log.info(message) }).catch(exitWithError);
     this.orderToServe(firstWorker);

@@ -50,7 +50,7 @@ export class ArchiveWriter {
     this.completion.catch(() => undefined);
   }
 
-  /** Creates a draft next to the file; `publish` renames it when it is complete. Only its owner can read it, because it contains the secret key. */
+  /** Creates a draft next to the file; `publish` renames it when it is complete. The draft has mode 0600, because it contains the secret key. */
   static async begin(file: string): Promise<ArchiveWriter> {
     const draft = `${file}.${randomBytes(4).toString('hex')}.part`;
     const handle = await open(draft, 'wx', 0o600).catch((error: Error) => {

@@ -108,7 +108,7 @@ function explainError(file: string, error: unknown): unknown {
 }
 
 async function requireEmpty(client: Client): Promise<void> {
-  // The first start of a server stores the fingerprint of its key.
+  // The fingerprint of the secret key is ignored, because a server stores it already at its first start.
   for (const { name } of (await listTables(client)).filter((table) => table.name !== 'secret_key_fingerprint'))
     if ((await client.query(`SELECT FROM ${quoteIdentifiers([name])} LIMIT 1`)).rowCount)
       throw new ClientError('CONFLICT', `The database is not empty (${name} has rows). Use --replace to replace all data with the backup.`);
@@ -146,7 +146,7 @@ class RowLoader {
   private async startCopy(table: string): Promise<void> {
     await this.endCopy();
     const shape = this.restore.backup.header.tables.find(({ name }) => name === table);
-    // Happens only if the file was replaced after `inspectBackup`.
+    // This can happen only if the file was replaced after `inspectBackup` verified it.
     if (!shape) throw invalidBackup(this.restore.file, `it contains rows of an unknown table ${formatArchiveValue(table)}`);
     this.table = table;
     this.copy = new CopyStream(this.client, table, shape.columns);

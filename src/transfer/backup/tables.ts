@@ -34,7 +34,7 @@ export async function listTables(client: Client): Promise<TableShape[]> {
   return rows as TableShape[];
 }
 
-/** Returns the states of the sequences of identity columns. They are not transactional; if read after the rows, they are never behind them. */
+/** Returns the states of the sequences of identity columns. Sequences are not transactional; read after the rows, they cover all ids. */
 export async function listSequences(client: Client, tables: readonly TableShape[]): Promise<SequenceState[]> {
   const { rows } = await client.query(
     `SELECT c.relname AS "table", a.attname AS "column", pg_get_serial_sequence(quote_ident(c.relname), a.attname) AS "sequence"

@@ -19,7 +19,7 @@ const FETCH_ROWS = 1_000;
 export interface BackupOptions {
   file: string;
   database: Database;
-  /** If absent, the backup contains no files. */
+  /** Source of the media files; if absent, the backup contains none. */
   media?: Media;
   secretKey: string;
   progress?: Progress;
