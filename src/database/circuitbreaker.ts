@@ -127,7 +127,7 @@ export class CircuitBreaker {
     try {
       const idle = await this.findIdle(suspects.map(pidOf));
       this.unavailable = undefined;
-      // Responses that were sent meanwhile may still arrive.
+      // Waits, because responses that PostgreSQL sent during the check may still arrive.
       await sleep(TICK_MS, undefined, { ref: false });
       dead = suspects.filter((connection) => this.isSilent(connection) && idle.has(pidOf(connection)));
     } catch (error) {

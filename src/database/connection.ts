@@ -66,7 +66,7 @@ export class Database {
     return {
       anonymous: { ...anonymousReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
       users: { ...userReads, limiter: new Limiter({ ...limitsFor(poolSize), ...queue }) },
-      // The queue has no limit: events of subscriptions may wait, and the number of subscriptions limits theirs.
+      // The queue is unlimited: events of subscriptions may wait, and the limit on subscriptions bounds their number.
       live: { ...userReads, limiter: new Limiter(limitsFor(live)) },
       own: { ...shared, pool: pools.own, limiter: new Limiter(limitsFor(OWN_SLOTS)) },
     };

@@ -12,7 +12,7 @@ const OWN_ENTRIES = [
   ...[/^binaries-[\w.-]{1,100}$/, /^(?:lock\.\d{1,15}|claim-[0-9a-f]{12})$/, /^secret-key(?:\.[\w-]{1,60})?$/],
 ];
 
-/** Entries of an otherwise empty folder: file systems, desktops and version control create them. */
+/** Entries that may exist in an otherwise empty folder: file systems, desktops and version control create them. */
 const IGNORED_ENTRIES = ['lost+found', '.gitkeep', '.gitignore', '.keep', '.DS_Store'];
 
 /** Entries that identify a data folder of Fitgraph, even if it also contains foreign files. */

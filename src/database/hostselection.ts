@@ -5,7 +5,7 @@
 import { Client, type ClientBase } from 'pg';
 import { parseDatabaseHosts, type DatabaseHosts, type Target } from '../platform/databasehosts';
 
-/** Shorter than the timeout of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
+/** Timeout of a probe. It is shorter than that of a connection (`CONNECTION_TIMEOUT_MS`), which includes the probe. */
 const PROBE_TIMEOUT_MS = 2_000;
 
 /** SQL: whether a server may be used, by value of `target_session_attrs`. */

@@ -1,8 +1,8 @@
-/** Lock waits of migrations with a limit: a statement that does not get its lock in time, or deadlocks, is repeated after a pause. */
+/** Lock conflicts of migrations: a statement that does not get its lock within a time limit, or deadlocks, is repeated after a pause. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseError } from 'pg';
 
-/** While a migration waits for a table lock, all requests for the table wait behind it. This therefore also limits how long requests are blocked. */
+/** Lock timeout. While a migration waits for a table lock, all requests for the table wait behind it, so this also limits their wait. */
 export const TABLE_LOCK_TIMEOUT_MS = 500;
 export const TABLE_LOCK_PAUSE_MS = 1_000;
 export const TABLE_LOCK_ATTEMPTS = 200;
@@ -11,7 +11,7 @@ const LOCK_CONFLICTS = ['55P03', '40P01'];
 
 const isLockConflict = (error: unknown) => error instanceof DatabaseError && LOCK_CONFLICTS.includes(error.code ?? '');
 
-/** Repeats `work` until it succeeds without a lock conflict. It must be rolled back when it fails. Calls `onConflict` for each conflict. */
+/** Repeats `work` after lock conflicts. A failed attempt must roll back its changes. Calls `onConflict` before each repetition. */
 export async function retryLockConflicts<T>(work: () => Promise<T>, onConflict: () => void): Promise<T> {
   for (let attempts = 1; ; attempts += 1) {
     try {

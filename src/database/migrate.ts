@@ -92,7 +92,7 @@ async function runMigration(client: ClientBase, name: string, direction: Directi
     inTransaction(client, async () => {
       await client.query(`SET LOCAL lock_timeout = ${TABLE_LOCK_TIMEOUT_MS}`);
       await migration[direction]((sql) => client.query(sql));
-      // In the same transaction, so that the migration is not applied twice if the process is killed.
+      // Recorded in the same transaction, so that the migration is not applied twice if the process is killed.
       await record(client, name, direction);
     });
   await retryLockConflicts(applyAndRecord, reportConflict);

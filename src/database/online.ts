@@ -104,7 +104,7 @@ export class OnlineSchemaChange {
       )) as [Row];
       if (first === null) return;
       if (pass === TABLE_LOCK_ATTEMPTS) throw new Error(`rows of ${table} could not be filled: ${condition}`);
-      // The previous pass skipped locked rows.
+      // Waits, because the previous pass skipped rows that other transactions had locked.
       if (pass > 0) await sleep(TABLE_LOCK_PAUSE_MS);
       await this.fillRange(table, first, last, (range) =>
         // Skips locked rows until the next pass: waiting for them could deadlock with a transaction that locks several rows.

@@ -3,7 +3,7 @@
 export const BYTES_PER_COST_UNIT = 1024;
 const CONDITION_COST = 0.5;
 const SEARCH_COST = 50;
-/** Cost of each written row, plus the same for each 1,024 characters of texts. High enough that no client can fill the disk within minutes. */
+/** Cost of each written row, and of each 1,024 characters of its texts. High enough that no client can fill the disk within minutes. */
 const WRITTEN_ROW_COST = 200;
 /** Cost of a condition on related rows (`some`, `every`, `none`). It grows tenfold with each enclosing quantifier, up to MAX_QUANTIFIER_NESTING. */
 const QUANTIFIER_COST = 1_000;

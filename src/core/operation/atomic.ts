@@ -89,7 +89,7 @@ export async function runAndStoreResponse(
       return { isKept: result.data?.[firstKey] != null, result };
     });
   } catch (error) {
-    // After a failed statement the transaction cannot be committed. The errors of the result include the cause.
+    // A statement or COMMIT failed, so nothing was written. If a field failed, the errors of the result include the cause.
     return { data: null, errors: result.errors?.length ? result.errors : [locatedError(error, undefined, [firstKey])] };
   }
 }

@@ -34,21 +34,21 @@ import { introspectionListSize, childScope, type IntrospectionScope } from './in
 
 const OBJECT_COST = 1;
 const LEAF_COST = 0.1;
-/** A root field runs at least one SQL statement. */
+/** Cost of a root field, which runs at least one SQL statement. */
 const ROOT_FIELD_COST = 5;
 /** Cost of a page of child rows, for each parent row. */
 const PAGE_COST = 2;
 const TOTAL_COUNT_COST = 5;
 /** Assumed length of a list without pagination and without `listSize`. */
 const DEFAULT_LIST_SIZE = 10;
-/** Quotes, colon and comma around a key in JSON. */
+/** Bytes that JSON adds to each key: quotes, colon and comma. */
 export const JSON_KEY_OVERHEAD_BYTES = 4;
 const DEFAULT_VALUE_BYTES = 5;
 
 /** Returns the average size in bytes of a field's values, by the names of its type and of the field. */
 export type AverageBytesOf = (type: string, field: string) => number;
 
-/** Introspection objects cost more than others, because introspection blocks the event loop until it is complete. */
+/** Factor by which introspection objects cost more than others: introspection blocks the event loop until it is complete. */
 const INTROSPECTION_FACTOR = 3;
 
 export interface OperationCost {
@@ -286,7 +286,7 @@ class Estimate {
     return Object.entries(args).flatMap(([name, value]) => (value === null || typeof value !== 'object' ? [] : [[name, costOf(value)]]));
   }
 
-  /** Returns the cost of a field itself, without its values: of its position, arguments and `cost` annotation. */
+  /** Returns the cost of a field itself, without its values: arguments, `cost` annotation, and a fixed cost of root and paginated fields. */
   private fieldOwnCost(field: Field, argumentCosts: readonly [string, number][], atRoot: boolean): number {
     const argumentsCost = argumentCosts.reduce((total, [, cost]) => total + cost, 0);
     const positionCost = atRoot ? ROOT_FIELD_COST : isPaged(field) ? PAGE_COST : 0;

@@ -20,7 +20,7 @@ const PAGE_SIZE_ARGUMENTS = ['first', 'last'];
 export class CostCache {
   private readonly costCache = new LRUCache<string, OperationCost>({ max: MAX_CACHED_COSTS });
   private readonly variableNames: readonly string[];
-  /** Names of variables that are page sizes. The values of other numbers do not affect the cost. */
+  /** Names of variables that set page sizes. Other numeric variables do not affect the cost. */
   private readonly pageSizeVariables = new Set<string>();
 
   constructor(

@@ -48,15 +48,15 @@ export interface ExecutorOptions {
 const MAX_READ_PER_RESPONSE_BYTE = 2;
 
 /**
- * An operation of the server itself counts as large if it requests more rows. Its estimated response size is not considered, because the estimate
- * ignores the arguments that bound it.
+ * Number of requested rows above which an operation of the server itself counts as large. Its estimated response size is not considered, because the
+ * estimate ignores the arguments that bound it.
  */
 const LARGE_PAGE = 1_000;
 
 export class Executor {
   openSubscriptions = 0;
   deliveredEvents = 0;
-  /** Runs the events of one caller one after the other, so that many subscriptions do not put more load on the server at a time than one. */
+  /** Runs the events of each caller one at a time, so that many subscriptions cause no more concurrent load than one. */
   private readonly eventTurns = new Limiter<Caller>({ slots: Infinity, slotsPerClient: 1 });
   private readonly compiles: boolean;
   private readonly admission: Admission;
@@ -211,7 +211,7 @@ export class Executor {
     return presentResult(this.admission.dryRun(document, operation, variables, context), context);
   }
 
-  /** Whether a mutation has a single root field, and it only writes rows. */
+  /** Whether a mutation has a single root field that only writes rows. */
   private writesOneResource(document: DocumentNode, operation: OperationDefinitionNode): boolean {
     const [field, ...others] = rootFields(document, operation);
     return others.length === 0 && this.schema.getMutationType()!.getFields()[field!.name.value]?.extensions.writesRows === true;

@@ -29,7 +29,7 @@ function presentError(
     });
   const cause = originalError ?? error;
   if (cause instanceof ClientError) return createError(cause.message, { ...cause.extensions });
-  // An error without a path occurred before execution: a variable is invalid. If its cause is a GraphQLError with AST nodes, an argument is invalid.
+  // Invalid input: a variable if the error has no path (it occurred before execution), an argument if the cause is a GraphQLError with AST nodes.
   if (!path || (cause instanceof GraphQLError && cause.nodes?.length && originalError))
     return createError(error.message, { code: 'BAD_USER_INPUT', ...error.extensions });
   if (!databaseErrors.has(cause)) databaseErrors.set(cause, toClientError(cause, log, id));

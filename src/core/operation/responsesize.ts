@@ -10,7 +10,7 @@ import { selectedFields, selectionKey } from '../read/queryplan';
 
 /** Number of field values that an operation completes before it first yields to the event loop: some milliseconds of work. */
 const VALUES_PER_TURN = 10_000;
-/** Later slices are shorter by this factor, because each row may have many values that take longer, up to 50 µs each. */
+/** Factor by which later slices are shorter than the first, because they may consist of values that take longer, up to 50 µs each. */
 const SLICES_PER_TURN = 5;
 const LONG_RESPONSE_CHARACTERS = 1 << 16;
 /** Assumed length of numbers, booleans and nulls in a response. */
@@ -38,7 +38,7 @@ function shapeOf({ fieldNodes, fragments }: Pick<GraphQLResolveInfo, 'fieldNodes
 }
 
 interface PendingObject {
-  /** Number of its field values. */
+  /** Number of field values of the object. */
   valueCount: number;
   /** Maximum number of values in a slice that contains this object. */
   perTurn: number;

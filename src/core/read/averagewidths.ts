@@ -22,7 +22,7 @@ export class AverageWidths {
   /** Returns the average width in bytes of a field of a GraphQL type. */
   readonly widthOf = (type: string, name: string): number => this.widths.get(`${type}.${name}`) ?? DEFAULT_WIDTH_BYTES;
 
-  /** Reads the statistics now and then regularly. */
+  /** Reads the statistics immediately, and again at regular intervals. */
   async start(database: Database, log: Logger): Promise<void> {
     const refresh = async () => {
       const rows = (await database.ask(COLUMN_WIDTHS_SQL)) as { column: string; width: number }[];

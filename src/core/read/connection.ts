@@ -105,11 +105,11 @@ function outsideExpressions(
 ): string[] {
   const { entity, joins, conditions } = request;
   const { after, before, offset, backward } = window;
-  // Bound lazily, because PostgreSQL rejects parameters that no expression uses.
+  // Values are bound only when an expression uses them, because PostgreSQL rejects unused parameters.
   const terms = () => bindTerms(window.terms, bind);
   const existsExpression = (...positionConditions: SqlCondition[]) =>
     `EXISTS (SELECT 1 ${fromClause(entity, joins, bind)}${whereClause([...extraConditions, ...conditions, ...positionConditions], 't', bind)})`;
-  /** Returns expressions of which one is true if rows exist at or beyond a cursor. The row at the cursor is looked up first, which is fastest. */
+  /** Returns expressions of which at least one is true if rows exist at or beyond a cursor. The fastest is first: the row at the cursor. */
   const existsBeyond = (order: readonly BoundTerm[], values: unknown[]) =>
     [atCursorSql(order, values, bind), ...afterCursorAlternatives(order, values, bind)].map((alternative) =>
       existsExpression(() => alternative),
@@ -171,7 +171,7 @@ function pageStatement(
   const whereBeyond = (alternative: string) => (where ? `${where} AND ${alternative}` : alternative);
   if (alternatives.length === 0) return selectStatement(shape);
   if (alternatives.length === 1) return selectStatement({ ...shape, where: whereBeyond(alternatives[0]!) });
-  // One branch of a UNION per alternative. Each is one range of an index, so that a page costs the same wherever it is in the list.
+  // A UNION of one SELECT per alternative condition. Each reads one range of an index, so that a page costs the same wherever it is in the list.
   const branchLimit = offset ? bind(rowCount + offset) : limit;
   const branches = alternatives
     .map((alternative) => `(${selectStatement({ ...shape, where: whereBeyond(alternative), limit: branchLimit, offset: undefined })})`)

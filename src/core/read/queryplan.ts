@@ -16,7 +16,7 @@ type ApiContext = Pick<Context, 'api' | 'policies'>;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 interface FieldNeeds {
-  /** A function, because the class may not be loaded yet. */
+  /** Returns the entity. It is a function, because the class may not be loaded yet. */
   entity: Thunk;
   field: string;
   columns: readonly string[];
@@ -29,8 +29,8 @@ type ReadsOnlyDeclared<Row, Resolver extends (...args: never[]) => unknown> = Ro
   : ['undeclared field of the row'];
 
 /**
- * Declares which fields of its row a custom resolver reads. The type of its first parameter may have no others. Without names, all fields are
- * declared, for resolvers that return the row itself.
+ * Declares which fields of its row a custom resolver reads. The type of the resolver's first parameter may have no others. Without `columns`, all
+ * fields are declared, for resolvers that return the row itself.
  */
 export const Needs =
   <M, F extends keyof RowOf<M> & string = keyof RowOf<M> & string>(entity: () => Entity<M>, ...columns: F[]) =>

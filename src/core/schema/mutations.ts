@@ -95,7 +95,7 @@ function addUpdate(target: ClassType, entity: Entity, name: string, Payload: Pay
   );
 }
 
-/** Adds the update of a resource with one row per user, which takes no id. */
+/** Adds the update mutation of a resource with one row per user. It takes no id. */
 function addOwnUpdate(target: ClassType, entity: Entity, name: string, Payload: PayloadConstructor<StoredRow>): void {
   const Patch = patchInput(entity);
   addResolverMethod(

@@ -45,7 +45,7 @@ export const listParameters = ({ where, order }: ListTypes): ParameterDecorator[
   Info(),
 ];
 
-/** Sentence of descriptions that says why a reference may be null. */
+/** Explains in field descriptions why a reference may be null. */
 export const UNREVIEWED_REFERENCE_NOTE = 'Null until it has been accepted by review; only its id is shown then.';
 
 export function addRelationField(target: ClassType, field: FieldMeta): void {
@@ -71,7 +71,7 @@ export function addRelationField(target: ClassType, field: FieldMeta): void {
   );
 }
 
-/** Adds a field for child rows: a list or, if their number is unbounded, a connection (with a grouped field). */
+/** Adds a field for child rows: a list or, if their number is unbounded, a connection. Some resources also get a field that groups the child rows. */
 export function addChildField(target: ClassType, child: ChildMeta): void {
   if (!child.connection) return addChildList(target, child);
   addChildConnection(target, child);

@@ -55,7 +55,7 @@ export interface BoundTerm extends Omit<OrderTerm, 'sql'> {
 
 const MAX_ORDER_ELEMENTS = 50;
 const RELEVANCE = 'relevance';
-/** Suffix in cursors of the keys of terms that are sorted with the collation "reader". */
+/** Suffix of the keys of terms that are sorted with the collation "reader", so that cursors of lists with another collation are rejected. */
 const READER_COLLATION_MARK = '~';
 const SEARCH_HASH_CHARACTERS = 16;
 
@@ -83,7 +83,7 @@ export const orderInput: (entity: Entity) => ClassType = memoizePerEntity((entit
     Field(type, { nullable: true, description })(Order.prototype, key);
   for (const field of fieldsOf(entity).filter(isOrderable)) {
     addElement(field.name, () => OrderDirection, describeAscending(field));
-    // GraphQL sorts references by the object field, so their id fields are in REST only.
+    // Sorting by the id of a reference is for REST only. In GraphQL, references are sorted by fields of the referenced row.
     Extensions({ field, only: field.object ? 'rest' : field.only })(Order.prototype, field.name);
     if (!field.object) continue;
     const { dictionary, ordering } = resourceOf(field.target!())!;
@@ -156,7 +156,7 @@ export interface OrderContext {
   rowConditions?: ReferencedRowConditions;
 }
 
-/** Returns the conditions for the rows of an entity whose values may be read through references. Values of other rows count as null. */
+/** Returns the conditions that referenced rows must meet. When a list is sorted by values of referenced rows, those of other rows count as null. */
 export type ReferencedRowConditions = (entity: Entity) => readonly SqlCondition[];
 
 function orderExpression(entity: Entity, [name, ...path]: readonly string[], alias: string, orderContext: OrderContext): OrderExpression {

@@ -19,7 +19,7 @@ export interface Relation extends KeyPath {
   name: string;
   target: Thunk;
   many: boolean;
-  /** Restricts the relation to one interface. */
+  /** The only interface that has the relation; absent if both have it. */
   only?: InterfaceName;
   visibleConditions(context: Context): SqlCondition[];
 }

@@ -13,14 +13,14 @@ import { searchMatchCondition, textMatchCondition, equalsAnyFoldedCondition, typ
 /** Limits of one `where` argument, which bound the planning and execution time of its statement. */
 export const MAX_CONDITIONS = 200;
 export const MAX_CONDITION_DEPTH = 10;
-/** Nesting depth of `some` and `none`. */
+/** Maximum nesting depth of `some` and `none`. */
 export const MAX_QUANTIFIER_DEPTH = 4;
 /** Maximum length of a search term: similarity is computed for each row and gets too slow for longer terms. */
 export const MAX_SEARCH_CHARACTERS = 200;
 
 export interface CompiledWhere {
   conditions: SqlCondition[];
-  /** JOIN clauses of the filters `each`. */
+  /** JOIN clauses of `each` filters, which repeat a row for each matching id. */
   joins: SqlCondition[];
   /** Searches by which the relevance of rows is computed. */
   searches: Search[];
@@ -84,7 +84,7 @@ function searchCondition(field: FieldMeta, text: string, path: string): SqlCondi
   return text.includes('\0') ? NEVER : searchMatchCondition({ field, text });
 }
 
-/** Compiles one operator of a filter. Null is a value for `eq` and `ne`, and no condition for other operators. */
+/** Compiles one operator of a filter. `eq` and `ne` can compare with null; other operators ignore null. */
 export function operatorCondition(
   field: FieldMeta,
   operator: string,

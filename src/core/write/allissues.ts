@@ -9,8 +9,8 @@ import { validateDrafts } from './validation';
 const MISSING_ROW_ID = 0;
 
 /**
- * Returns the error to throw instead of `error`: if that rejects an update because of invalid ids, an error that also lists the missing rows and the
- * invalid values; otherwise `error` itself.
+ * Returns the error to throw instead of `error`. If `error` consists of issues of ids only, the result also lists missing rows and invalid values.
+ * Any other error is returned unchanged.
  */
 export async function addRemainingIssues(
   error: unknown,
@@ -21,9 +21,9 @@ export async function addRemainingIssues(
   if (!(error instanceof InvalidInput) || !error.issues.every(({ path }) => path.at(-1) === 'id')) return error;
   const paths = new Set(error.issues.map(({ path }) => path.join()));
   const missingRowIssues = (await findMissingRowIssues()).filter(({ path }) => !paths.has(path.join()));
-  // With an id, a row counts as existing, so that values for required fields may be absent.
+  // Rows to be updated get a placeholder if they have no valid id: without an id, validation would report absent values of required fields.
   for (const draft of drafts) if (!draft.parent || draft.fullInput?.id != null) draft.id ??= MISSING_ROW_ID;
-  // Without the missing rows, it cannot be checked whether values are unique.
+  // Issues of uniqueness are omitted, because they cannot be determined without the current values of the missing rows.
   const invalidValueIssues = (await findInvalidValueIssues(drafts, context)).filter(({ code }) => code !== IssueCode.NOT_UNIQUE);
   return new InvalidInput([...error.issues, ...missingRowIssues, ...invalidValueIssues]);
 }

@@ -13,8 +13,8 @@ const CONSTRAINT_VIOLATION_CODES = ['23503', '23505', '23P01'];
 const CONCURRENCY_FAILURE_CODES = ['40P01', '40001'];
 
 /**
- * Runs `work` with retries and passes it whether this is the first attempt, which may rely on keys of the database for checks that retries make
- * explicitly. Part of an atomic operation is not retried after a deadlock, because the transaction still holds the locks of earlier parts.
+ * Runs `work` with retries. The first attempt may leave checks to the constraints of the database; retries must make these checks themselves, to find
+ * the invalid values. Part of an atomic operation is not retried after a deadlock, because the transaction still holds the locks of earlier parts.
  */
 export async function withRetries<T>({ atomic }: Context, work: (isFirstAttempt: boolean) => Promise<T>): Promise<T> {
   const maxConcurrencyAttempts = atomic ? 1 : MAX_ATTEMPTS;

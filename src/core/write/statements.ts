@@ -43,7 +43,7 @@ async function runStatement({ context, transaction }: WriteContext, text: string
 
 const modelOf = (entity: Entity): ModelStatic<Model> => entity as unknown as ModelStatic<Model>;
 
-/** Returns the options of Sequelize calls. The input has been validated already, and resources have their own hooks (`hooks.ts`). */
+/** Returns the options of Sequelize calls. They disable its validation and hooks: input is already validated, and resources have their own hooks. */
 const callOptions = ({ context, transaction }: WriteContext) => ({
   transaction,
   validate: false,
@@ -109,7 +109,7 @@ async function insertOne(entity: Entity, values: FieldValues, fields: readonly F
   });
   const id = model.get('id') as number;
   if (!wholeRow) return { id };
-  // Restricted to stored fields, because the model also contains other input values.
+  // Returns only stored fields, because the model also contains other input values.
   return { id, row: Object.fromEntries([...storedColumns(entity).keys()].map((name) => [name, model.get(name)])) };
 }
 

@@ -52,7 +52,7 @@ export async function findDuplicates(
     const text = JSON.stringify(key);
     if (keys.has(text)) duplicates.set(draft, undefined);
     else keys.set(text, draft);
-    // A parent row that is yet to be created has no stored child rows.
+    // Stored rows cannot conflict with a child row of a parent row that is yet to be created, so they are not searched.
     if (!newParent || !fields.some(({ name }) => name === newParent.referenceField)) rows.push({ draft, key });
   }
   if (rows.length === 0) return duplicates;

@@ -19,7 +19,7 @@ import { findDuplicates, uniqueFields, uniqueMessage } from './uniqueness';
 /** Returns those of the ids that the viewer may reference: ids of own rows of an owned resource, or of visible rows of a public one. */
 export async function findReferenceableIds(entity: Entity, ids: readonly unknown[], context: Context): Promise<number[]> {
   const rowIds = [...new Set(ids.map(parseRowId).filter((id): id is number => id !== undefined))];
-  // Nothing is read, so the access token needs no read scope. Anonymous clients still fail in `referenceableRowConditions`.
+  // Without ids, no rows are read, so the access token needs no read scope. For anonymous clients, `referenceableRowConditions` throws.
   if (rowIds.length === 0 && context.viewer) return [];
   const conditions = referenceableRowConditions(entity, context);
   if (rowIds.length === 0) return [];
@@ -41,8 +41,8 @@ interface Reference {
 }
 
 /**
- * Whether the check of a reference can be left to a foreign key. In-memory tables are checked here, because that takes no query, and so are fields of
- * rules, which may read the referenced row.
+ * Whether the check of a reference can be left to a foreign key. False for references to in-memory tables, which are checked without a query, and for
+ * fields of rules, which may read the referenced row.
  */
 const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: Context): boolean =>
   field.stored &&
@@ -52,8 +52,8 @@ const isEnforcedByKey = ({ draft: { entity }, field, ids }: Reference, context: 
   foreignKeysEnforceAccess(field.target!(), context);
 
 /**
- * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, checks that PostgreSQL's keys also make run only if there are other
- * issues. If a key is then violated, the write must be validated again without `trustKeys`.
+ * Throws an `InvalidInput` error with all issues of the rows. With `trustKeys`, what foreign keys and unique constraints enforce is checked only if
+ * there are other issues. If such a constraint is then violated, the write must be validated again without `trustKeys`.
  */
 export const validateDrafts = (drafts: readonly RowDraft[], context: Context, trustKeys = false): Promise<void> =>
   new Validation(drafts, context, trustKeys).run();
@@ -66,7 +66,7 @@ class Validation {
   private readonly references = new Map<Entity, Reference[]>();
   /** Pending lookups that always run. */
   private readonly lookups: Promise<void>[] = [];
-  /** Lookups that repeat checks of PostgreSQL's keys. They run only if there are other issues. */
+  /** Lookups that check what foreign keys and unique constraints enforce anyway. They run only if there are other issues. */
   private readonly deferredLookups: (() => Promise<void>)[] = [];
 
   constructor(

@@ -186,7 +186,7 @@ async function updateDrafts(
   const fieldsOfRules = fieldsOfAffectedRules(entity, drafts, context);
   const comparedNames = [...comparedFields(entity, drafts), ...fieldsOfRules];
   await requireWritable(entity, changes, ids, context);
-  // A plain update that compares no values does not read the rows first, because it reports missing rows itself.
+  // Rows need not be read before an update that only writes columns and compares no values, because it reports missing rows itself.
   const readsFirst = comparedNames.length > 0 || !isPlainUpdate(entity, drafts);
   // A single row needs a lock only if links are replaced, which takes several statements, or if rules or expected versions apply to its current
   // values.

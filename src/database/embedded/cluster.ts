@@ -10,7 +10,7 @@ import type { Place } from './place';
 /** Name of the cluster's superuser. It needs no password, because only the server's user can access the socket. */
 export const SUPERUSER = 'fitgraph';
 
-// macOS has no system locale C.UTF-8, so PostgreSQL's built-in one is used. There, `--lc-ctype` only classifies characters.
+// macOS has no system locale C.UTF-8, so PostgreSQL's built-in one is used. With it, `--lc-ctype` only classifies characters.
 const LOCALE =
   process.platform === 'darwin'
     ? ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--lc-ctype=UTF-8']

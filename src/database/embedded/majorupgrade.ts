@@ -1,4 +1,4 @@
-/** Upgrade to a new major version of PostgreSQL: programs of the old version run the old database once more to copy it, and it is kept next to the new one. */
+/** Upgrade to a new major version of PostgreSQL. Programs of the old version run the old database while it is copied. The old database is kept. */
 import fs from 'node:fs';
 import path from 'node:path';
 import { ConfigError } from '../../platform/config';
@@ -18,7 +18,7 @@ export interface MajorUpgrade {
   draft: string;
 }
 
-/** Differs from `PORT`, under which other processes look for the socket, so that none of them uses the old database during the upgrade. */
+/** Port in the name of the old server's socket. Other processes look for a socket with `PORT`, so they cannot use the old database. */
 const UPGRADE_PORT = PORT + 1;
 
 /** Returns the necessary upgrade; undefined if the database has the version of the embedded PostgreSQL. Throws if there is no database, or a newer one. */

@@ -20,8 +20,8 @@ const CREATE_ROLES_SQL = `DO $$ BEGIN
 END $$`;
 
 /**
- * Transfers the database and all its objects that belong to the superuser to the owner: releases up to 0.2.0 used the superuser for everything. REASSIGN
- * OWNED is not permitted for the cluster's superuser. Members of extensions stay, and row types, arrays and sequences of columns follow their table.
+ * Transfers the database and its objects from the superuser, which releases up to 0.2.0 used for everything, to the owner. REASSIGN OWNED is not
+ * permitted for the superuser. Members of extensions keep their owner; row types, arrays and sequences of columns follow their table.
  */
 const TRANSFER_OWNERSHIP_SQL = `DO $$ DECLARE statement text; BEGIN
   FOR statement IN
@@ -45,7 +45,7 @@ const IN_USE_CODES = ['55P03', '40P01'];
 /** Creates the role and the database if they are missing, as the superuser. */
 export async function prepareOwner(superuser: Client): Promise<void> {
   const { rows } = await superuser.query('SELECT pg_is_in_recovery() AS "isStandby"');
-  // A standby replicates the role and the database from its primary.
+  // Nothing needs to be created on a standby: it replicates the role and the database from its primary.
   if ((rows as [{ isStandby: boolean }])[0].isStandby) return;
   let client: Client | undefined;
   try {

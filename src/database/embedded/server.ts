@@ -84,7 +84,7 @@ export async function connect(address: { host: string; port: number }, database:
 export const isAbsent = (error: unknown): boolean =>
   ['ENOENT', 'ECONNREFUSED', 'ENOTDIR'].includes((error as { code?: string }).code ?? '');
 
-/** Whether the server rejected the connection for another reason than that it is starting or stopping, so that retrying is useless. */
+/** Whether the server rejected the connection for a reason other than starting or stopping, so that retrying is useless. */
 export const isRefusal = (error: unknown): boolean => error instanceof DatabaseError && !/^57P0[1-3]$/.test(error.code ?? '');
 
 /** Returns the last lines of a log file after the byte position `start`, for an error message. */
@@ -119,7 +119,7 @@ async function spawnServer(place: Place, { bin }: Binaries, port: number): Promi
     detached: true,
     stdio: ['ignore', log, log, 'pipe'],
     cwd: '/',
-    // PostgreSQL treats a process whose id is in a lock file as a running server, unless it is its grandparent, whose id is in this variable (set by pg_ctl).
+    // PostgreSQL takes a process with the id in a leftover lock file for a running server, unless that id is in this variable (as pg_ctl sets it).
     env: { ...SERVER_ENV, PG_GRANDPARENT_PID: findStalePid(place)?.toString() },
     uid: place.owner?.uid,
     gid: place.owner?.gid,

@@ -2,8 +2,8 @@
  * Rows of users: workouts, logs and schedules; nutrition plans and the food diary; body weights. Creates their tables. Foreign keys between them
  * include the owner, so that a row cannot refer to a row of another user. A table with such a foreign key needs none to the account.
  *
- * Indexes begin with the owner, except for those of references to the catalogue, in which it is the second column: these also serve to find all rows that
- * refer to a deleted row of the catalogue, such as an exercise.
+ * Indexes begin with the owner. Only those of references to the catalogue have it as the second column: they also serve to find all rows that refer
+ * to a deleted row of the catalogue, such as an exercise.
  */
 import type { Migration } from '../migrate';
 

@@ -9,7 +9,7 @@ export const oldestVersion = '0.3.0';
 
 const SKIP = `current_setting('fitgraph.backfill', true) = 'on' AND NOT row_security_active(TG_RELID)`;
 
-/** SQL: makes a trigger function return `result` while a migration fills rows. The setting has no effect for roles with row-level security. */
+/** SQL: the setting `fitgraph.backfill`, which has no effect for roles with row-level security, makes a trigger function only return `result`. */
 export const skipBackfill = (result: string): string => `
   IF ${SKIP} THEN
     RETURN ${result};
