@@ -1,5 +1,5 @@
 /**
- * Detects a connection pooler such as PgBouncer between this program and PostgreSQL. Session pooling is supported, although the pooler may drop startup
+ * Detects a connection pooler such as PgBouncer between this program and PostgreSQL. Session pooling is supported, even if the pooler drops startup
  * parameters. Transaction pooling is supported if the pooler tracks prepared statements and a direct connection exists for what needs a session: LISTEN,
  * advisory locks, migrations.
  */
@@ -12,10 +12,10 @@ import type { Pooling } from './options';
 /** Returns the process id of the backend that serves the connection. */
 const pidOf = async (client: Client): Promise<number> => (await client.query('SELECT pg_backend_pid() AS "pid"')).rows[0].pid as number;
 
-/** Returns the process id that the client received when it connected. A pooler announces another one than that of the backend. */
+/** Returns the process id that the client received when it connected. A pooler announces a different id than the backend has. */
 const announcedPidOf = (client: Client) => backendKeyOf(client).processID;
 
-/** Number of attempts to observe that two connections use the same backends. */
+/** Number of attempts to observe that a pooler moves a connection to another backend. */
 const ATTEMPTS = 3;
 
 const STATEMENT_POOLING =
@@ -72,7 +72,7 @@ async function detectMode(client: Client, connect: Connect): Promise<Pooling | u
       throw new ConfigError(STATEMENT_POOLING);
     });
     const previousPid = pid;
-    // If both connections used the same backend, the transaction of the other one occupies it, and this connection gets a different backend.
+    // With transaction pooling, the open transaction of `other` may occupy the backend of `client`, which then moves to a different one.
     pid = await pidOf(client);
     await other.query('COMMIT');
     if (otherPid === previousPid || pid !== previousPid) return 'transaction';

@@ -10,13 +10,13 @@ import type { SessionUsers } from './sessionuser';
 
 export const CONNECTION_TIMEOUT_MS = 3_000;
 
-/** Connections of the server itself, which requests never use. */
+/** Number of connections for the server's own work. Requests never use them. */
 const OWN_CONNECTIONS = 4;
 
-/** Connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
+/** Number of connections for work that needs a session, if DATABASE_LISTEN_URL is set to bypass a pooler. */
 const SESSION_CONNECTIONS = 4;
 
-/** Returns the pool sizes that depend on `poolSize`. `live`: connections for subscriptions, in addition to those of signed-in users in the same pool. */
+/** Returns the pool sizes that depend on `poolSize`. `live` connections for subscriptions are added to the pool of signed-in users. */
 export const poolSizes = (poolSize: number) => ({ writes: Math.max(2, Math.ceil(poolSize / 2)), live: Math.ceil(poolSize / 4) });
 
 /** Returns the maximum number of connections of a worker, including the one that listens for notifications. */
@@ -38,13 +38,13 @@ export async function runFirstStatements(client: PoolClient, firstStatements: re
 }
 
 export class Pools {
-  /** For the server itself. Row-level security does not apply. */
+  /** Connections for the server's own work, to which row-level security does not apply. */
   readonly own: Pool;
   readonly users: Pool;
-  /** For anonymous clients, with a shorter statement timeout. */
+  /** Connections for anonymous clients, with a shorter statement timeout. */
   readonly anonymous: Pool;
   readonly writes: Pool;
-  /** For work that needs a session, such as advisory locks: bypasses a pooler. */
+  /** Connections for work that needs a session, such as advisory locks. They bypass a pooler. */
   readonly sessions: Pool;
 
   constructor(
@@ -96,7 +96,7 @@ export class Pools {
     } as PoolConfig);
     // Errors of idle connections are ignored: the pool replaces them, and a request that cannot get a connection reports the failure.
     pool.on('error', () => undefined);
-    // Closes a read-only connection when it is released; the pool then opens another one.
+    // Closes a connection that has rejected a write as read-only, because it may stay read-only. The pool then opens another one.
     pool.on('release', (_error, client) => void ((client as unknown as ObservedClient).isReadOnly && client.end().catch(() => undefined)));
     pool.on('connect', (client) => {
       // Errors are ignored: the running query reports the lost connection. Without a listener, the event would be an uncaught error.

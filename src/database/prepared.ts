@@ -9,7 +9,7 @@ import { closePrepared, type StatementState } from '../internals/pg';
 
 /** Executions of a statement before it is prepared, so that filters that occur once do not fill the cache. */
 const USES_BEFORE_PREPARED = 2;
-/** In characters. Longer statements are not prepared: they come from filters that hardly recur. */
+/** Maximum length of a prepared statement, in characters. Longer ones come from filters that rarely recur. */
 const MAX_TEXT_LENGTH = 16_000;
 /** Limits of the caches of statement texts: number of entries, and characters in total. */
 const CACHE_LIMITS = { max: 5_000, maxSize: 5_000_000 };
@@ -19,9 +19,9 @@ export const MAX_PREPARED_STATEMENTS = 200;
 const MAX_PREPARED_LENGTH = 250_000;
 
 interface ClientStatements {
-  /** By name, most recently used last. */
+  /** Prepared statements by name, the most recently used one last. */
   statements: Map<string, StatementState>;
-  /** Total length of the texts. */
+  /** Total length of the SQL texts of all these prepared statements. */
   totalLength: number;
 }
 
@@ -53,8 +53,8 @@ export class PreparedStatements {
   }
 
   /**
-   * Returns the state of a prepared statement on a connection. Call this right before executing the statement: it also closes the least recently used
-   * statements beyond the limits, in the packet of the execution and so without a round trip.
+   * Returns the state of a prepared statement on a connection. Call this right before executing the statement: the least recently used
+   * statements beyond the limits are closed in the same packet, without another round trip.
    */
   stateOf(client: ClientBase, name: string, text: string): StatementState {
     let prepared = this.preparedByClient.get(client);

@@ -1,7 +1,7 @@
 /**
  * Read replica: a streaming standby that serves public rows to anonymous clients, who have no writes of their own to miss. It is used while its replay
- * position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer compares the positions, which costs
- * statements no time. If the position is unknown, or a statement fails on the standby, the primary is read.
+ * position is at most `maxLag` behind the primary and includes every change of which this process was notified. A timer compares the positions, so
+ * that no statement waits for this. If the position is unknown, or a statement fails on the standby, the primary is read.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -25,7 +25,7 @@ const EARLY_CHECK_MS = 50;
 /** How long the result of a check is trusted. It is subtracted from the permitted lag, because the standby may fall behind that much in the meantime. */
 const OBSERVATION_VALID_MS = MIN_REPLICA_LAG_MS / 2;
 
-/** SQL: id of the change log. It is replicated, so that a standby of another database is recognized. */
+/** SQL: id of the change log. A standby replicates it, so a different id reveals a standby of another database. */
 const LOG_ID_SQL = '(SELECT "id"::text FROM "change_log")';
 const PRIMARY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_current_wal_lsn()::text AS "position"`;
 const STANDBY_POSITION_SQL = `SELECT ${LOG_ID_SQL} AS "log", pg_last_wal_replay_lsn()::text AS "position", pg_is_in_recovery() AS "isStandby", pg_backend_pid() AS "pid"`;
@@ -46,13 +46,13 @@ type QueryPrimary = (text: string) => Promise<Row[]>;
 
 export class Replica {
   readonly pool: Pool;
-  /** Session users of the connections to the standby, which do not pass through a pooler. */
+  /** Session users of the connections to the standby. They stay set, because no pooler is in between. */
   readonly sessionUsers = new SessionUsers(false);
   private readonly breaker: CircuitBreaker;
   /** Why the standby is not used; undefined while it is used. */
   private unusableReason: string | undefined = 'it has not been checked yet';
   private checkedAt = -Infinity;
-  /** The standby has replayed all changes that the primary had made before this time. */
+  /** Time up to which the standby has replayed all changes of the primary. */
   private caughtUpAt = -Infinity;
   /** Time of the last notified change, which the standby must have replayed. */
   private lastChangeAt = -Infinity;
@@ -160,7 +160,7 @@ export class Replica {
     return this.updateLag(positionOf(standby.position as string), startedAt);
   }
 
-  /** Marks the lag as unknown and returns the reason. Otherwise the lag of the previous check stays valid. */
+  /** Marks the lag as unknown and returns the reason. */
   private clearLag(reason: string): string {
     this.lag = undefined;
     return reason;

@@ -1,7 +1,7 @@
 /**
  * Schema comparison: the objects of a database and how they differ from those that the migrations create. The expected objects are in `schemaobjects.json`,
  * which `npm run describe:database` generates from a migrated database and a test keeps up to date. Definitions contain only what PostgreSQL 14 and all later
- * versions print in the same form. They omit the names of roles and of the schema, which installations choose.
+ * versions print in the same form. They omit the names of roles and of the schema, which differ between installations.
  */
 import type { ClientBase } from 'pg';
 import expected from './schemaobjects.json';
@@ -22,7 +22,7 @@ export interface SchemaDifferences {
 interface ObjectRow {
   name: string;
   definition: string;
-  /** What is wrong with an existing object, such as that it is disabled; null if nothing is. */
+  /** Defect of an existing object, such as "disabled"; null if it has none. */
   flaw: string | null;
 }
 
@@ -54,7 +54,7 @@ const COLUMNS = `
     LEFT JOIN pg_collation l ON l.oid = a.attcollation LEFT JOIN pg_attrdef e ON e.adrelid = a.attrelid AND e.adnum = a.attnum
   WHERE ${inSchema('c.relnamespace')} AND c.relkind IN ('r', 'p') AND a.attnum > 0 AND NOT a.attisdropped`;
 
-/** Without NOT NULL, which only PostgreSQL 18 and later list as a constraint. A foreign key has no effect if its triggers are disabled. */
+/** Omits NOT NULL, which only PostgreSQL 18 and later list as a constraint. A foreign key is not enforced if its triggers are disabled. */
 const CONSTRAINTS = `
   SELECT format('constraint %s.%s', r.relname, c.conname), replace(pg_get_constraintdef(c.oid, true), ' NOT VALID', ''),
     CASE WHEN NOT c.convalidated THEN 'not validated'
@@ -77,7 +77,7 @@ const POLICIES = `
     'USING ' || qual, 'CHECK ' || with_check), NULL
   FROM pg_policies WHERE schemaname = current_schema()`;
 
-/** Ignores collations in the bodies of functions, because a migration chooses among those that the server supports. */
+/** Ignores collations in the bodies of functions, because migrations choose one that the server supports. */
 const ROUTINES = `
   SELECT format('function %s(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
     concat_ws(' ', l.lanname, p.provolatile, CASE WHEN p.prosecdef THEN 'SECURITY DEFINER' END, 

@@ -32,7 +32,7 @@ export class Session implements StatementContext {
   private byteLimit = Infinity;
   trace?: Trace;
   private readonly running = new Set<{ stop(reason: Error): void }>();
-  /** Why the session has ended: all further statements throw this error. Absent while it has not. */
+  /** Error that explains why the session has ended, thrown by all further statements; absent until then. */
   private endReason?: Error;
   /** Whether the request continues even if the client disconnects. */
   private runsToEnd = false;
@@ -47,7 +47,7 @@ export class Session implements StatementContext {
 
   constructor(readonly database: Database) {}
 
-  /** Sets the client after authentication. The next statement does not inherit priority from those of the authentication. A subscription stays `live`. */
+  /** Sets the client after authentication; a subscription stays `live`. The next statement counts as the first of the request, without priority. */
   setClient(clientKind: ClientKind, caller: Caller): void {
     if (this.clientKind !== 'live') this.clientKind = clientKind;
     this.caller = caller;
@@ -166,10 +166,10 @@ export class Session implements StatementContext {
     },
   };
 
-  /** Is called before the COMMIT of every transaction. An error rolls the transaction back. */
+  /** Called before the COMMIT of every transaction. An error rolls the transaction back. */
   beforeCommit?: (transaction: Transaction) => Promise<void>;
 
-  /** Runs all reads and writes of `work` in one transaction, which is rolled back unless it returns `isKept`. Nested transactions are savepoints. */
+  /** Runs `work` in one transaction, which is rolled back if `work` throws or returns `isKept: false`. Nested transactions are savepoints. */
   async atomically<T>(work: () => Promise<{ isKept: boolean; result: T }>): Promise<T> {
     const outer = this.openTransaction;
     const compensations: (() => Promise<void>)[] = [];
@@ -216,7 +216,7 @@ export class Session implements StatementContext {
     }
   }
 
-  /** Runs a transaction. `table`: the table to which it writes, if it is only one. */
+  /** Runs a transaction. `table` is the table to which it writes; absent if it writes to several. */
   async transaction<T>(work: (transaction: Transaction) => Promise<T>, table?: string): Promise<T> {
     const { caller, openTransaction: open } = this;
     const { writes, lockedTables } = this.database;

@@ -12,7 +12,7 @@ export const ANONYMOUS = '';
 const SET_VIEWER_SQL = `SELECT WHERE set_config('fitgraph.viewer', $1, false) IS NULL`;
 
 export class SessionUsers {
-  /** Role of the connections of requests. Absent: the server's own role, to which row-level security does not apply. Set it before opening connections. */
+  /** Role of requests; absent for the server's own role, to which row-level security does not apply. Set it before opening connections. */
   role?: string;
   private readonly userByClient = new WeakMap<ClientBase, string>();
 
@@ -27,8 +27,8 @@ export class SessionUsers {
   }
 
   /**
-   * Returns the statement to send before one of this viewer: it sets the session user, if necessary, and includes `fixedStatement`, which is sent with every
-   * statement. Returns undefined if there is nothing to send. Without a viewer, the session user does not matter.
+   * Returns the statement to send before a statement of `viewer`; undefined if none is needed. It sets the session user, if necessary, and includes
+   * `fixedStatement`, which is sent with every statement. Without a viewer, the session user does not matter.
    */
   precedingStatement(
     client: ClientBase,

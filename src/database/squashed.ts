@@ -14,7 +14,7 @@ const REPLACED: readonly string[] = [
   ...['0062-exponential-mean', '0063-fewer-indexes', '0064-owners-of-parents'],
 ];
 
-/** Migrations that replace them. Their numbers differ from those of all replaced migrations. */
+/** Migrations that replace those of version 0.2. None has the number of a replaced one. */
 const REPLACEMENTS: readonly string[] = [
   ...['0052-catalogue', '0053-accounts', '0054-training-and-food', '0055-search', '0056-change-log', '0057-requests-and-files'],
   ...['0058-owned-rows', '0059-analyses'],

@@ -19,9 +19,9 @@ export interface Reads {
   limiter: Limiter<Caller>;
   prepared: PreparedStatements;
   breaker: CircuitBreaker;
-  /** Sent before each statement behind a transaction pooler, where settings last only until the end of the transaction. */
+  /** Sets the timeouts before each statement behind a transaction pooler, where settings last only until the end of the transaction. */
   preceding?: PrecedingStatement;
-  /** Absent: no session user is set. */
+  /** Sets the session user for row-level security; absent for the server's own statements. */
   sessionUsers?: SessionUsers;
 }
 
@@ -33,7 +33,7 @@ export interface StatementContext {
   caller: Caller;
   /** Whether a statement of the request has already started. Then its next statements have priority. */
   hasStarted: boolean;
-  /** Time that its statements have run, without waiting for a slot or a connection. */
+  /** Total run time of the request's statements, without the time spent waiting for a slot or a connection. */
   milliseconds: number;
   /** Counts bytes read for the request. Throws ReadLimitExceeded above its limit. */
   countBytes(bytes: number): void;

@@ -1,4 +1,4 @@
-/** Type parsers of pg: dates, times, timestamps and decimals become the strings that both interfaces return. */
+/** Type parsers of pg: dates, times, timestamps and decimals become the strings that both APIs return. */
 import { types } from 'pg';
 
 const OID = { int8: 20, date: 1082, time: 1083, timestamptz: 1184 } as const;

@@ -1,7 +1,7 @@
 /**
  * The viewer role: the PostgreSQL role of requests. It cannot log in, owns nothing and, unlike the owner of the tables, is subject to row-level security.
  * Roles are shared by all databases of a PostgreSQL server. Each owner of tables therefore has its own viewer role, so that the owner of one database can
- * read nothing in another. The policies apply to the viewer role only, because any role could set the session user with which they compare.
+ * read nothing in another. The policies apply to the viewer role only, because any role could set the session user that they check.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ const SUFFIX = '_viewer';
 
 const PRIVILEGES = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** Error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** PostgreSQL error code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const INSUFFICIENT_PRIVILEGE = '42501';
 /** Error codes after which a statement is repeated: a concurrent CREATE ROLE or GRANT of another process, a deadlock, or a lock timeout. */
 const RETRIED_CODES = ['42710', '23505', 'XX000', '40001', '40P01', '55P03'];

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { RequestHandler, Response } from 'express';
 
-/** Size and version of a file. Another file at the same path has another version. */
+/** Size and version of a file. A different file at the same path has a different version. */
 export interface FileVersion {
   size: number;
   version: string;
@@ -24,7 +24,7 @@ export interface FileStore {
   withLocalFile<T>(path: string, work: (localPath: string) => Promise<T>): Promise<T | undefined>;
   /** Reserves a free path; returns false if it is taken. */
   reserve(path: string): Promise<boolean>;
-  /** Writes a file atomically: readers see the whole file that `createFile` creates, or nothing of it. */
+  /** Writes a file atomically: it becomes visible when `createFile` has completed it at a temporary local path. */
   write(path: string, createFile: (localPath: string) => Promise<void>): Promise<void>;
   move(from: string, to: string): Promise<void>;
   /** Deletes files; all `others` must begin with `path`. Missing files are ignored. */

@@ -28,7 +28,7 @@ const ENCODERS: Readonly<Record<StoredFormat, (image: Sharp) => Sharp>> = {
   tiff: (image) => image.tiff({ compression: 'lzw' }),
 };
 
-/** Decodes the whole image; throws if that fails. Shrinking on load would skip lines. Resizing keeps only a few lines in memory at a time. */
+/** Decodes every line of an image; throws if that fails. Shrinking on load would skip lines. Resizing keeps only a few in memory at a time. */
 const decodeFully = (bytes: Buffer) => sharp(bytes, DECODE_OPTIONS).resize(8, 8, { fit: 'fill', fastShrinkOnLoad: false }).raw().toBuffer();
 
 export type ReencodeResult = 'image' | 'no image' | { megapixels: number };

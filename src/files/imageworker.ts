@@ -17,7 +17,7 @@ const cpuMsSince = (since: NodeJS.CpuUsage) => {
   return (user + system) / 1_000;
 };
 
-/** Decoding runs on other threads, so the timer fires in the meantime. It cannot be cancelled: on the reply `slow`, the server kills this process. */
+/** Decoding runs on other threads and does not block the timer. It cannot be cancelled: on the reply `slow`, the server kills this process. */
 process.on('message', (task: LimitedImageTask) => {
   const startUsage = process.cpuUsage();
   const isSlow = () => cpuMsSince(startUsage) >= task.cpuMs;

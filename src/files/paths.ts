@@ -57,7 +57,7 @@ export const isMediaPath = (path: string): boolean =>
 /** Returns the URL of a file in the store, without scheme and host. */
 export const mediaUrl = (path: string): string => `/media/${path.split('/').map(encodeURIComponent).join('/')}`;
 
-/** Text that no stored path contains. */
+/** Operand that matches no row, because no stored path contains a NUL character. */
 const NO_PATH = '\0';
 
 /**

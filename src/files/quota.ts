@@ -14,14 +14,14 @@ const formatBytes = (bytes: number) => `${(bytes / MB).toFixed(1)} MB`;
 export const storedFileBytes = async ({ path }: UploadedFile): Promise<number> => (await stat(path)).size;
 
 export interface NewFile {
-  /** Input path of the image field. */
+  /** Path of the image field in the input, for the error message. */
   path: InputPath;
   file: UploadedFile;
-  /** Id of the row whose current file it replaces. */
+  /** Id of the row whose current file the new one replaces. */
   id?: number;
 }
 
-/** Throws InvalidInput for files that exceed the quota together with the user's files in `table`. */
+/** Throws InvalidInput if the uploads, together with the user's other files in `table`, exceed the quota. */
 export async function checkQuota(
   table: string,
   userId: number,

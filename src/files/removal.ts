@@ -62,7 +62,7 @@ export class FileRemoval {
     while ((await this.removeBatch()) === BATCH_SIZE);
   }
 
-  /** Deletes a batch of files. Their paths are committed as settled only after that. */
+  /** Deletes a batch of files. The records of their paths are settled only after that, so that a failed deletion is repeated. */
   private removeBatch(): Promise<number> {
     return this.database.withoutTimeouts((client) =>
       inTransaction(client, async () => {

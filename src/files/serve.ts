@@ -10,7 +10,7 @@ const ALLOWED_METHODS = ['GET', 'HEAD'];
 export function serveMedia(media: Media): Router {
   const router = Router({ caseSensitive: true });
   router.use((request, response, next) => {
-    // Lets pages of any site draw images on a canvas. The header is sent even without Origin, because caches ignore that header.
+    // Lets pages of any site draw images on a canvas. CORS is allowed even without an Origin header, because caches ignore Origin.
     response.set({ 'X-Content-Type-Options': 'nosniff', 'Access-Control-Allow-Origin': '*' });
     if (ALLOWED_METHODS.includes(request.method)) return next();
     response

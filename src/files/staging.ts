@@ -15,13 +15,13 @@ export class StagedFiles {
   }
 
   /**
-   * Moves all staged files to their paths. After an interruption, a repeated call moves the others. With `replace`, deletes all other files first.
+   * Moves all staged files to their paths. After an interruption, another call moves the rest. With `replace`, first deletes all other files.
    */
   async publish(replace = false): Promise<void> {
     const { files } = this.media;
     if (replace) for (const name of await files.folders('')) if (name !== this.folder) await files.discard(name);
     const paths = await files.list(this.folder);
-    // Originals are moved before thumbnails: removing the former file at a path removes its thumbnails too, which must not be the new ones.
+    // Moves originals before thumbnails: removing the former file at a path also removes its thumbnails, and would remove new ones as well.
     for (const path of [...paths.filter((name) => !looksLikeThumbnail(name)), ...paths.filter(looksLikeThumbnail)]) {
       if (!looksLikeThumbnail(path)) await this.media.remove([path]);
       await files.move(`${this.folder}/${path}`, path);

@@ -7,7 +7,7 @@ import { ImageFailure, imageWorkerPool } from './imageworkerpool';
 import { sanitizeFileName, extensionOf, clientFileName, storedPath } from './paths';
 import { MAX_MEGAPIXELS, type ReencodeResult } from './imageprocessing';
 
-/** Validation results by file: both the check of a write and the storing of its file need them. */
+/** Caches validation results by file: they are needed to check a write and again to store its file. */
 const validations = new WeakMap<UploadedFile, Promise<string[]>>();
 
 /** Validates an image and returns error messages. Replaces the content of a valid file by its new encoding. */

@@ -22,10 +22,10 @@ import { visitFields } from '../core/model/selections';
 export const MAX_TOKENS = 10_000;
 const MAX_DEPTH = 20;
 const MAX_ROOT_FIELDS = 100;
-/** More than twice the number of fields of any type. */
+/** Maximum number of selections in a selection set: more than twice the number of fields of any type. */
 const MAX_SELECTIONS = 500;
 const MAX_ALIASES = 500;
-/** Low, because the response repeats the aliases for each row. */
+/** Maximum number of aliases in a selection set. It is low, because the response repeats them for each row. */
 const MAX_ALIASES_PER_SELECTION = 50;
 const MAX_ALIAS_CHARACTERS = 64;
 const MAX_DIRECTIVES_PER_LOCATION = 5;
@@ -75,7 +75,7 @@ export function bracketDepthError(text: string): GraphQLError | undefined {
 /** `extensions.limit` distinguishes exceeded limits from other validation errors. */
 const limitError = (message: string, limit: number, node: ASTNode) => new GraphQLError(message, { nodes: [node], extensions: { limit } });
 
-/** Folds a value over the fields of a selection set and its fragments, memoized per fragment. */
+/** Combines the values of all fields of a selection set and its fragments. Each fragment is visited only once. */
 function foldFields(
   set: SelectionSetNode | undefined,
   context: ValidationContext,

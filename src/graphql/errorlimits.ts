@@ -13,7 +13,7 @@ function visibleMessage(message: string, keepSuggestions: boolean): string {
   return text.length > MAX_MESSAGE_CHARACTERS ? `${text.slice(0, MAX_MESSAGE_CHARACTERS)}…` : text;
 }
 
-/** Shortens messages and limits the number of errors. `copyError` copies an error with a new message, or creates the one that counts omitted errors. */
+/** Shortens messages and limits the number of errors. `copyError` copies an error with a new message; without an error, it creates one. */
 function visibleErrors<E extends GraphQLFormattedError>(
   errors: readonly E[],
   keepSuggestions: boolean,

@@ -44,7 +44,7 @@ const isExclusiveTo =
 const isRestOnly = isExclusiveTo('rest');
 const isGraphQLOnly = isExclusiveTo('graphql');
 
-/** Hides stored values that have no enum name: a blank choice, which REST can store, becomes null; ids of rows without a name are dropped. */
+/** Hides stored values that have no enum name: a blank choice, which REST can store, becomes null; ids in a list are omitted. */
 function withoutUnnamedValues(config: FieldConfig): FieldConfig | undefined {
   const { field } = config.extensions ?? {};
   const { resolve = defaultFieldResolver } = config;
@@ -142,7 +142,7 @@ export function publicSchema(fullSchema: GraphQLSchema): GraphQLSchema {
     [MapperKind.INPUT_OBJECT_FIELD]: (config) => (isRestOnly(config) ? null : undefined),
   });
   const { directives, types, ...config } = visibleSchema.toConfig();
-  // The constructor collects the types that fields reach; those that implement an interface may be reachable only through it.
+  // The constructor collects only types that fields refer to. Fields may refer to an interface without its implementations, so these are listed.
   const implementations = types.filter((type) => isObjectType(type) && type.getInterfaces().length > 0);
   return limitResponseSize(
     new GraphQLSchema({
@@ -165,7 +165,7 @@ const withStoredDefault = (config: GraphQLInputFieldConfig): GraphQLInputFieldCo
 
 const ID_IN_REST = new GraphQLScalarType({ ...GraphQLID.toConfig(), serialize: Number });
 
-/** Marks floats for serialization like Python; a bigint stays an integer. */
+/** Marks floats to be serialized as in Python; a bigint stays an integer. */
 const FLOAT_IN_REST = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   serialize: (value) => (typeof value === 'bigint' ? Number(value) : markFloat(Number(value))),

@@ -21,7 +21,7 @@ import type { Socket } from 'node:net';
 import { utils, type ClientBase, type DatabaseError, type Submittable } from 'pg';
 
 declare module 'pg' {
-  /** Missing in the type declarations of pg. */
+  /** Adds a function that the type declarations of pg lack. */
   const utils: {
     /** Returns a value in the form in which it is sent to PostgreSQL. Throws if it cannot be serialized. */
     prepareValue(this: void, value: unknown): string | Buffer | null;
@@ -61,7 +61,7 @@ export interface BackendKey {
 
 export const backendKeyOf = (client: ClientBase): BackendKey => client as unknown as BackendKey;
 
-/** Closes a prepared statement, without an additional round trip. Returns false while its preparation is unconfirmed, because pg would record it afterwards. */
+/** Closes a prepared statement without a round trip. Returns false while its preparation is unconfirmed: pg would later record it as prepared. */
 export function closePrepared(client: ClientBase, name: string): boolean {
   const wire = wireOf(client);
   if (name in wire.submittedNamedStatements) return false;

@@ -30,7 +30,7 @@ const PLACES = 2;
 /** The exact value of the floating-point number 4.184, as in the reference service. It is slightly larger, so ties are rounded up. */
 const KILOJOULES_PER_KILOCALORIE = new Decimal((4.184).toFixed(60));
 
-/** The exact value of the floating-point number, as in the reference service. */
+/** The exact value of the floating-point number 2.20462262, as in the reference service. */
 const POUNDS_PER_KILOGRAM = new Decimal((2.20462262).toFixed(60));
 const OUNCES_PER_POUND = 16;
 const CONVERSION_PLACES = 4;

@@ -1,4 +1,4 @@
-/** Errors before the first byte of an export is sent: GraphQL errors in a JSON body, with an HTTP status. */
+/** Errors that occur before the first byte of an export is sent. The response has an HTTP status and GraphQL errors in a JSON body. */
 import type { Response } from 'express';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { HTTP_STATUS_BY_ERROR_CODE, type ErrorCode } from '../../contract/errorcodes';

@@ -23,7 +23,7 @@ type Variables = Record<string, unknown>;
 
 export interface PageArguments {
   first: number;
-  /** Same page size as `first`, for time series, which take `last` instead. */
+  /** Page size for time series, which take `last` instead of `first`. Both values are equal. */
   last: number;
   after: string | null;
   offset: number | null;
@@ -41,7 +41,7 @@ export interface ExportedList {
   type: GraphQLCompositeType;
   selections: FieldCollector;
   document: DocumentNode;
-  /** Absent if the list has no pagination arguments. */
+  /** How to read the list in pages; absent if it has no pagination arguments. */
   pages?: {
     /** Path of `pageInfo`. If absent, a page with fewer rows than requested is the last one. */
     pageInfoPath?: readonly string[];

@@ -33,7 +33,7 @@ interface Dependencies {
 
 const METHODS = ['GET', 'HEAD', 'POST'];
 const RETRY_SECONDS = 10;
-/** A caller may use the total number of export slots divided by this. */
+/** Each caller may use at most the total number of export slots divided by this number. */
 const CALLER_SLOTS_DIVISOR = 4;
 
 /** Takes a slot of the concurrency limiter, because each running export occupies memory. Throws if no slot is free. */

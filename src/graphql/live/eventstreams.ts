@@ -60,7 +60,7 @@ export class EventStreamTransport {
   };
 
   private async serve(request: Request, response: Response, acceptHeader: string): Promise<void> {
-    // graphql-sse does not parse a list of media types.
+    // graphql-sse does not recognize its media type in a list, so the Accept header is reduced to it.
     const accept = acceptHeader.includes(MEDIA_TYPE) ? MEDIA_TYPE : acceptHeader;
     const { method, url, headers } = request;
     const get = (name: string) => (name === 'accept' ? accept : headers[name]?.toString());

@@ -21,7 +21,7 @@ export const GRAPHQL_PATH = '/graphql';
 
 export type SubscriptionParams = Record<string, unknown>;
 
-/** Execution arguments. The context is also a record, because the transport libraries declare it so. */
+/** Execution arguments. The transport libraries require a context type that is also a record. */
 export type SubscriptionArgs = ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
 
 const badRequest = (message: string) => new GraphQLError(message, { extensions: { code: 'BAD_REQUEST' } });

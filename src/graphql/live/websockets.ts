@@ -14,7 +14,7 @@ import { GRAPHQL_PATH, type SubscriptionParams, type Subscriptions } from './sub
 
 /** Concurrent WebSockets of anonymous clients, in total and per client network. */
 const ANONYMOUS_CONNECTION_LIMITS = { slots: 1_000, slotsPerClient: 100 };
-/** https://www.iana.org/assignments/websocket */
+/** WebSocket close codes (https://www.iana.org/assignments/websocket). */
 const SERVICE_RESTART = 1012;
 const TRY_AGAIN_LATER = 1013;
 const INTERNAL_ERROR = 1011;
@@ -33,7 +33,7 @@ export interface SocketOptions {
   maxMessage: number;
   createContext(request: RequestHead): RequestContext;
   networkOf(request: RequestHead): string;
-  /** Load shedding: whether new subscriptions of anonymous or of signed-in clients are rejected. */
+  /** Whether new subscriptions of anonymous or of signed-in clients are rejected to shed load. */
   rejectsSubscriptions(isAnonymous: boolean): boolean;
   log: Logger;
 }

@@ -63,8 +63,8 @@ const isRowList = (value: unknown): value is Row[] => Array.isArray(value) && va
 const DATE_PATTERN = /^\d{4}-\d\d-\d\d/;
 
 /**
- * Derives a series from the response of an action that contains lists of rows; each list becomes a line. Draws the first decimal (a string in JSON)
- * over the first date. The first integer is expected to be equal in all rows of a list, and names its line.
+ * Derives a series from the response of an action that contains lists of rows. Each list becomes a line, which shows the first decimal field (a
+ * string in JSON) over the first date field. The first integer field, expected to be equal in all rows of a list, names its line.
  */
 function seriesInBody({ body }: HtmlView): Series | undefined {
   const lines = Object.values((body ?? {}) as Row).find((value): value is Row[][] => Array.isArray(value) && value.every(isRowList));
@@ -117,7 +117,7 @@ function renderChart(series: Series): RenderedChart | undefined {
     yAxis: {
       type: 'value',
       scale: true,
-      // On the right, next to the newest days, which narrow screens show first.
+      // The axis is on the right, next to the newest days, because narrow screens show that end of the chart first.
       position: 'right',
       ...axis,
       splitLine: { lineStyle: { color: RULE_PLACEHOLDER } },

@@ -94,7 +94,7 @@ export function RequestPanel({ view }: { view: HtmlView }) {
   );
 }
 
-/** Escapes a text for HTML. Quotes, which JSON has many of, need no escaping outside of attributes. */
+/** Escapes a text for HTML. Keeps quotes, which are frequent in JSON and need escaping only in attributes. */
 const escapeText = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
 export function OptionsPanel({ view }: { view: HtmlView }) {

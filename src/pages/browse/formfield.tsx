@@ -83,7 +83,7 @@ function Select({ control, id, values, filter, commonAttributes }: FormFieldProp
   const { choices = [], required } = control;
   const chosenValue = values.at(-1) ?? '';
   const emptyLabel = filter ? 'Any' : '–';
-  // REST labels the empty choice with hyphens.
+  // The REST API labels the empty choice with hyphens, which are replaced here.
   const options = choices.map(({ value, label }) => ({
     value: value ?? '',
     label: /^-+$/.test(String(label)) ? emptyLabel : String(label),

@@ -20,7 +20,7 @@ function renderLeaf(value: unknown, { endpoint }: Links, base: string): string {
   return highlightToken('lit', text);
 }
 
-/** Renders `body`. `base` is the path of the REST API. If a key has no links, those of its parent apply to an object or a list under it. */
+/** Renders `body`. `base` is the path of the REST API. An object or list under a key that is not in `links` inherits those of its parent. */
 export function highlightJson(body: unknown, links: Links, base: string, indent = ''): string {
   if (body === null || typeof body !== 'object') return renderLeaf(body, links, base);
   const innerIndent = `${indent}  `;

@@ -163,7 +163,7 @@ const cardStyleOf = (view: HtmlView): string =>
     ...childListsOf(view).map(({ table }, index) => cardLabelStyle(tableClassOf(index), table)),
   ].join('');
 
-/** Bars and charts have inline styles that depend on the data, so the policy cannot allow them by hash. */
+/** Bars and charts have inline styles that depend on the data, so the Content Security Policy cannot allow them by hash. */
 const STYLE_SOURCES = "'unsafe-inline'";
 const headers = securityHeaders(STYLE_SOURCES);
 const headersWithSuggestions = securityHeaders(STYLE_SOURCES, "'self'");

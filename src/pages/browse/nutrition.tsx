@@ -47,7 +47,7 @@ function Goal({ energy, goal }: { energy: number; goal: number }) {
 
 interface TableProps {
   caption: string;
-  /** Unit of nutrients that are masses. */
+  /** Unit in which masses are shown. */
   unit: string;
   /** Daily energy goal in kcal. */
   goal?: number;

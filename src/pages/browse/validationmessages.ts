@@ -2,7 +2,7 @@
 import { withArticle } from '../../core/model/inflection';
 import type { FormControl } from './view/viewmodel';
 
-/** Needed because pages cannot set the value of a file input. */
+/** Shown after a rejected form, because pages cannot set the value of a file input. */
 export const CHOOSE_FILE_AGAIN = 'Please choose the file again. Browsers do not keep the selection.';
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
@@ -41,7 +41,7 @@ export function validationMessage(control: FormControl, values: readonly string[
   const text = values.at(-1)?.trim() ?? '';
   const { kind, matches, required } = control;
   const restMessage = messages.join(' ');
-  // Only the server knows what is wrong with a file.
+  // Only the REST API has examined the content of the file.
   if (kind === 'image') return `${restMessage} ${CHOOSE_FILE_AGAIN}`;
   if (text === '' && required) return missingValueMessage(control);
   if (matches) return matches.length ? 'Choose one of the matches below.' : `No match for “${text}”.`;

@@ -24,10 +24,10 @@ const HIDDEN_COLUMNS = new Set([
   'sourceName',
   'sourceUrl',
 ]);
-/** Image of a muscle with the same drawing as `imageUrlMain`, in another colour. */
+/** Field that is not shown: the same drawing of a muscle as `imageUrlMain`, in another colour. */
 const DUPLICATE_IMAGE_FIELD = 'imageUrlSecondary';
 const IMAGE_FIELDS = new Set(['image', 'imageUrlMain']);
-/** Fields for longer texts are shown on the detail page only. */
+/** Maximum length of texts in tables. Fields for longer texts are shown on the detail page only. */
 const MAX_COLUMN_TEXT_LENGTH = 120;
 const ZERO_SECONDS = ':00';
 
