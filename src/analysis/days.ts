@@ -7,7 +7,7 @@ export const FIRST_DAY_OPTIONS = { defaultValue: MONDAY, description: 'The weekd
 /** Maximum number of days in analyses that return a row for each day, even for days without data. */
 export const MAX_SERIES_DAYS = 9_999;
 
-/** Returns a function that adds to a row the `bucket` that begins at its `start`. Rows must be ordered by `start`: neighbours share one bucket. */
+/** Returns a function that adds the field `bucket` to a row, from its `start`. If rows are ordered by `start`, those of a bucket share one object. */
 export function bucketAdder(by: DayUnit): (row: Row) => Row {
   let previous: { start: unknown; bucket: DayBucket } | undefined;
   return (row) => {

@@ -7,7 +7,7 @@ import { loadParent } from '../core/read/loaders';
 import { Exercise } from '../resources/exercise';
 import { ExerciseBase } from '../resources/exercisebase';
 
-/** Creates the base class. The descriptions in the schema say to which translation a row refers, and when the fields are null. */
+/** Creates the base class for a row type. The texts become the fields' descriptions: which translation they return, and when they are null. */
 export function withExercise(
   row: ClassType,
   exerciseDescription: string,

@@ -31,7 +31,7 @@ import {
 import { SERIES_EXTENSIONS, querySeries, SeriesArgs, type DateRangeCondition } from './queries';
 
 const MAX_TOLERANCE = 100;
-/** Limits the duration of the query, which compares each diary entry with each meal of its plan. */
+/** Maximum number of meals with a time per plan. It limits the duration of the query, which compares each diary entry with each of them. */
 const MAX_MEALS = 100;
 
 @ArgsType()

@@ -10,7 +10,7 @@ import { WorkoutLog } from '../resources/workoutlog';
 import { selectLogs, selectLogsWithBase } from './logs';
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 
-/** Values are rounded to this many places before the final rounding, which removes the error of estimates that have infinitely many decimals. */
+/** Decimal places of a first rounding, which removes the tiny error of estimates with infinitely many decimals before the final rounding. */
 const INTERMEDIATE_PLACES = 8;
 
 @Resolver(() => WorkoutLog)

@@ -16,8 +16,8 @@ export type WhereInput = Record<string, unknown> | null | undefined;
 export const WhereLogs = (description: string): PropertyDecorator => Field(() => whereInput(WorkoutLog), { nullable: true, description });
 
 /**
- * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL in other units), `reserve` (repetitions in reserve, NULL if not
- * logged), `mass` in kg.
+ * Returns the SELECT of the logs. Columns: `id`, `date`, `exercise_id`, `reps` (NULL if logged in a unit other than repetitions), `reserve`
+ * (repetitions in reserve, NULL if not logged), `mass` in kg.
  */
 export function selectLogs(
   where: WhereInput,
@@ -35,7 +35,7 @@ export function selectLogs(
     ${fromClause(WorkoutLog, joins, bind)}${whereClause([...extraConditions, ...accessConditions, ...dateConditions, ...conditions], 't', bind)}`;
 }
 
-/** Adds the column `base` to logs: the id of the exercise base that all translations of their exercise share. */
+/** Returns a SELECT that adds the column `base` to logs: the id of the exercise base, which all translations of an exercise share. */
 export const selectLogsWithBase = (logs: string): string =>
   `SELECT s.*, e."exercise_base_id" AS "base" FROM (${logs}) s JOIN "exercise" e ON e."id" = s."exercise_id"`;
 

@@ -7,7 +7,7 @@ import { BODY_WEIGHT_UNIT_ID, bodyWeightFactorSql, profileUnitFactorSql, weightU
 import { MASS_UNIT } from '../resources/massunit';
 import { WeightEntry } from '../resources/weightentry';
 
-/** The full description. It occurs once in the schema, at `trainingVolume`; other descriptions refer to it by MASSES_REFERENCE. */
+/** Explains in the schema how masses are computed. Only `trainingVolume` contains it; other descriptions refer to it by MASSES_REFERENCE. */
 export const MASSES_DESCRIPTION =
   'Weights in kg and lb are converted first. In the unit Body Weight, the mass is the body weight of the nearest weight entry (the earlier of two equally near ones) plus the logged number in the preferred unit of the user. Other units are not masses.';
 

@@ -70,7 +70,7 @@ const ESTIMATES: Record<OneRepMaxFormula, (w: string, r: string) => string> = {
   LOMBARDI: (w, r) => `${w} * power(${r}, 0.10)`,
   MAYHEW: (w, r) => `${w} * 100 / (52.2 + 41.9 * exp(-0.055 * ${r}))`,
 };
-/** Estimates are rounded, because equal quotients can have different numbers of digits. Otherwise, one would count as a new record. */
+/** Estimates are rounded to this many places. Otherwise, equal quotients with different numbers of digits would differ and count as records. */
 const ESTIMATE_PLACES = 10;
 
 /** SQL: the estimate in kg, from the columns of `logCtes`; NULL if there is no estimate. */

@@ -39,7 +39,7 @@ export class RankingArgs {
   @Field(() => Int, { nullable: true, description: 'Number of rows to skip.' }) declare offset?: number | null;
 }
 
-/** GraphQL extensions of analyses: not in REST, and a high cost, because all rows of the viewer are read even if the result has few rows. */
+/** GraphQL extensions of analyses. They are not in REST. Their cost is high, because even a short result requires reading all rows of the viewer. */
 export const ANALYSIS_EXTENSIONS = { only: 'graphql', cost: { weight: 100 } };
 
 export const daysBetween = (from: string, until: string): number => (Date.parse(until) - Date.parse(from)) / DAY_MS + 1;
@@ -114,7 +114,7 @@ const logsOfBases =
   (alias, bind) =>
     `${alias}."exercise_id" IN (SELECT e."id" FROM "exercise" e WHERE e."exercise_base_id" = ANY(${bind(bases)}))`;
 
-/** Reads the last rows of a series, for all logs or per exercise base. In an export, reads the rows after the first `exportedRows`. */
+/** Reads the last rows of a series or, with `bases`, of one series per exercise base. In an export, reads the rows after the first `exportedRows`. */
 async function readSeries(
   buildStatement: BuildStatement,
   args: DateRangeArgs,
@@ -149,7 +149,7 @@ export async function querySeries(buildStatement: BuildStatement, args: DateRang
 const isInsideList = ({ key, prev }: GraphQLResolveInfo['path']): boolean =>
   typeof key === 'number' || (prev !== undefined && isInsideList(prev));
 
-/** Loads the series of one exercise base, with one statement for all parent rows. Only a list that is not nested in another list can be exported. */
+/** Loads the series of one exercise base; one statement reads those of all parent rows. A series inside another list cannot be exported. */
 export async function loadSeriesOfBase(
   buildStatement: BuildStatement,
   args: DateRangeArgs,

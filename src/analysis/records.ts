@@ -79,7 +79,7 @@ export class PersonalRecord {
   @Field(() => ID, { nullable: true, description: 'Id of the log of the set; null for VOLUME.' }) declare logId: number | null;
 }
 
-/** Returns CTEs: those of `logCtes`; `c`, the candidates for records. They compete by kind and `at`: the mass for REPETITIONS, otherwise NULL. */
+/** Returns CTEs: those of `logCtes`; `c`, the candidates for records. Those with equal base, kind and `at` (the mass for REPETITIONS) compete. */
 function candidateCtes(
   { where, formula }: RecordArgs,
   context: Context,
@@ -122,7 +122,7 @@ function buildRecords(args: RecordArgs, context: Context) {
   };
 }
 
-/** Removes the default start of the date range for standing records, because they count regardless of when they were set. */
+/** Removes the default start of the date range if only standing records are requested, because these can be of any age. */
 const withDateRange = (args: RecordArgs) => ({ ...args, from: args.from ?? (args.standing ? '-infinity' : null) });
 
 @Resolver(() => PersonalRecord)

@@ -21,8 +21,8 @@ export const selectOwnRows = (entity: Entity, context: Context, bind: BindParame
   `(SELECT t.* FROM "${resourceOf(entity)!.table}" t${whereClause(ownerConditions(entity, context), 't', bind)})`;
 
 /**
- * Returns CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps with the number of weeks before them and
- * in total.
+ * Returns CTEs: `s`, the active schedule; `e` (`id`, `workout_id`, `duration`, `before`, `whole`), its steps, with the number of
+ * weeks before the step (`before`) and of the whole schedule (`whole`).
  */
 export const scheduleCtes = (context: Context, bind: BindParameter): string =>
   `s AS (SELECT s.* FROM ${selectOwnRows(Schedule, context, bind)} s WHERE s."is_active"),

@@ -13,7 +13,7 @@ import { MASSES_REFERENCE, bodyMassSql, OUTPUT_UNIT_OPTIONS, roundInUnitSql } fr
 import { FORMULA_OPTIONS, OneRepMaxFormula, oneRepMaxSql } from './onerepmax';
 import { ANALYSIS_EXTENSIONS } from './queries';
 
-/** DOTS coefficients: those of a polynomial of the body weight in kg, the fourth power first, and the largest body weight for which it holds. */
+/** DOTS by gender: coefficients of a polynomial of the body weight in kg, from the fourth power down, and the largest body weight that it covers. */
 const DOTS = [
   {
     gender: GENDER.type.MALE!,

@@ -26,7 +26,7 @@ export interface AccessToken {
   scopes: Scope[];
   createdAt: string;
   expiresAt: string | null;
-  /** Time of the last use, accurate to ten minutes; null if never. */
+  /** Time of the last use, accurate to ten minutes; null if never used. */
   lastUsedAt: string | null;
   isExpired: boolean;
 }
@@ -99,7 +99,7 @@ export class AccessTokens {
     const normalizedInput = { ...input, name: input.name.trim(), scopes: [...new Set(input.scopes)].sort() };
     throwIfInvalid([...validate(normalizedInput)]);
     const { name, scopes, expiresAt } = normalizedInput;
-    // Locks the user, so that of two concurrent creations the second one counts the first.
+    // Locks the user, so that a concurrent creation waits and then counts this token.
     await session.query('SELECT 1 FROM "user_account" WHERE "id" = $1 FOR NO KEY UPDATE', [userId]);
     await session.query(DELETE_EXPIRED, [userId]);
     const [conflicts] = await session.query(SELECT_CONFLICTS, [userId, name, expiresAt]);

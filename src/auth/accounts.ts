@@ -27,17 +27,17 @@ export async function viewerOfApiKey(token: string, session: Session): Promise<V
   return { id: row.id, username: row.username, isSuperuser: row.isSuperuser };
 }
 
-/** SQL: always selects one row, with the maximum number of iterations of all hashes, so that its cost does not reveal whether the name exists. */
+/** SQL: selects an account and the largest number of iterations of all hashes; one row even without an account, so its cost reveals no user names. */
 const SELECT_CREDENTIALS = `SELECT u."id", u."password", u."is_active" AS "isActive", i."iterations"
   FROM ${MAX_ITERATIONS_SQL} i ("iterations") LEFT JOIN "account" u ON u."username" = $1`;
 
-/** SQL: records a sign-in and may rehash the password without ending sessions. Returns no row if the password has changed since it was read. */
+/** SQL: records a sign-in and stores a hash of the same password, which ends no sessions. Returns no row if the stored hash has changed meanwhile. */
 const UPDATE_LAST_LOGIN = `WITH same AS MATERIALIZED (SELECT set_config('fitgraph.same_password', 'on', true))
   UPDATE "account" SET "last_login" = now(), "password" = $3 FROM same WHERE "id" = $1 AND "password" = $2 AND "is_active" RETURNING 1`;
 
 /** Returns the id of the user with this name and password. Throws UNAUTHENTICATED if there is none. Writes both outcomes to the audit log. */
 export async function checkCredentials(username: string, password: string, session: Session, source: EventSource): Promise<number> {
-  // PostgreSQL rejects NUL characters. No user name has one or is empty.
+  // PostgreSQL rejects NUL characters, which no user name contains. The empty name finds no account.
   const [user] = await session.query(SELECT_CREDENTIALS, [username.includes('\0') ? '' : username]);
   const { valid, outdated } = await verifyPassword(user!.password ?? undefined, password, user!.iterations, source.address);
   const { id, password: storedHash } = user!;
@@ -132,7 +132,7 @@ export async function signIn(
   return getOrCreateToken(await checkCredentials(username, password, session, source), session, vault);
 }
 
-/** Returns the API key; creates it if there is none. Throws CONFLICT if it was encrypted with another SECRET_KEY: it is valid and not replaced. */
+/** Returns the API key; creates it if there is none. Throws CONFLICT if it was encrypted with another SECRET_KEY, because it is still valid. */
 export async function getOrCreateToken(userId: number, session: Session, vault: TokenVault): Promise<string> {
   const [row] = await session.query('SELECT "sealed" FROM "token" WHERE "user_id" = $1', [userId]);
   if (!row) return createToken(userId, session, vault);

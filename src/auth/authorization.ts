@@ -21,7 +21,7 @@ export function parseAuthorization(header: string | undefined, schemes: readonly
   return bytes.toString('utf8');
 }
 
-/** Returns the access token of `Authorization: Bearer fgt_…`; undefined for other headers: like the reference service, REST ignores them. */
+/** Returns the access token of `Authorization: Bearer fgt_…`; undefined for other headers, which REST ignores. */
 export function parseBearerAccessToken(header: string | undefined): string | undefined {
   const [scheme, token, ...rest] = (header ?? '').split(WHITESPACE).filter(Boolean);
   return scheme?.toLowerCase() === 'bearer' && token !== undefined && !rest.length && isAccessToken(token) ? token : undefined;

@@ -31,7 +31,7 @@ export const deleteUser = (userId: number, database: Database): Promise<Deletion
         result.contributions += rowCount ?? 0;
       }
       await client.query('DELETE FROM "user_account" WHERE "id" = $1', [userId]);
-      // The deletions have been logged as changes too, but no client can sign in to read them.
+      // Deletes the user's change log, including the deletions above: no client can sign in to read it.
       await client.query('DELETE FROM "change" WHERE "user_id" = $1', [userId]);
       return result;
     }),

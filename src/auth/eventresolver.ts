@@ -110,7 +110,7 @@ async function loadPage(userId: number, args: EventArgs, { session }: Context): 
   const hasMore = events.length > size;
   const nodes = hasMore ? events.slice(0, size) : events;
   if (backward) nodes.reverse();
-  // The event of a cursor is outside of the page, so there is at least one more event on that side.
+  // A page does not contain the event of its cursor, so there is at least that event on the cursor's side.
   const pageFlags = { hasNextPage: backward ? newer !== undefined : hasMore, hasPreviousPage: backward ? hasMore : older !== undefined };
   return new SecurityEventConnection(userId, nodes, pageFlags);
 }

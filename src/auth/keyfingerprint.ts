@@ -4,12 +4,12 @@ import type { Database } from '../database/connection';
 import { ConfigError } from '../platform/config';
 import { TokenVault } from './tokens';
 
-/** A database without a fingerprint is checked by its newest tokens: if the key was replaced, only they can be encrypted with the current one. */
+/** Number of newest API keys to test without a fingerprint. If the secret key was replaced, only they can be encrypted with the current one. */
 const MAX_TESTED_TOKENS = 1_000;
 
 const PROBLEM = 'it is not the key of this database, whose API keys were encrypted with another one';
 
-/** Returns the problem with a key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest tokens, if there are any. */
+/** Returns the problem with a secret key; undefined if it is right. Without a fingerprint, it must decrypt one of the newest API keys, if any. */
 export async function secretKeyProblem({ pool }: Database, secretKey: string): Promise<string | undefined> {
   const fingerprint = await storedFingerprint(pool);
   if (fingerprint) return fingerprint.equals(fingerprintOf(secretKey)) ? undefined : PROBLEM;
@@ -28,7 +28,7 @@ export async function checkSecretKey(database: Database, secretKey: string): Pro
     );
 }
 
-/** Stores the fingerprint of the key if there is none yet. Throws a ConfigError if another process has stored that of another key first. */
+/** Stores the fingerprint of the secret key if there is none yet. Throws a ConfigError if another process has stored a different one first. */
 export async function recordSecretKey(database: Database, secretKey: string): Promise<void> {
   await checkSecretKey(database, secretKey);
   await database.ask('INSERT INTO "secret_key_fingerprint" ("fingerprint") VALUES ($1) ON CONFLICT DO NOTHING', [fingerprintOf(secretKey)]);

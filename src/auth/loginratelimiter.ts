@@ -51,7 +51,7 @@ export class LoginRateLimiter {
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Successful and rejected attempts do not count, because they are no guesses and many people may share an address.
+    // Per address and in total, only attempts with a wrong password count, because many people may share an address.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.byAddress.reward(address));

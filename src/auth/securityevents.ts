@@ -68,14 +68,14 @@ export interface EventFilter {
   username?: string;
   kinds?: readonly EventKind[];
   address?: string;
-  /** In any timestamp format of PostgreSQL. */
+  /** Earliest time; like `until`, in any timestamp format of PostgreSQL. */
   since?: string;
   until?: string;
   /** Only events with an id below this one. */
   before?: number;
 }
 
-/** SQL: whether event `e` belongs to account `u`. Emptying a table resets its ids, so events older than an account belong to an earlier one. */
+/** SQL: whether event `e` belongs to account `u`. Ids restart when a table is emptied, so older events belong to an earlier account. */
 const IS_EVENT_OF_ACCOUNT = `u."id" = e."user_id" AND u."created_at" <= e."at"`;
 const EVENT_COLUMNS = `e."id", e."at" AS "occurredAt", e."kind", e."user_id" AS "userId", u."username", e."address", e."operator", e."detail", e."is_last" AS "wasTruncated"`;
 const selectOfUser = (

@@ -16,7 +16,7 @@ const LIFETIME_SECONDS = 14 * 24 * 60 * 60;
 const SESSION_ID = /^[\w-]{43}$/;
 const NONCE_LENGTH = 22;
 
-/** The class distinguishes this error from others with the code FORBIDDEN. */
+/** Missing or wrong CSRF token. A class of its own distinguishes it from other errors with the code FORBIDDEN. */
 export class CsrfError extends ClientError {
   constructor() {
     super('FORBIDDEN', 'CSRF Failed: CSRF token missing or incorrect.');
@@ -30,7 +30,7 @@ const SELECT_VIEWER = `SELECT u."id", u."username", u."is_superuser" AS "isSuper
   FROM "session" s JOIN "account" u ON u."id" = s."user_id"
   WHERE s."digest" = $1 AND s."expires" > now() AND u."is_active"`;
 
-/** SQL: also deletes expired sessions. Sign-ins are rare enough for this work, and frequent enough to keep the table small. */
+/** SQL: inserts a session and deletes expired ones. Sign-ins are rare enough for this work, and frequent enough to keep the table small. */
 const INSERT_SESSION = `WITH expired AS (DELETE FROM "session" WHERE "expires" < now())
   INSERT INTO "session" ("digest", "user_id", "expires") VALUES ($1, $2, now() + make_interval(secs => $3))`;
 

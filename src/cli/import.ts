@@ -27,7 +27,7 @@ export async function importDump(file: string, { media, replace }: { media?: str
         { kind: 'IMPORTED', detail: `${basename(file)}${replace ? ' --replace' : ''}: ${formatCount(count, 'row')}` },
         session,
       );
-      // Published after the commit, because a rollback would still need the files that are replaced.
+      // Files are published after the commit, because a rollback would still need the files that they replace.
       await stagedFiles.publish(Boolean(replace));
       printLine(`${formatCount(count, 'row')} of ${formatCount(counts.size, 'model')} imported.`);
     } catch (error) {

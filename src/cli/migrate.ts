@@ -38,7 +38,7 @@ async function revert({ database, session }: OperatorContext, to: string | undef
   if (!yes && !(await promptConfirmation(question, oldest)))
     throw new ClientError('BAD_USER_INPUT', 'The name does not match. Nothing was changed.');
   const names = await migrateDown(database, to);
-  // Fails if the migration that creates the audit log was reverted.
+  // Ignores errors, because the migration that creates the audit log may have been reverted.
   await recordOperatorEvent({ kind: 'COMMAND', detail: `migrate --down: ${names.join(', ')}` }, session).catch(() => undefined);
   printLine(`Reverted: ${names.join(', ')}`);
 }

@@ -24,7 +24,7 @@ function operatorName(): string {
   try {
     return userInfo().username;
   } catch {
-    // The user id has no passwd entry, as in some containers.
+    // The user id has no entry in /etc/passwd, as in some containers.
     return `user ${process.getuid?.() ?? ''}`.trim();
   }
 }
@@ -32,7 +32,7 @@ function operatorName(): string {
 export const recordOperatorEvent = (event: Pick<NewEvent, 'kind' | 'userId' | 'detail'>, session: Session): Promise<void> =>
   logSecurityEvent({ ...event, operator: operatorName() }, session);
 
-/** Message of a command if the database stopped while it ran. If the command had started PostgreSQL itself, PostgreSQL was killed. */
+/** Error message if the embedded PostgreSQL stopped during a command: it was killed, or stopped by the server that had started it. */
 const STOPPED_MESSAGE = 'The embedded database was stopped, possibly with the server that had started it. Run the command again.';
 
 export async function withDatabase<T>(
@@ -58,10 +58,10 @@ export async function withDatabase<T>(
 export const COUNT_WORKERS = `SELECT count(*)::int AS "workers" FROM pg_stat_activity
   WHERE "application_name" LIKE '${LISTENER_NAME}%' AND "datname" = current_database()`;
 
-/** Throws CONFLICT if a server is using the database; with `migrations`, only if its version includes one. `consequence` completes the message. */
+/** Throws CONFLICT if a server uses the database; with `migrations`, only if its version includes one of them. The message contains `consequence`. */
 export async function requireNoServers(database: Database, consequence: string, migrations?: readonly string[]): Promise<void> {
   const oldest = migrations && listenerName([...migrations].sort()[0]);
-  // Listeners are named after the newest migration of their version, except in version 0.2. A version whose newest migration is older includes none.
+  // A server's LISTEN connection is named after its newest migration (not in version 0.2). A server older than `oldest` includes no migration.
   const includesMigration = `("application_name" = '${LISTENER_NAME}' OR "application_name" COLLATE "C" >= $1)`;
   const [row] = await (oldest ? database.ask(`${COUNT_WORKERS} AND ${includesMigration}`, [oldest]) : database.ask(COUNT_WORKERS));
   if (row!.workers) throw new ClientError('CONFLICT', `A running server uses this database and ${consequence}. Stop it first.`);

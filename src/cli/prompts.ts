@@ -15,7 +15,7 @@ function ask(question: string, { hidden = false } = {}): Promise<string> {
       if (terminal && hidden) process.stderr.write('\n');
       reject(new ClientError('BAD_USER_INPUT', 'No input was given. Nothing was changed.'));
     });
-    // Printed after the interface has disabled the terminal's echo.
+    // The question is printed after the interface has disabled the terminal's echo.
     if (terminal && hidden) process.stderr.write(question);
     lines.question(hidden ? '' : question, (line) => {
       resolve(line.trim());

@@ -26,7 +26,7 @@ export async function restore(file: string, { replace = false }: { replace?: boo
         );
       const media = Media.of(config);
       await restoreBackup({ file, backup, database, media, dataDir: hasExternalKey ? undefined : config.dataDir, replace, progress });
-      // Recorded after the restore, which has replaced the audit log.
+      // The command is logged after the restore, which replaces the audit log.
       await recordOperatorEvent({ kind: 'COMMAND', detail: `restore ${basename(file)}` }, session);
       const rows = Object.values(backup.summary.rows).reduce((sum, count) => sum + count, 0);
       printLine(

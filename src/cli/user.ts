@@ -12,7 +12,7 @@ import { createLog } from '../platform/logging';
 import { promptConfirmation, promptNewPassword } from './prompts';
 import { formatCount, recordOperatorEvent, withDatabase, printLine } from './operator';
 
-/** Returns the password in the option. Without it, prompts for one, so that it need not appear in the shell history. */
+/** Returns the password of the option. Without the option, prompts for a password, which keeps it out of the shell history. */
 const readPassword = async (option: string | undefined): Promise<string> => option ?? promptNewPassword();
 
 /** Generates a password. The user name as its prefix shows to which account it belongs. */
@@ -26,7 +26,7 @@ const formatDate = (timestamp: string) => new Date(timestamp).toISOString().slic
 export async function create(username: string, options: { password?: string; email?: string; superuser?: boolean }): Promise<void> {
   const password = await readPassword(options.password);
   await withDatabase(async ({ session, vault }) => {
-    // A new account needs a language to refer to.
+    // A new account refers to a language, so there must be one.
     if (!(await session.query('SELECT FROM "language" LIMIT 1', [])).length)
       throw new ClientError('CONFLICT', 'The database is empty: run `fitgraph seed` or `fitgraph import FILE` first.');
     const id = await createUser({ username, password, email: options.email, isSuperuser: options.superuser }, session);
@@ -93,7 +93,7 @@ export const list = (options: { json?: boolean }): Promise<void> =>
     process.stderr.write(`${formatCount(accounts.length, 'account')}\n`);
   });
 
-/** Deletes the files now. A running server would also do so; if none is running, they would remain until the next start. */
+/** Deletes files that are scheduled for removal, which otherwise remain until a server runs. */
 async function removeFiles(config: Config, database: Database): Promise<void> {
   const log = createLog(config.logLevel, process.stderr);
   await new FileRemoval(database, Media.of(config), new NotificationListener(database, log), log).run();

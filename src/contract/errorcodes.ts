@@ -1,12 +1,12 @@
 /** Error codes of GraphQL (`extensions.code`). The table of docs/interfaces.md is generated from them (`npm run docs`). */
 
 interface ErrorCodeInfo {
-  /** HTTP status of a request that fails as a whole. */
+  /** HTTP status if the whole request fails with this code. */
   readonly status?: number;
   readonly meaning: string;
 }
 
-/** The guide lists the codes in this order. */
+/** docs/interfaces.md lists the codes in this order. */
 export const ERROR_CODES = {
   UNAUTHENTICATED: { status: 401, meaning: 'Not signed in. 403 in REST.' },
   FORBIDDEN: { status: 403, meaning: 'Not allowed.' },

@@ -1,7 +1,7 @@
 /** Markers in field descriptions that identify masses, so that clients of the schema can convert their units. */
 
 export const KILOGRAMS_NOTE = 'in kilograms';
-/** The unit is the argument of type MASS_UNIT_TYPE of the field or, if it has none, of its nearest ancestor with such an argument. */
+/** Marks masses whose unit is the argument of type MASS_UNIT_TYPE of the field or of its nearest ancestor with such an argument. */
 export const UNIT_BY_ARGUMENT_NOTE = 'in the unit asked for';
 export const MASS_UNIT_TYPE = 'MassUnit';
 

@@ -216,7 +216,7 @@ declare module 'graphql' {
     wholeList?(source: unknown, args: unknown, context: unknown, info: unknown): unknown;
     /** Whether the mutation only writes rows and can therefore be part of an `@atomic` operation. */
     writesRows?: boolean;
-    /** Whether an operation may contain the field at most once, because it is slow or an attempt, such as a sign-in. */
+    /** Whether an operation may contain the field at most once, because it is slow, or checks or changes credentials, such as a sign-in. */
     once?: boolean;
     /** Whether the field is nullable only because GraphQL hides unreviewed rows. REST always shows them. */
     neverNullInRest?: boolean;

@@ -51,8 +51,8 @@ export interface CredentialManager {
 
 export interface Reservation {
   /**
-   * Refunds the unused part after the operation has run. Every reservation must be settled, because other requests may wait for it. `objects` is the
-   * number of objects in the response.
+   * Refunds the unused part of the cost after the operation has run. Every reservation must be settled, because other requests may wait for it.
+   * `objects` is the number of objects in the response.
    */
   settle(objects?: number): void;
 }
@@ -123,7 +123,7 @@ export interface ResolverServices {
 export interface Context {
   readonly request: RequestInfo;
   viewer: Viewer | null;
-  /** Interface of the request. It determines field names in messages, and metrics; other differences in behaviour are `policies`. */
+  /** Interface of the request, for field names in messages and for metrics. `policies` contains the differences in behaviour. */
   readonly api: Api;
   readonly policies: Readonly<Policies>;
   readonly session: Session;

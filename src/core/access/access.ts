@@ -133,8 +133,8 @@ export function writableRowConditions(entity: Entity, context: AccessContext): S
 }
 
 /**
- * Returns the owner whose changes the viewer may receive, which is the viewer; null for an anonymous client. Changes of public rows have no owner.
- * Throws if the viewer may not read one of the entities.
+ * Returns the id of the owner whose changes the viewer may receive: the viewer's id, or null for an anonymous client, who receives only
+ * changes of public rows. Throws if the viewer may not read one of the entities.
  */
 export function changeOwnerId(entities: readonly Entity[], { viewer }: Pick<Context, 'viewer'>): number | null {
   const owned = entities.filter((entity) => resourceOf(entity)!.owned);

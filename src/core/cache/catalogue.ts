@@ -15,7 +15,7 @@ export class CatalogueCache {
   private readonly rows = new Map<Entity, Map<number, Row>>();
   private readonly byTable = new Map<string, Entity>();
   private lastRead: Promise<void> = Promise.resolve();
-  /** Read of all tables that has not started yet; undefined if there is none. */
+  /** A scheduled read of all tables that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   /** Number of completed reads, which serves as the version of the cached rows. */
   generation = 0;

@@ -16,9 +16,9 @@ import { resourceOf } from '../model/registry';
 import { foldedExpression } from '../sql/textsearch';
 
 const CHANNEL = 'fitgraph_names';
-/** Tables with more names are not indexed. */
+/** Tables with more names than this are not indexed. */
 const MAX_INDEXED_NAMES = 500_000;
-/** After each rebuild of an index, the next one waits for this multiple of its duration. */
+/** The pause after a rebuild of an index is this many times as long as the rebuild. */
 const PAUSE_FACTOR = 10;
 /** Pause before a table with more than MAX_INDEXED_NAMES is read again. */
 const OVERSIZED_TABLE_PAUSE_MS = 3_600_000;
@@ -77,8 +77,8 @@ export class NameIndexes {
   }
 
   /**
-   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Returns undefined if the database must be searched:
-   * after a change until the index is rebuilt, and for tables with more than MAX_INDEXED_NAMES.
+   * Finds up to `max` rows of the given kinds whose names contain a substring, sorted by name. Returns undefined if the caller must
+   * search the database instead: between a change and the rebuild of the index, and for tables with more than MAX_INDEXED_NAMES.
    */
   find(entity: Entity, part: string, kinds: readonly number[], max: number, session: Session): Promise<NamedRow[] | undefined> {
     return this.tables.get(entity)!.find(part, kinds, max, session);
@@ -89,7 +89,7 @@ class TableIndex {
   readonly name: string;
   private index?: NameIndex;
   private lastRead: Promise<void> = Promise.resolve();
-  /** Read of the table that has not started yet; undefined if there is none. */
+  /** A scheduled read of the table that has not started yet; undefined if there is none. */
   private scheduledRead?: Promise<void>;
   private readonly stopController = new AbortController();
   /** Earliest time of the next read, by `performance.now()`. */
@@ -151,7 +151,7 @@ class TableIndex {
           foldedExpression(nameField, 't'),
         ];
         const { bind, values } = createParameters();
-        // The snapshot is taken before the read. A change in between may be read already; it still counts as a change and causes another read.
+        // The snapshot is taken before the read. A change in between is not in the snapshot, so it causes another read.
         const { rows: snapshots } = await client.query('SELECT pg_current_snapshot()::text AS "snapshot"');
         const { rows } = await client.query({
           text: `SELECT t."id", ${columns.join(', ')} ${fromClause(this.entity)}${whereClause(publishedConditions(this.entity), 't', bind)}

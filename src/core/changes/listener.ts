@@ -77,7 +77,7 @@ export class NotificationListener {
     try {
       await client.connect();
       breaker.watch(client, QUERY_TIMEOUT_MS);
-      // The lock is shared, because PostgreSQL may not have noticed yet that the previous connection is dead, and still hold its lock.
+      // The lock is shared, because a dead previous connection holds it until PostgreSQL notices.
       await client.query('SELECT pg_advisory_lock_shared($1, $2)', [LOCK_CLASSES.instance, this.instance]);
       for (const channel of [...this.handlers.keys(), ALL_DATA_CHANNEL]) await client.query(`LISTEN ${channel}`);
     } catch (error) {
@@ -106,7 +106,7 @@ export class NotificationListener {
     clearInterval(this.heartbeat);
     const { client } = this;
     if (!client) return;
-    // Does not wait for a hanging connection to close.
+    // Stops waiting after a timeout, because the connection may hang.
     await Promise.race([client.end().catch(() => undefined), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
     socketOf(client).destroy();
   }

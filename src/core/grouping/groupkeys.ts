@@ -42,7 +42,7 @@ export interface ValueKey extends RelationPath {
   field: FieldMeta;
 }
 
-/** A key by linked rows (many-to-many). All id sets with the same target type form one key, such as primary and secondary muscles. */
+/** A key whose values are linked rows (many-to-many). Id sets with the same target type, such as primary and secondary muscles, form one key. */
 export interface LinkKey extends RelationPath {
   name: string;
   target: Entity;
@@ -81,6 +81,6 @@ const groupKeysOf = memoizePerEntity((entity) => {
   return [...directKeys(entity), ...declaredKeys];
 });
 
-/** Return the keys of a resource: by field values, and by linked rows. Call them only after all resources are loaded. */
+/** Return the keys of a resource by field values and by linked rows, respectively. Call them only after all resources are loaded. */
 export const valueKeysOf = (entity: Entity): ValueKey[] => groupKeysOf(entity).filter((key) => 'field' in key);
 export const linkKeysOf = (entity: Entity): LinkKey[] => groupKeysOf(entity).filter((key) => 'fields' in key);

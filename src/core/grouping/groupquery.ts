@@ -37,7 +37,7 @@ export interface GroupArguments {
 
 export const DEFAULT_GROUP_COUNT = 100;
 const MAX_ORDER_TERMS = 20;
-/** Maximum number of steps between the first and the last value of a key, if empty groups are requested. */
+/** Maximum number of steps from the smallest to the largest value of a key for which empty groups are requested. */
 const MAX_SERIES_STEPS = 10_000;
 
 const keyColumn = (index: number) => `"key${index}"`;
@@ -102,8 +102,8 @@ export class GroupQuery {
   }
 
   /**
-   * Returns the statement. Its CTEs are the groups `g`, the groups with empty ones `e`, these with derived columns `w`, and those that fulfil HAVING
-   * `h`.
+   * Returns the SQL statement. Its CTEs build on each other: `g`, the groups; `e`, which adds empty groups if requested; `w`, which adds derived
+   * columns; `h`, which applies HAVING.
    */
   private sql(extraConditions: readonly SqlCondition[], bind: BindParameter): string {
     const { keys } = this.groupKeys;

@@ -90,7 +90,7 @@ const describeValueKey = ({ path, field }: ValueKey): string => {
 const describeLinkKey = ({ path, target }: LinkKey): string =>
   `Each ${nounFor(target.name)} of ${path.length ? `\`${path.at(-1)!.object}\`` : 'the row'}. A row belongs to the group of each.`;
 
-/** Whether a link key takes a weight per id set. A key with a single id set needs none. */
+/** Whether clients can set a weight for each id set of a link key. A key with a single id set needs none. */
 const hasWeights = ({ fields }: LinkKey): boolean => fields.length > 1;
 
 /** Returns the enum `XGroupField` of a resource X: the fields whose values can be keys. */

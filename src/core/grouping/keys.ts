@@ -22,7 +22,7 @@ const MAX_KEYS = 6;
 export type GroupByElement = { [member: string]: unknown };
 
 export interface GroupKey {
-  /** Unique among the keys of one grouping. */
+  /** Name of the key, unique within a grouped query. */
   name: string;
   sql(bind: BindParameter): string;
   /** Returns SQL of the sort expression, given the SQL of the key's value. */
@@ -156,7 +156,7 @@ class GroupKeyBuilder {
         const discriminatorSql = linkKindCondition({ table, own: from, other, ...link }, 'l');
         return `SELECT l."${from}" AS "of", l."${other}" AS "id", ${bind(weight)}::numeric AS "weight" FROM "${table}" l WHERE TRUE${discriminatorSql}${visibilitySql.replace('$', other)}`;
       });
-      // A linked row in two of the lists counts once, with its larger weight.
+      // If two id sets contain the same linked row, it counts once, with the larger weight.
       const unionSql = `SELECT u."of", u."id", max(u."weight") AS "weight" FROM (${linkSelects.join(' UNION ALL ')}) u GROUP BY 1, 2`;
       return `LEFT JOIN (${unionSql}) ${alias} ON ${alias}."of" = ${outerAlias}."${ownColumn}"`;
     });

@@ -43,7 +43,7 @@ export class NumberBin {
 const resolvers: ClassType[] = [];
 export const groupingResolvers = (): readonly ClassType[] => resolvers;
 
-/** Returns the suffix that states the unit in the description of a statistic of masses, which is the unit of the field. */
+/** Returns a suffix for descriptions of statistics: the unit of the field if its values are masses in kilograms, otherwise empty. */
 const unitSuffix = ({ description }: FieldMeta): string => (description.includes(KILOGRAMS_NOTE) ? `, ${KILOGRAMS_NOTE}` : '');
 
 function objectType(name: string, description: string, members: FieldDefinitions): ClassType {
@@ -52,11 +52,11 @@ function objectType(name: string, description: string, members: FieldDefinitions
   return Type;
 }
 
-/** Return the names of members of a group's `keys` object. */
+/** Return the names of members of a group's `keys` object: row ids, time buckets and bins. */
 export const idMemberName = (name: string) => `${name}Id`;
 const bucketsName = (field: FieldMeta) => `${groupFieldName(field)}Bucket`;
 export const binMemberName = (field: FieldMeta) => `${groupFieldName(field)}Bin`;
-/** Returns the name of the property of a `keys` row that contains all time buckets of a field, for its resolver. */
+/** Returns the name of the property in which the resolver of a `keys` object finds all time buckets of a field. */
 export const bucketsProperty = (field: FieldMeta) => `${groupFieldName(field)} buckets`;
 
 const nullable = true;
@@ -136,7 +136,7 @@ const extremesType = memoizePerEntity((entity) =>
   ),
 );
 
-/** Return the names of the properties for percentiles and distinct counts in the row of a group. */
+/** Return the names of the properties of a group's row that hold percentiles and distinct counts. */
 export const percentileProperty = (p: string) => `percentile ${Number(p)}`;
 export const countDistinctProperty = (fieldName: string) => `countDistinct ${fieldName}`;
 

@@ -68,7 +68,7 @@ function associateReference(entity: Entity, field: FieldMeta, models: LinkModels
     })(entity.prototype, object);
 }
 
-/** Whether a required reference leads to an owned parent row. Its foreign key includes the owner, so one on the owner alone is redundant. */
+/** Whether an entity requires an owned parent row. The foreign key to the parent includes the owner, so one on the owner alone is redundant. */
 const hasOwnedParent = (entity: Entity): boolean =>
   fieldsOf(entity).some(
     ({ name, stored, target, null: optional }) =>

@@ -176,7 +176,7 @@ const SQL_TYPES: Partial<Record<FieldKind, string>> = {
 
 export const sqlType = ({ kind }: { kind: FieldKind }): string => SQL_TYPES[kind] ?? 'text';
 
-/** Decorator for properties of exactly this type, including null. On any other property it does not compile. */
+/** Property decorator that compiles only on properties of exactly this type, including null. */
 export type TypedDecorator<V> = <K extends string, T extends Record<K, V>>(
   target: T & ([V] extends [T[K]] ? unknown : never),
   property: K,

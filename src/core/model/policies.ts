@@ -16,8 +16,8 @@ export interface Policies {
   /** Whether clients can refer to a row by its global id (`nodeId`) as well as by its numeric id. */
   acceptsNodeIds: boolean;
   /**
-   * Whether weights are in the unit of the user's profile, as in the reference service, which stores and adds them so. Otherwise each weight has its
-   * own unit.
+   * Whether weights are interpreted as in the reference service: in the unit of the user's profile, and added without conversion. Otherwise each
+   * weight has its own unit.
    */
   assumesProfileUnits: boolean;
 }

@@ -66,7 +66,7 @@ export interface ResourceOptions extends ViewOptions {
   single?: SingleFlagConstraint;
   /** Column values that make a row of a public resource visible to everyone. Of other rows, references expose only the id. */
   visible?: Readonly<Record<string, string>>;
-  /** Column values that a public row has as long as its contributor, recorded in `<table>_contributor`, may change and delete it. */
+  /** Column values of public rows pending review. Their contributor, recorded in `<table>_contributor`, may change and delete them. */
   contributed?: Readonly<Record<string, string>>;
   /** Name of the reference to the parent row that determines visibility: who can see the parent row can see this row. */
   visibleWith?: string;

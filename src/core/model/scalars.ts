@@ -11,7 +11,7 @@ const inputError = (message: string, nodes?: ValueNode) => new GraphQLError(mess
 type ParseText = (value: string, node?: ValueNode) => string | undefined;
 
 function stringScalar(name: string, description: string, specifiedByURL: string, parse: ParseText, message: string) {
-  /** `node` is the literal in the query document; absent for variables. */
+  /** Parses an input value. `node` is its literal in the query document; absent for variables. */
   const parseInput = (value: unknown, node?: ValueNode) => {
     const result = typeof value === 'string' || typeof value === 'number' ? parse(String(value), node) : undefined;
     if (result === undefined) throw inputError(message, node);

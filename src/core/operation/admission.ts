@@ -10,7 +10,7 @@ import { coerceVariables, findLiteralDepthError } from './variables';
 
 type Variables = Record<string, unknown>;
 
-/** Errors if the operation is rejected; otherwise its reservation, which is absent if it needs neither budget nor a slot for large operations. */
+/** Errors if the operation is rejected; otherwise its reservation, unless it needs neither budget nor a slot for large operations. */
 interface AdmissionResult {
   errors?: readonly GraphQLError[];
   reservation?: Reservation;
@@ -22,9 +22,9 @@ interface AdmissionOptions {
   widthOf?: AverageBytesOf;
 }
 
-/** An operation of a client counts as large if its expected response is longer. */
+/** An operation of a client counts as large if its expected response exceeds this size. */
 const LARGE_RESPONSE_BYTES = 256 * 1024;
-/** Limits concurrent large operations, in total and to one per client: the result of one can take hundreds of megabytes before it is sent. */
+/** Limits concurrent large operations in total, and to one per client, because a single result can occupy hundreds of megabytes. */
 const largeOperations = new Limiter<Caller>({ slots: 2, slotsPerClient: 1, maxQueued: 100, maxWaitMs: 10_000 });
 
 /** Waits for a slot for a large operation. The slot is released when the returned reservation is settled. */
@@ -53,7 +53,7 @@ export class Admission {
     return !this.options.introspectionRequiresUser || viewer !== null;
   }
 
-  /** Reduces a cost above the maximum to it. */
+  /** Limits a cost to the maximum. */
   cap(cost: OperationCost): OperationCost {
     const { maxCost } = this.options;
     return cost.total > maxCost ? { ...cost, total: maxCost } : cost;
