@@ -51,13 +51,16 @@ export class LoginRateLimiter {
       .update(JSON.stringify([address, username]))
       .digest('base64url');
     const refunds: (() => Promise<unknown>)[] = [];
-    // Per address and in total, only attempts with a wrong password count, because many people may share an address.
+    // Neither successful attempts count, because many people may share an address, nor those that the next limit rejects.
     const refundAll = () => Promise.all(refunds.map((refund) => refund()));
     try {
       refunds.push(() => this.byAddress.reward(address));
       await this.byAddress.consume(address);
       await this.byName.consume(nameKey);
-      refunds.push(() => this.total.reward(TOTAL_KEY));
+      refunds.push(
+        () => this.byName.reward(nameKey),
+        () => this.total.reward(TOTAL_KEY),
+      );
       await this.total.consume(TOTAL_KEY);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error instanceof DatabaseError ? error : new Unavailable(error);
@@ -67,7 +70,7 @@ export class LoginRateLimiter {
       throw new ClientError('TOO_MANY_REQUESTS', `Request was throttled. Expected available in ${retryAfter} seconds.`, { retryAfter });
     }
     const result = await signIn();
-    await Promise.all([refundAll(), this.byName.reward(nameKey)]);
+    await refundAll();
     return result;
   }
 }
