@@ -1,7 +1,7 @@
 /**
- * HTTP response compression (Brotli, gzip, deflate). Compresses only bodies of known length that do not fit into one packet, and so no streams. Responses to
- * requests with cookies are not compressed, because the compressed length could reveal secrets (https://breachattack.com). That attack is impossible with
- * tokens, which browsers do not send automatically.
+ * HTTP response compression (Brotli, gzip, deflate), except for streams and for bodies that fit into one packet. Responses to requests with cookies
+ * are not compressed, because the compressed length could reveal secrets (https://breachattack.com). That attack is impossible with tokens, which
+ * browsers do not send automatically.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants } from 'node:zlib';

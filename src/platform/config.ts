@@ -74,7 +74,7 @@ export function readConfig(variables: Variables = process.env) {
     /** Whether the operator has set `mediaDir`, a folder that several instances may share. */
     ownMediaDir: mediaDir !== undefined,
     bucket: readBucketLocation(mediaUrl, mediaEndpoint, variables),
-    // Higher than LOGIN_RATE, because an office or a school shares one address.
+    // Permits ten times the burst of LOGIN_RATE, because an office or a school shares one address.
     loginRateAddress: settings.loginRateAddress ?? { points: 10 * loginRate.points, seconds: 10 * loginRate.seconds },
     loginRateTotal: settings.loginRateTotal ?? { points: 100 * loginRate.points, seconds: loginRate.seconds },
     serverTiming: settings.serverTiming ?? !production,

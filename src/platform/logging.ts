@@ -23,7 +23,7 @@ const MAX_BUFFERED_BYTES = 1024 * 1024;
 const standardOutput = () => pino.destination({ fd: 1, maxLength: MAX_BUFFERED_BYTES }).on('error', () => undefined);
 
 const pretty = prettyFactory({ colorize: true, singleLine: true });
-/** Formats a line of the access log. The other fields are hidden, because the message contains all that are of interest. */
+/** Formats a line of the access log. Only the message is printed, because it contains all important fields. */
 const prettyRequest = prettyFactory({
   colorize: true,
   hideObject: true,

@@ -61,7 +61,7 @@ export class MultipartError extends Error {
   }
 }
 
-/** Minimum number of bytes up to which a body is read to find further text fields after a limit was exceeded. */
+/** After a limit was exceeded, a body is read up to at least this many bytes, to find further text fields. */
 const MIN_READ_BYTES = 1024 * 1024;
 const MAX_FILES = 20;
 /** Maximum text fields and files together. The reference service has the same limit. */

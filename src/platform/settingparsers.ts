@@ -78,7 +78,7 @@ export const secret =
     throw new ConfigError(`${name} must have at least ${minLength} characters (for example the output of: openssl rand -hex ${bytes})`);
   };
 
-/** Returns a parser that accepts a word, for which it returns `replacement`, besides the values that `parse` accepts. */
+/** Returns a parser that returns `replacement` for the word `word`, and parses all other values with `parse`. */
 export const or =
   <T>(word: string, replacement: T, parse: Parser<T>): Parser<T> =>
   (value, name) =>

@@ -20,7 +20,7 @@ const MIN_COMPARED_LENGTH = 6;
  * (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  */
 const STANDARD_WORD = 'OTEL';
-/** Variables that Kubernetes and Docker create for a service. Its name may be "database", so that they look like settings. */
+/** Variables that Kubernetes and Docker create. They look like settings if a service is named, for example, "database". */
 const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
 
 const NAMES = Object.values(SETTINGS).map(({ name }) => name);

@@ -29,7 +29,7 @@ const RETENTION = '1 hour';
 const COST_PER_STATEMENT = 5;
 /** A row costs more than an object of the response, because it usually has more than ten fields. */
 const COST_PER_ROW = 2;
-/** Objects of the response may be no rows, or the same row repeatedly, such as the language in each row of a list. */
+/** The response may have more objects than rows were read, for example one language repeated in a list. The higher cost is charged. */
 const COST_PER_OBJECT = 1;
 /** Cost of each millisecond of database time beyond FREE_MS_PER_STATEMENT. */
 const COST_PER_SLOW_MS = 10;
@@ -69,7 +69,7 @@ class Bucket {
   /**
    * Reserves the cost and returns the reserved amount: at most the capacity less what the request has already been `charged`, because estimates are
    * often far too high and an expensive operation must not be rejected for ever. If only reservations of other requests are in the way, waits up to
-   * `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: this request's reservations.
+   * `maxWaitMs` for them to be settled. Throws RATE_LIMITED if the capacity does not suffice. `ownPending`: cost reserved by this request.
    */
   async reserve(cost: number, charged: number, ownPending: number, maxWaitMs: number): Promise<number> {
     const reserved = Math.min(cost, Math.max(0, this.capacity - charged));

@@ -14,7 +14,7 @@ import { ASSETS_PATH, renderNotBuiltPage, renderPlaygroundPage, type Manifest } 
 interface Limits {
   /** Whether the server rejects operations that are not registered. */
   persistedOnly: boolean;
-  /** Who may read the schema, without which the page is useless. */
+  /** Who may read the schema. GraphiQL needs the schema for completion and documentation. */
   introspection: 'anyone' | 'users';
 }
 

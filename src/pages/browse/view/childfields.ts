@@ -1,4 +1,4 @@
-/** Child lists of a type: fields that list the rows that refer to a row. */
+/** Finds the child lists of a GraphQL type: the fields that return all rows that refer to a parent row. */
 import { getNamedType, getNullableType, isListType, isObjectType, type GraphQLObjectType } from 'graphql';
 import { visibleFieldsOf } from './cells';
 
@@ -9,7 +9,7 @@ export interface ChildField {
   isConnection: boolean;
 }
 
-/** Returns the fields with lists of rows, except for the relation fields of the row itself. */
+/** Returns the child lists. Lists that resolve a relation of the parent itself are not child lists. */
 export function childFieldsOf(parent: GraphQLObjectType): ChildField[] {
   const relationFields = visibleFieldsOf(parent).map(({ relation }) => relation?.object);
   return Object.values(parent.getFields()).flatMap(({ name, type, extensions }) => {

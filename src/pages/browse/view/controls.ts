@@ -13,18 +13,18 @@ import { toSnakeCase } from '../../../contract/casing';
 import { labelOf } from './labels';
 import type { FormControl } from './viewmodel';
 
-/** Properties of the input of a relation: the endpoint of the rows, and all rows as choices if there are few. */
+/** Properties of an input that selects related rows: their endpoint, and all of them as choices if there are few. */
 export interface RelationChoices {
   target?: string;
   choices?: readonly Choice[];
-  /** GraphQL type of the rows, if there are too many for choices and they can be searched by name. */
+  /** GraphQL type of the rows; present only if the input searches them by name, because there are too many for choices. */
   searchType?: string;
 }
 export type RelationChoicesOf = (type: string) => RelationChoices;
 
 const limitsOf = ({ minLength, maxLength, min, max, places }: FieldMetadata) => ({ minLength, maxLength, min, max, places });
 
-/** Returns the properties of the input of a relation. Inputs for several rows have no search. */
+/** Returns the properties of an input that selects related rows. An input that accepts several rows has no search. */
 function relationProperties({ relation }: FieldMetadata, relationChoicesOf: RelationChoicesOf, isSingle: boolean): RelationChoices {
   const relationChoices = relationChoicesOf(relation!.type);
   return isSingle ? relationChoices : { ...relationChoices, searchType: undefined };

@@ -62,7 +62,7 @@ export function trainingPlanOf({ canonicalRepresentation }: Row): TrainingPlan |
   };
 }
 
-/** Returns a field with links to the translations of an exercise; for an exercise image, to the exercise in all languages. */
+/** Returns a field with links to the other translations of an exercise or, for an exercise image, to all translations of its exercise. */
 export function translationLinksField(type: GraphQLObjectType, { base, id }: Row): DetailField {
   const isExercise = 'languageId' in type.getFields();
   const links = ((base as ExerciseBase | null | undefined)?.translations ?? [])

@@ -12,7 +12,7 @@ import { detailPath, listPath, type PageRoutes } from './pageroutes';
 import { differingTexts, readableValue } from './storedvalues';
 import type { FormControl, HtmlView, WriteForm } from './viewmodel';
 
-/** If there are more rows to choose from, a relation has a search field instead of a list of choices. */
+/** Maximum number of choices of a relation. If there are more rows, its input is a search field. */
 const MAX_CHOICES = 60;
 const ID = /^\d+$/;
 const LOGIN_CONTROLS: readonly FormControl[] = [

@@ -55,7 +55,7 @@ function toPublicDocument(schema: GraphQLSchema, document: DocumentNode): Transl
   return { text: print(publicDocument), types: Object.fromEntries(types) as Translation['types'] };
 }
 
-/** Selects all rows instead of a page, for lists that have no pages in the public schema. */
+/** Removes the pagination arguments and `nodes` from a selection, because the list is not paginated in the public schema. */
 function withoutPagination(node: FieldNode): FieldNode {
   const nodes = node.selectionSet!.selections.find(
     (selection): selection is FieldNode => selection.kind === Kind.FIELD && selection.name.value === 'nodes',

@@ -2,7 +2,7 @@
 import { getNamedType, isObjectType, Kind, parse, type FragmentDefinitionNode, type GraphQLNamedType, type GraphQLSchema } from 'graphql';
 import type { OperationDefinitionNode, SelectionSetNode } from 'graphql';
 
-/** Describes the ids in a JSON value. Items of a list have the links of the list. */
+/** Describes which parts of a JSON value are ids. All items of an array share the description of the array. */
 export interface Links {
   /** Endpoint of the rows, if the value is an id or a list of ids. */
   readonly endpoint?: string;

@@ -51,7 +51,7 @@ export const fieldWords = (name: string): string => replaceLabel(humanize(name))
 /** Returns the readable title of an endpoint. `name` is its title in OPTIONS responses, such as `Get log overview`. */
 export const endpointTitle = (name: string): string => upperFirst(name.replace(/^Get /, ''));
 
-/** Returns the label of a field. For a relation, it is derived from the name of the field with the rows, because the label may be about the id. */
+/** Returns the label of a field. For a relation, it is derived from the GraphQL name (`exercise`), because the REST label may describe the id. */
 export function labelOf({ relation, label, name }: FieldMetadata): string {
   if (relation) return fieldWords(relation.object);
   return LABELS_BY_NAME[name] ?? (label === AMBIGUOUS_LABEL ? fieldWords(name) : replaceLabel(label));

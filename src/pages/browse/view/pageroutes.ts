@@ -5,7 +5,7 @@ import { API_BASE_PATH, findRoute, type Route } from '../../../rest/routes';
 import { pluralLabelOf, singularLabelOf } from './cells';
 import type { Resource } from './viewmodel';
 
-/** Whether pages show the rows at this endpoint. Other endpoints with the same rows are for API clients only. */
+/** Whether pages link to this endpoint for its rows. If several endpoints return the same rows, it is the first one. */
 const isDefaultView = ({ view, resource }: Endpoint): boolean => view === resource.views[0];
 
 export class PageRoutes {

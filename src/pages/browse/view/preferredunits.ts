@@ -8,7 +8,7 @@ import type { FormControl } from './viewmodel';
 
 export class PreferredUnitLabels {
   private readUnitSystem?: RunOperation;
-  /** REST key of the field in the preferred unit, by type name; empty if the type has no such field. */
+  /** REST key of the field whose values are in the preferred unit, by type name; an empty string if the type has no such field. */
   private readonly keyByType = new Map<string, string>();
 
   constructor(
@@ -16,7 +16,7 @@ export class PreferredUnitLabels {
     private readonly prepare: PrepareOperation,
   ) {}
 
-  /** Returns a function that adds the unit to the input for it. The preference is read only if the type has such a field. */
+  /** Returns a function that adds the unit to the input of that field. Reads the preference only if the type has such a field. */
   async unitAdderFor({ type }: Endpoint, context: object): Promise<(control: FormControl) => FormControl> {
     let key = this.keyByType.get(type.name);
     if (key === undefined) this.keyByType.set(type.name, (key = preferredUnitField(type, this.schema)?.rest ?? ''));

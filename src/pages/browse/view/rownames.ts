@@ -6,7 +6,7 @@ import { fieldMetadataOf, type PrepareOperation, type RunOperation } from '../..
 const MAX_LABEL_LENGTH = 60;
 const MAX_MATCHES = 20;
 const MAX_ROWS_IN_NAME = 3;
-/** Path suffix of a list of which all rows are part of the name, rather than only the first one. */
+/** Marks a list in the path of a name: the name is joined from several rows of the list instead of only the first one. */
 const ALL_ROWS_SUFFIX = '[]';
 /** Kinds of fields that serve as the name of a row if its type has no text field. */
 const TIME_KINDS: readonly FieldKind[] = ['time', 'date', 'datetime'];
@@ -64,7 +64,7 @@ function textAt(row: Row, path: string): string {
   return remainingCount > 0 ? [...texts.slice(0, MAX_ROWS_IN_NAME), `${remainingCount} more`].join(' + ') : texts.join(' + ');
 }
 
-/** Returns the rule for the names of rows. `parent` is a relation with the same value in all rows; it is not part of their names. */
+/** Returns the rule for the names of rows. Names omit the relation `parent`, which has the same value in all rows. */
 export function nameRuleOf(
   type: GraphQLObjectType,
   { names: declaredNames, apart, ordering }: ResourceMetadata,
@@ -109,7 +109,7 @@ function searchCondition(type: GraphQLObjectType, [name, ...rest]: FieldPath, te
   return { [name!]: isListType(getNullableType(field.type)) ? { some: inner } : inner };
 }
 
-/** Returns undefined for types without a list of rows, and for public types whose rows have no name. */
+/** Creates the search for rows of a type. Returns undefined if rows cannot be listed, or if they are public and have no name. */
 function createRowSearch(
   schema: GraphQLSchema,
   type: GraphQLObjectType,

@@ -18,7 +18,7 @@ interface EndpointPlan {
 /** Whether the user prefers pounds. Sums of nutrients are then shown in ounces. */
 export const prefersPounds = ({ unitSystem }: Row): boolean => ['lb', 'IMPERIAL'].includes(String(unitSystem));
 
-/** Returns a property with the daily energy goal of the user in kcal, if the page compares the row with it. */
+/** Returns `{ goal }`, the daily energy goal of the user in kcal, for rows that are compared with it; otherwise an empty object. */
 function goalProperty({ hasGoalCalories, user }: Row): { goal?: number } {
   const calories = (user as { profile: { calories: number | null } | null } | null | undefined)?.profile?.calories;
   return hasGoalCalories === true && calories ? { goal: calories } : {};

@@ -12,7 +12,7 @@ function normalizeText(text: string, { kind }: FormControl): string {
   return trimmed.replaceAll('\r\n', '\n');
 }
 
-/** Returns the texts that the server would store: only the last one, unless the field has several values. Empty texts are no values. */
+/** Returns the non-empty texts that the server would store: all for a field with several values, otherwise only the last one. */
 const effectiveTexts = (texts: readonly string[] | undefined, control: FormControl): string[] =>
   (control.many ? [...(texts ?? [])].sort() : (texts ?? []).slice(-1)).map((text) => normalizeText(text, control)).filter(Boolean);
 

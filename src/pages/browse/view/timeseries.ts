@@ -35,7 +35,7 @@ export const PERIOD_KEY = 'days';
 
 const MAX_LINES = 5;
 const MAX_ROWS = 5000;
-/** Limits the number of rows that are read. If there are more rows per day, fewer days are drawn. */
+/** At most this many rows are read per day of the period, on average. If there are more, the oldest days are not drawn. */
 const MAX_ROWS_PER_DAY = 12;
 const DAY_MS = 86_400_000;
 const DATE_LENGTH = 10;
@@ -51,7 +51,7 @@ interface SeriesSpec {
   isInPreferredUnit: boolean;
 }
 
-/** Chooses the first date and the first decimal; undefined without them, for public rows, and if the unit of the decimal is unknown. */
+/** Chooses the fields to draw: the first date and the first decimal. Returns undefined without them, for public rows or if the unit is unknown. */
 function seriesSpecOf(type: GraphQLObjectType, schema: GraphQLSchema): SeriesSpec | undefined {
   const fields = visibleFieldsOf(type).filter(({ restReadOnly }) => !restReadOnly);
   const day = fields.find(({ kind }) => kind === 'date');

@@ -32,7 +32,7 @@ const withUnit = (title: string, { unit }: Column) => (unit ? `${title} (${unit}
 /** Returns titles by column name. If the titles of several columns would be equal, these columns keep their names. */
 export function columnTitlesOf(columns: readonly Column[]): ReadonlyMap<string, string> {
   const [rootSegment] = columns[0]?.name.split('.') ?? [];
-  // All columns of a single row share their first segment, which therefore says nothing.
+  // If all paths start with the same segment, as in a result of one object, the titles omit it.
   const hasCommonRoot = columns.length > 1 && columns.every(({ name }) => name.startsWith(`${rootSegment}.`));
   const titles = columns.map((column) => withUnit(titleOf(column, hasCommonRoot ? 1 : 0), column));
   const isAmbiguous = (title: string) => titles.indexOf(title) !== titles.lastIndexOf(title);

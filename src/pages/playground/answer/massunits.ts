@@ -75,7 +75,7 @@ export function massUnitsOf(schema: GraphQLSchema, { query, variables = {}, oper
 /** Returns the unit of a mass; undefined for other fields. A unit argument applies to its field, and to fields below it whose description says so. */
 function massUnitOf({ description, type }: Field, hasUnitArgument: boolean, unit: Unit | undefined): Unit | undefined {
   if (hasUnitArgument || description?.includes(UNIT_BY_ARGUMENT_NOTE)) return unit;
-  // Integers whose description mentions kilograms are counts of distinct masses.
+  // An integer field is not a mass: if its description mentions kilograms, it counts distinct masses.
   return description?.includes(KILOGRAMS_NOTE) && getNamedType(type).name !== 'Int' ? 'kg' : undefined;
 }
 

@@ -32,7 +32,7 @@ export function useRunQuery(
     if (!isReplaceable(queryEditor.getValue())) addTab();
     queryEditor.setValue(query);
     variableEditor.setValue(variables);
-    // Set here, because the editor would report the operation name only after the query has been run.
+    // The operation name is set explicitly, because the editor would update it only after the query has been run.
     setOperationName(OPERATION_NAME.exec(query)?.[1] ?? '');
     // A new tab is active only after React has rendered it.
     setTimeout(() => {

@@ -1,4 +1,4 @@
-/** Defined by `scripts/build.mjs`: the URLs of the compiled workers, by the labels of Monaco, the editor of GraphiQL. */
+/** URLs of the web workers of Monaco, the editor of GraphiQL, by worker label. `scripts/build.mjs` defines them. */
 declare const PLAYGROUND_WORKERS: Readonly<Record<string, string>> & { readonly editor: string };
 
 declare module '*.css';

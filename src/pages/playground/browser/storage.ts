@@ -12,7 +12,7 @@ export const storage = {
   },
 };
 
-/** Returns the keys of GraphiQL. Those of other pages of this origin must not be deleted. */
+/** Returns the localStorage keys of GraphiQL. Keys of other pages of this origin must not be deleted. */
 const graphiqlKeys = (): string[] => Object.keys(localStorage).filter((key) => key.startsWith('graphiql:'));
 
 function withoutHeaders(value: string): string {
