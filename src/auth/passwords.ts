@@ -53,7 +53,7 @@ export const verifyPassword = (
 /** Hashes a password for a request, within the concurrency limit. Throws OVERLOADED like `verifyPassword`. */
 export const hashPasswordLimited = (password: string, caller?: string): Promise<string> => runLimited(() => hashPassword(password), caller);
 
-/** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full. */
+/** Runs `work` within the concurrency limit. Throws OVERLOADED, with `retryAfter` in seconds, if the queue is full or the wait is too long. */
 async function runLimited<T>(work: () => Promise<T>, caller?: string): Promise<T> {
   try {
     return await passwordLimiter.run(caller, work);

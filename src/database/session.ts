@@ -59,7 +59,7 @@ export class Session implements StatementContext {
     return this.run(text, values, this.viewer);
   }
 
-  /** Like `query`, for public rows, which an anonymous client may read from the replica. */
+  /** Like `query`, but an anonymous client may be served by the replica, until a statement of this session was served by the primary. */
   async read(text: string, values: Parameters = []): Promise<Row[]> {
     return this.run(text, values, this.viewer, !this.hasUsedPrimary);
   }

@@ -54,7 +54,7 @@ export const onServerError = (client: ClientBase, listener: (error: DatabaseErro
   wireOf(client).on('errorMessage', listener);
 
 export interface BackendKey {
-  /** Process id of the backend as announced at the start of the connection; null before that. A pooler announces a different one. */
+  /** Process id announced at the start of the connection; null before that. Behind a pooler it is not the id of the actual backend. */
   processID: number | null;
   secretKey: number | null;
 }

@@ -39,7 +39,7 @@ export type RestHandler = (request: IncomingMessage, response: ServerResponse) =
 
 export function createRestHandler(options: RestOptions): RestHandler {
   const router = new Router(options);
-  return (message, response) => router.handle(message, response);
+  return (request, response) => router.handle(request, response);
 }
 
 /** Runs `work`, and returns a REST or GraphQL error that it throws as a response. Rethrows other errors, which are bugs in the server. */

@@ -26,7 +26,7 @@ function toFilterMetadata(filter: string | FilterMetadata): FilterMetadata {
 /**
  * Rejects comparisons that REST cannot parse, and comparisons in resources of the reference service (those with a `position`), which ignores them.
  */
-function rejectInvalidComparisons(entity: Entity, views: readonly ViewMetadata[]): void {
+function checkFilterDeclarations(entity: Entity, views: readonly ViewMetadata[]): void {
   for (const { rest, filters, position } of views)
     for (const { field, operator } of filters) {
       if (!operator) continue;
@@ -92,7 +92,7 @@ export function Resource(options: ResourceOptions) {
         : [],
     };
     rejectIdFilters(entity, metadata.views);
-    rejectInvalidComparisons(entity, metadata.views);
+    checkFilterDeclarations(entity, metadata.views);
     const table = options.table ?? toSnakeCase(lowerFirst(entity.name));
     registerResource(entity, {
       ...options,

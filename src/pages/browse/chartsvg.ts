@@ -36,7 +36,7 @@ const CSS_VARIABLES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(SERIES_PLACEHOLDERS.map((placeholder, index) => [placeholder, `var(--${SERIES_COLOURS[index]!})`])),
 };
 const MAX_POINTS_WITH_SYMBOLS = 60;
-/** Maximum number of points in a chart: that of rows in a REST list. More points would overlap and take long to draw. */
+/** Maximum number of points in a chart, as many as a REST list can have rows. More would overlap and take long to draw. */
 const MAX_POINTS = 10_000;
 /** Length of `YYYY-MM-DDThh:mm:ss`: the offset from UTC is cut off, because charts show the same local times as tables. */
 const LOCAL_DATETIME_LENGTH = 19;

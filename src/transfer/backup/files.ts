@@ -1,4 +1,4 @@
-/** Staging of the media files of a backup: they are in a hidden folder until the rows that refer to them are committed. */
+/** Staging of media files during a restore: they are in a hidden folder until the rows that refer to them are committed. */
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { UUID_SOURCE } from '../../contract/bounds';

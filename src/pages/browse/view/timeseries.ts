@@ -47,7 +47,7 @@ interface SeriesSpec {
   /** Field that says what was measured; each of its values is a line. */
   lineField?: FieldMetadata;
   unit?: FieldMetadata;
-  /** Whether values are in the mass unit of the profile if the row has no unit. */
+  /** Whether the value of a row without a unit is in the mass unit that the user prefers. */
   isInPreferredUnit: boolean;
 }
 

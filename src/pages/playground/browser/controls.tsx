@@ -41,7 +41,7 @@ export function ChartControls({ table: { columns }, settings, change }: Props) {
   const numericNames = columns.filter((column) => column.kind === 'number').map(({ name }) => name);
   const isHeatmap = kind === 'heatmap';
   const toggle = (name: string) => {
-    const chosenNames = y.includes(name) ? y.filter((one) => one !== name) : [...y, name];
+    const chosenNames = y.includes(name) ? y.filter((chosenName) => chosenName !== name) : [...y, name];
     if (chosenNames.length) change({ ...settings, y: chosenNames });
   };
   const changeKind = (next: ChartSettings['kind']) => {
