@@ -96,6 +96,10 @@ test('has not exceeded its memory limit in these attacks', async () => {
 test('serves other clients while a dozen clients ask for as many objects as the cost allows', async () => {
   const aliases = repeated(40, (index) => `d${index}: language { id }`);
   const query = `{ ingredients(first: 9900) { nodes { ${aliases} } } }`;
+  // Control: one client, which sends the requests one after the other.
+  const { memoryMb: ofOneClient } = await siege.under(async () => {
+    for (let run = 0; run < 4; run += 1) await graphql(siege.base, query, {}, own());
+  });
   const { result: replies, memoryMb } = await siege.under(() =>
     unharmed(siege, () => Promise.all(Array.from({ length: 12 }, () => graphql(siege.base, query)))),
   );
@@ -103,6 +107,6 @@ test('serves other clients while a dozen clients ask for as many objects as the 
     expect([200, 429, 503]).toContain(status);
     if (status !== 200) expect(['RATE_LIMITED', 'OVERLOADED']).toContain(JSON.parse(text).errors[0].extensions.code);
   }
-  // A single one of these requests already takes most of MEMORY_MB.
-  expect(memoryMb).toBeLessThan(2 * MEMORY_MB);
+  // How much garbage of served requests has been collected varies, so that one client may need more than this, too.
+  expect(memoryMb).toBeLessThan(Math.max(2 * MEMORY_MB, 1.25 * ofOneClient));
 });
