@@ -4,7 +4,8 @@ import type { Caller } from '../../database/options';
 import { Limiter, OverloadedError } from '../../platform/limiter';
 import type { Context, Reservation } from '../context';
 import { ClientError, overloadedError, unauthenticatedError } from '../model/errors';
-import { costLimitError, describeCost, estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
+import { estimateOperationCost, type AverageBytesOf, type OperationCost } from './cost';
+import { costLimitError, describeCost } from './costlimiterror';
 import { containsIntrospection } from './introspection';
 import { coerceVariables, findLiteralDepthError } from './variables';
 

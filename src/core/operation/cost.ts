@@ -28,7 +28,6 @@ import {
 } from 'graphql';
 import { isExcluded, visitFields } from '../model/selections';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../model/pagesize';
-import { ClientError } from '../model/errors';
 import { BYTES_PER_COST_UNIT, filterCost, mutationInputCost } from './argumentcost';
 import { introspectionListSize, childScope, type IntrospectionScope } from './introspection';
 
@@ -64,27 +63,6 @@ export interface OperationCost {
    * value.
    */
   argument?: string;
-}
-
-type ReportedCost = Pick<OperationCost, 'total' | 'coordinate' | 'argument'>;
-
-/** Returns the estimated cost as clients receive it, in `extensions` of COST_LIMIT and of dry runs. */
-export const describeCost = ({ total, coordinate, argument }: ReportedCost, limit: number) => ({
-  cost: Math.ceil(total),
-  limit,
-  coordinate,
-  ...(argument && { argument }),
-});
-
-export function costLimitError(reported: ReportedCost, limit: number): ClientError {
-  const extensions = describeCost(reported, limit);
-  const { cost, coordinate, argument } = extensions;
-  const advice = argument ? `reduce ${argument} or select less below it` : 'select less below it';
-  return new ClientError(
-    'COST_LIMIT',
-    `The estimated cost of this operation is ${cost}; the maximum is ${limit}. Most of it comes from ${coordinate}: ${advice}.`,
-    extensions,
-  );
 }
 
 type Variables = Record<string, unknown>;
