@@ -1,6 +1,7 @@
 /** SELECT statements cached by shape: each equals that which Sequelize generates, and reads the same rows as a statement written by hand. */
 import type { TextOrder } from '../../src/core/model/policies';
-import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { fieldsOf, type Entity, type FieldMeta } from '../../src/core/model/fields';
+import { linkKindCondition } from '../../src/core/model/linktable';
 import { allEntities, resourceOf } from '../../src/core/model/registry';
 import { fieldSqlExpression } from '../../src/core/sql/expressions';
 import { BY_ID, type SortTerm } from '../../src/core/sql/ordering';

@@ -8,7 +8,8 @@
  */
 import { BelongsTo, BelongsToMany, Column, DataType, HasMany, Model, Table, type ModelCtor } from 'sequelize-typescript';
 import { OWNER_FIELD } from './registry';
-import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type LinkTable } from './fields';
+import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta } from './fields';
+import type { LinkTable } from './linktable';
 import { toCamelCase } from '../../contract/casing';
 import { upperFirst } from './inflection';
 import { resourceOf } from './registry';

@@ -10,6 +10,7 @@ import { findLimitViolations } from './fieldvalidation';
 import { invalidValueIssue, type ValidationIssue } from './validationissues';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
+import type { LinkTable } from './linktable';
 import { listSize } from './listsize';
 import { DateScalar, DateTimeScalar, DecimalScalar, TimeScalar, UploadScalar } from './scalars';
 
@@ -30,25 +31,6 @@ export interface ThroughColumn {
   /** Column of the other row's table. */
   column: string;
 }
-
-/**
- * Link table of a many-to-many relation. Its column `own` holds values of the column `via` of this row's table (`id` if absent), its column `other`
- * holds ids of the other table.
- */
-export interface LinkTable {
-  table: string;
-  own: string;
-  other: string;
-  via?: string;
-  /** Discriminator columns of a link table that holds several kinds of links, with their values for this kind. */
-  fixed?: Readonly<Record<string, boolean>>;
-}
-
-/** Returns the SQL condition on the discriminator columns of a link table with the given alias. */
-export const linkKindCondition = ({ fixed = {} }: LinkTable, alias: string): string =>
-  Object.entries(fixed)
-    .map(([column, value]) => ` AND ${alias}."${column}" = ${value}`)
-    .join('');
 
 export interface FieldOptions<N extends boolean = boolean> {
   label?: string;

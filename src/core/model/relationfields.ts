@@ -3,16 +3,8 @@ import { ID } from 'type-graphql';
 import { DataType } from 'sequelize-typescript';
 import type { FieldMetadata } from '../../contract/metadata';
 import type { EnumDefinition } from './choices';
-import {
-  addChild,
-  defineField,
-  type Entity,
-  type FieldOptions,
-  type Thunk,
-  type LinkTable,
-  type NullableIf,
-  type TypedDecorator,
-} from './fields';
+import { addChild, defineField, type Entity, type FieldOptions, type Thunk, type NullableIf, type TypedDecorator } from './fields';
+import type { LinkTable } from './linktable';
 import { toSnakeCase } from '../../contract/casing';
 import { labelFor } from './inflection';
 import { resourceOf } from './registry';

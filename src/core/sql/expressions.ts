@@ -1,6 +1,7 @@
 /** SQL expressions of fields, and the FROM clause of an entity. */
 import type { BindParameter, SqlCondition } from '../access/conditions';
-import { fieldOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
+import { fieldOf, type Entity, type FieldMeta } from '../model/fields';
+import { linkKindCondition } from '../model/linktable';
 import { resourceOf } from '../model/registry';
 import type { TextOrder } from '../model/policies';
 import { collateClause } from './collation';

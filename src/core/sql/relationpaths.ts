@@ -2,7 +2,8 @@
 import { referenceableRowConditions, visibleRowConditions } from '../access/access';
 import type { SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
-import { childrenOf, fieldOf, fieldsOf, linkKindCondition, type Entity, type FieldMeta, type Thunk } from '../model/fields';
+import { childrenOf, fieldOf, fieldsOf, type Entity, type FieldMeta, type Thunk } from '../model/fields';
+import { linkKindCondition } from '../model/linktable';
 import type { InterfaceName } from '../../contract/metadata';
 import { memoizePerEntity } from '../model/memoize';
 import { fieldSqlExpression } from './expressions';

@@ -2,7 +2,8 @@
 import { conjunction, disjunction, negation, whereClause, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { invalidArgumentError, truncateInput } from '../model/errors';
-import { fieldsOf, linkKindCondition, type Entity, type FieldMeta } from '../model/fields';
+import { fieldsOf, type Entity, type FieldMeta } from '../model/fields';
+import { linkKindCondition } from '../model/linktable';
 import { isSearchableText, TextMode } from './filters';
 import { parseRowId } from '../model/ids';
 import { parseNodeId, rejectOtherNodeType, resolveRowId } from '../model/node';
