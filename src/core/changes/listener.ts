@@ -90,10 +90,10 @@ export class NotificationListener {
     this.heartbeat = setInterval(() => {
       if (!isAnswered) return;
       isAnswered = false;
-      client.query('SELECT 1').then(
-        () => (isAnswered = true),
-        () => undefined,
-      );
+      client
+        .query('SELECT 1')
+        .catch(() => undefined)
+        .finally(() => (isAnswered = true));
     }, HEARTBEAT_INTERVAL_MS).unref();
   }
 
