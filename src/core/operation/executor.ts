@@ -178,7 +178,7 @@ export class Executor {
     const admission = operation && !isEvent ? await this.admission.admit(document, operation, variables, context) : undefined;
     if (admission?.errors) return presentResult(admission, context);
     const size = (context.responseSize = new ResponseSize(this.maxResponse, this.valuesPerTurn));
-    context.loaders.whenObjectsComplete = size.whenCompleted;
+    context.loaders.pacing = size;
     context.session.limitBytes(MAX_READ_PER_RESPONSE_BYTE * this.maxResponse);
     const runUncompiled = async () =>
       (operation && introspectionResult(this.schema, document, operation)) ??

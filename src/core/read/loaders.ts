@@ -1,53 +1,37 @@
 /** DataLoaders (https://github.com/graphql/dataloader): a list of n rows costs one statement per selected relation instead of n. */
-import DataLoader from 'dataloader';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Row } from '../../database/rows';
 import { referenceableRowConditions, mayReferenceAllRows, ownerConditions, visibleRowConditions } from '../access/access';
 import { columnIn, createParameters, joinByAnd, type SqlCondition } from '../access/conditions';
 import type { Context } from '../context';
 import { fieldOf, fieldsOf, type Entity, type FieldMeta, type RowFields, type RowOf } from '../model/fields';
+import { BatchLoader, type Key, type Pacing } from './batchloader';
 import { planCachesPerApi, requiredRowFields } from './queryplan';
 import { fieldSqlExpression } from '../sql/expressions';
 import { bindTerms, parseOrderField, orderTerms } from '../sql/ordering';
 import { columnSet, selectRowsStatement, selectStatement, type ColumnSet } from '../sql/select';
 import { resourceOf } from '../model/registry';
 
-type Key = number | string;
 type Info = Pick<GraphQLResolveInfo, 'fieldNodes' | 'fragments'>;
 
 /** Loaders of one request, by keys that identify what a batch selects. */
 export class Loaders {
-  private loaders = new Map<unknown, DataLoader<Key, unknown>>();
-  /**
-   * Set by the executor. Returns a promise that resolves when all pending objects of the response are complete, so that their loads share a batch;
-   * undefined if no object is pending.
-   */
-  whenObjectsComplete?: () => Promise<void> | undefined;
+  private loaders = new Map<unknown, BatchLoader<unknown>>();
+  /** Derived values that this request computes, by name. */
+  derivedValues = new Map<string, Promise<unknown>>();
+  /** Set by the executor for operations of clients. */
+  pacing?: Pacing;
 
-  private readonly scheduleBatch = (dispatch: () => void): void => {
-    const dispatchWhenReady = () => {
-      const pending = this.whenObjectsComplete?.();
-      if (pending) void pending.then(() => this.scheduleBatch(dispatch));
-      else dispatch();
-    };
-    // Same schedule as the default of DataLoader: after all promise jobs of the current tick.
-    void Promise.resolve().then(() => process.nextTick(dispatchWhenReady));
-  };
-
-  get<T>(key: unknown, batch: (keys: readonly Key[]) => Promise<T[]>): DataLoader<Key, T> {
+  get<T>(key: unknown, readBatch: (keys: readonly Key[]) => Promise<T[]>): BatchLoader<T> {
     let loader = this.loaders.get(key);
-    // `async` turns an error that a batch throws synchronously into a rejection; otherwise DataLoader would report an incorrect batch function.
-    if (!loader)
-      this.loaders.set(
-        key,
-        (loader = new DataLoader<Key, T>(async (keys) => batch(keys), { maxBatchSize: 10_000, batchScheduleFn: this.scheduleBatch })),
-      );
-    return loader as DataLoader<Key, T>;
+    if (!loader) this.loaders.set(key, (loader = new BatchLoader<unknown>(readBatch, () => this.pacing)));
+    return loader as BatchLoader<T>;
   }
 
-  /** Discards loaded rows after a write. The map is replaced, because clearing a map keeps its old tables alive in V8 through chained references. */
+  /** Discards loaded rows after a write. The maps are replaced, because clearing a map keeps its old tables alive in V8 through chained references. */
   clear(): void {
     this.loaders = new Map();
+    this.derivedValues = new Map();
   }
 }
 
@@ -127,7 +111,7 @@ const batchColumnsOf = (entity: Entity, info: Info, context: Context): BatchColu
     batchColumnsFor(entity, requiredRowFields(entity, info), context),
   );
 
-function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): DataLoader<Key, Row | null> {
+function rowLoader(entity: Entity, { name, columns }: BatchColumns, context: Context): BatchLoader<Row | null> {
   return context.loaders.get<Row | null>(name, (ids) => readByIds(columns, ids, referenceableRowConditions(entity, context), context));
 }
 
@@ -154,7 +138,7 @@ function childLoader(
   { name, columns }: BatchColumns,
   context: Context,
   filter?: NamedCondition,
-): DataLoader<Key, Row[]> {
+): BatchLoader<Row[]> {
   const key = `${name}.${referenceField} ${order.join()}${filter ? ` ${filter.name}` : ''}`;
   return context.loaders.get<Row[]>(key, (ids) =>
     readByParents(entity, referenceField, columns, ids, order, context, filter && [filter.condition]),
