@@ -34,10 +34,13 @@ export class Meal extends Model<Meal> {
   @Children(() => MealItem, 'mealId', { part: true, size: 6, help: 'Its ingredients and their amounts.' }) declare items: MealItem[];
 }
 
-/** Computes the nutritional values of a meal: the sum of the rounded values of its items. */
-export async function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
-  const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], id, context);
-  return sumValues(await Promise.all(items.map((item) => portionValues(item, context, unit))));
+/** Computes the nutritional values of a meal: the sum of the rounded values of its items. A request computes them once for each meal. */
+export function mealValues(id: number, context: Context, unit: MassUnit = 'g'): Promise<ExactValues> {
+  const sumOfItems = async (mealId: number) => {
+    const items = await loadChildFields(MealItem, 'mealId', ['ingredientId', 'ingredientUnitId', 'amount'], mealId, context);
+    return sumValues(await Promise.all(items.map((item) => portionValues(item, context, unit))));
+  };
+  return context.loaders.get(`values of meals in ${unit}`, (ids) => Promise.all((ids as number[]).map(sumOfItems))).load(id);
 }
 
 @Resolver(() => Meal)

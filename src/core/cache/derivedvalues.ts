@@ -56,15 +56,16 @@ export class DerivedValueCache {
 
   /**
    * Returns an owner's value by name, from the cache or computed. It is cached only if the data version was determined before the request started.
-   * Otherwise the request may already have read data of an earlier version.
+   * Otherwise the request may already have read data of an earlier version. A request computes a value once, until it writes.
    */
   async getOrCompute<T extends object>(name: string, ownerId: number, context: Context, compute: () => Promise<T> | T): Promise<T> {
+    const computeOnce = () => shareOrCompute(context.loaders.derivedValues as Map<string, Promise<T>>, name, compute);
     // Cached values derive from all rows of the owner; a scoped token may not read all of them.
-    if (context.viewer?.scopes) return compute();
+    if (context.viewer?.scopes) return computeOnce();
     // Uncommitted rows must not affect values that other requests read.
-    if (context.session.isInTransaction) return compute();
+    if (context.session.isInTransaction) return computeOnce();
     const version = await context.loaders.get<DataVersion>(this, (ids) => this.currentVersionsOf(ids as number[], context)).load(ownerId);
-    if (version.takenAt >= context.request.startedAt) return compute();
+    if (version.takenAt >= context.request.startedAt) return computeOnce();
     return shareOrCompute(this.values as LRUCache<string, Promise<T>>, `${version.number} ${context.api} ${name}`, compute);
   }
 
